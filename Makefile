@@ -63,8 +63,8 @@ clis   := $(sort $(wildcard tests/cli/*.bats))
 injects := $(sort $(wildcard tests/inject/*.sh))
 trees  := $(sort $(wildcard tests/tree/*.sh))
 pages  := $(patsubst man/%.in,%,$(sort $(wildcard man/*.in))) \
-          $(patsubst src/verbs/%.c,cellrun-%.1,$(subst _,-,$(sort $(wildcard \
-            src/verbs/*.c))))
+          $(patsubst src/commands/%.c,cellrun-%.1,$(subst _,-,$(sort $(wildcard \
+            src/commands/*.c))))
 man    := $(pages:%=$(BUILD)/man/%)
 sections := $(sort $(patsubst .%,%,$(suffix $(pages))))
 digits := datasets/digits/train-images-idx3-ubyte.gz
@@ -110,7 +110,7 @@ $(patsubst %.c,$(BUILD)/%.o,$(wildcard src/math/*_avx*.c)): CFLAGS += -O0
 endif
 
 # version tells what it was built with.
-$(BUILD)/src/verbs/version.o: ours += -DCR_FLAGS='"$(strip $(CFLAGS) \
+$(BUILD)/src/commands/version.o: ours += -DCR_FLAGS='"$(strip $(CFLAGS) \
     $(if $(SANITIZE),-fsanitize=$(SANITIZE)))"'
 
 $(BUILD)/tests/%.o: ours += -Itests
@@ -218,7 +218,7 @@ check-valgrind: all
 
 # What runs in several threads, under ThreadSanitizer: the pool, the workers
 # of the data, signals, hooks, locks.
-threads := $(patsubst %,$(BUILD)/tests/unit/t_%,par data_loader exec images augment) \
+threads := $(patsubst %,$(BUILD)/tests/unit/t_%,thread_pool data_loader exec images augment) \
            $(patsubst %,tests/cli/%.bats,exec hooks signals nan)
 check-tsan:
 	@$(MAKE) check-threads SANITIZE=thread CC=$(if \

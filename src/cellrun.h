@@ -13,7 +13,7 @@
  * `cellrun plugin new Scale` writes a whole one with a Makefile and a test,
  * `cellrun plugin check scale.so` tells what a file brings. A plug-in is
  * code: it runs with all rights of whoever runs cellrun, as soon as a config
- * (or the config in a checkpoint) that names it is read, by any verb.
+ * (or the config in a checkpoint) that names it is read, by any command.
  *
  * What a cell brings
  * - options: numbers, truths, texts and words of a list, which a config gives

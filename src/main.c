@@ -1,7 +1,7 @@
 /*
  * cellrun: trains and uses neural networks that are written down in YAML.
  *
- * Arguments, verb, diagnostics, exit status. Results stand on stdout, talk
+ * Arguments, command, diagnostics, exit status. Results stand on stdout, talk
  * on stderr; that stdout took everything is checked at the very end, when
  * the work is done.
  */
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/mapping.h"
-#include "conf/verb.h"
+#include "conf/command_line.h"
 
 enum { STATUS_PIPE = 141 }; /* what the shell says of SIGPIPE */
 
@@ -72,7 +72,7 @@ int main(int argc, char **argv)
     int status;
 
     main_streams();
-    status = cr_cli_read(&cli, argc, argv) ? cli.verb->run(&cli) : 2;
+    status = cr_cli_read(&cli, argc, argv) ? cli.command->run(&cli) : 2;
     cr_mapping_check(&diag); /* data read without a pipe */
     how = (struct cr_diag_format){ .json = cli.json, .color = cli.color };
     cr_diag_print(&diag, stderr, how);

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "conf/command_line.h"
 #include "conf/config.h"
-#include "conf/verb.h"
 #include "data/dataset.h"
 #include "data/format.h"
 #include "data/tokenizer.h"
@@ -33,7 +33,7 @@
 #define CR_SECTION(x) extern const struct cr_section cr_section_##x;
 #define CR_TOKENIZER(x) extern const struct cr_tokenizer cr_tokenizer_##x;
 #define CR_TRANSFORM(x) extern const struct cr_transform cr_transform_##x;
-#define CR_VERB(x) extern const struct cr_verb cr_verb_##x;
+#define CR_COMMAND(x) extern const struct cr_command cr_command_##x;
 #include "registry_pass.h"
 
 /* One list per kind; every descriptor begins with its cr_descriptor. */
@@ -103,8 +103,8 @@ static const struct cr_descriptor *const registry_sections[] = {
 #include "registry_pass.h"
     NULL
 };
-static const struct cr_descriptor *const registry_verbs[] = {
-#define CR_VERB(x) &cr_verb_##x.about,
+static const struct cr_descriptor *const registry_commands[] = {
+#define CR_COMMAND(x) &cr_command_##x.about,
 #include "registry_pass.h"
     NULL
 };
@@ -127,7 +127,7 @@ static const struct {
     [CR_KIND_DATASET] = KIND(registry_datasets, "data set"),
     [CR_KIND_FORMAT] = KIND(registry_formats, "file format"),
     [CR_KIND_SECTION] = KIND(registry_sections, "section"),
-    [CR_KIND_VERB] = KIND(registry_verbs, "verb"),
+    [CR_KIND_COMMAND] = KIND(registry_commands, "command"),
 };
 
 /* The same lists with what plug-ins bring behind; NULL: nothing. They are the

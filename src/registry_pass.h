@@ -45,8 +45,8 @@
 #ifndef CR_TRANSFORM
 #define CR_TRANSFORM(x)
 #endif
-#ifndef CR_VERB
-#define CR_VERB(x)
+#ifndef CR_COMMAND
+#define CR_COMMAND(x)
 #endif
 
 #include "registry.def"
@@ -67,4 +67,4 @@
 #undef CR_SECTION
 #undef CR_TOKENIZER
 #undef CR_TRANSFORM
-#undef CR_VERB
+#undef CR_COMMAND

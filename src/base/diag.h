@@ -4,7 +4,7 @@
  * Whoever is nearest to a fault words it with cr_error and returns false;
  * nobody above changes it. Messages collect in a cr_diag, so that all errors
  * of a config can be reported at once, and are printed by main (or by
- * cr_diag_print where a verb talks while it works). Form of the text: no
+ * cr_diag_print where a command talks while it works). Form of the text: no
  * capital, no full stop, user text 'like this', what was found, then what was
  * expected. Each has a code from code.def; the code decides the exit status.
  */

@@ -1,6 +1,6 @@
 /*
  * Run directories that lie on the disk, and what their records say. Written
- * by train/run_record.c; looked at by the verb runs.
+ * by train/run_record.c; looked at by the command runs.
  */
 #ifndef CR_CKPT_RUN_INDEX_H
 #define CR_CKPT_RUN_INDEX_H

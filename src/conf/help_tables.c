@@ -8,8 +8,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "conf/command_line.h"
 #include "conf/environment.h"
-#include "conf/verb.h"
 
 const struct cr_status cr_statuses[] = {
     { "0", "Finished; early stopping counts too." },
@@ -36,7 +36,7 @@ static const char *const manual_kinds[CR_KINDS] = {
     [CR_KIND_SCALER] = "scalers",       [CR_KIND_METRIC] = "metrics",
     [CR_KIND_TRANSFORM] = "transforms", [CR_KIND_TOKENIZER] = "tokenizers",
     [CR_KIND_DATASET] = "datasets",     [CR_KIND_FORMAT] = "formats",
-    [CR_KIND_SECTION] = "sections",     [CR_KIND_VERB] = "verbs",
+    [CR_KIND_SECTION] = "sections",     [CR_KIND_COMMAND] = "commands",
 };
 
 const char *cr_kind_plural(enum cr_kind kind)
@@ -253,9 +253,9 @@ static const char *manual_upper(struct cr_arena *arena, const char *text)
 }
 
 /* The manual page of a command, but for its date. */
-static void manual_page(struct cr_buf *buf, const struct cr_verb *verb)
+static void manual_page(struct cr_buf *buf, const struct cr_command *command)
 {
-    const struct cr_descriptor *about = &verb->about;
+    const struct cr_descriptor *about = &command->about;
     size_t len = strlen(about->summary);
 
     cr_buf_f(buf, ".Dt \"CELLRUN-%s\" 1\n.Os\n.Sh NAME\n.Nm cellrun-%s\n",
@@ -265,7 +265,7 @@ static void manual_page(struct cr_buf *buf, const struct cr_verb *verb)
                          tolower((unsigned char)*about->summary), (int)len - 2,
                          about->summary + 1));
     cr_buf_str(buf, ".Sh SYNOPSIS\n");
-    for (const char *p = verb->usage, *end; p; p = end ? end + 3 : NULL) {
+    for (const char *p = command->usage, *end; p; p = end ? end + 3 : NULL) {
         end = strstr(p, " | ");
         cr_buf_f(buf, ".Nm cellrun %s\n", about->name);
         manual_usage(buf, p, end ? (size_t)(end - p) : strlen(p));
@@ -292,7 +292,8 @@ static void manual_page(struct cr_buf *buf, const struct cr_verb *verb)
 static void manual_commands(struct cr_buf *buf)
 {
     cr_buf_str(buf, ".Bl -tag -width Ds\n");
-    for (const struct cr_descriptor *const *p = cr_registry_list(CR_KIND_VERB);
+    for (const struct cr_descriptor *const *p =
+             cr_registry_list(CR_KIND_COMMAND);
          *p; p++) {
         cr_buf_f(buf, ".It Xr cellrun-%s 1\n", (*p)->name);
         manual_text(buf, (*p)->summary);
@@ -317,16 +318,16 @@ static void manual_codes(struct cr_buf *buf)
 bool cr_manual(struct cr_buf *buf, const char *part)
 {
     static const char prefix[] = "cellrun-";
-    const struct cr_descriptor *verb =
+    const struct cr_descriptor *command =
         strncmp(part, prefix, sizeof prefix - 1) == 0
-            ? cr_registry_find(CR_KIND_VERB, part + sizeof prefix - 1)
+            ? cr_registry_find(CR_KIND_COMMAND, part + sizeof prefix - 1)
             : NULL;
 
-    if (verb) {
-        manual_page(buf, (const struct cr_verb *)verb);
+    if (command) {
+        manual_page(buf, (const struct cr_command *)command);
         return true;
     }
-    if (strcmp(part, manual_kinds[CR_KIND_VERB]) == 0) {
+    if (strcmp(part, manual_kinds[CR_KIND_COMMAND]) == 0) {
         manual_commands(buf);
         return true;
     }

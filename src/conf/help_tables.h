@@ -26,7 +26,7 @@ const char *cr_kind_plural(enum cr_kind kind);
 /* "a number of at least 0, default 0.9", "text, required", "text". */
 const char *cr_opt_facts(struct cr_arena *arena, const struct cr_opt *row);
 
-/* A verb's row as a flag: "--run-dir", and its value: "DIR", "[=N]", "". */
+/* A command's row as a flag: "--run-dir", and its value: "DIR", "[=N]", "". */
 const char *cr_flag_name(struct cr_arena *arena, const struct cr_opt *row);
 const char *cr_flag_value(struct cr_arena *arena, const struct cr_opt *row);
 

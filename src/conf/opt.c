@@ -3,7 +3,7 @@
  *
  * The three owners of tables are spoken of in their own way: an argument of a
  * type ('p' of Dropout), a key of a section ('train.epochs'), a flag of a
- * verb (--run-dir). Everything wrong in a node is reported, not only the
+ * command (--run-dir). Everything wrong in a node is reported, not only the
  * first of it; a field that cannot be read keeps its zeroes.
  */
 #include "conf/opt.h"
@@ -15,7 +15,11 @@
 #include "conf/scalar.h"
 #include "conf/terms.h"
 
-enum owner { OWNER_TYPE, OWNER_SECTION, OWNER_VERB };
+enum owner {
+    OWNER_TYPE,
+    OWNER_SECTION,
+    OWNER_COMMAND
+};
 
 struct reader {
     struct cr_arena *arena;
@@ -33,10 +37,10 @@ static enum owner opt_owner(const struct cr_descriptor *about)
 {
     if (cr_registry_find(CR_KIND_SECTION, about->name) == about)
         return OWNER_SECTION;
-    /* "cellrun" names the flags that every verb takes */
-    if (cr_registry_find(CR_KIND_VERB, about->name) == about ||
+    /* "cellrun" names the flags that every command takes */
+    if (cr_registry_find(CR_KIND_COMMAND, about->name) == about ||
         strcmp(about->name, "cellrun") == 0)
-        return OWNER_VERB;
+        return OWNER_COMMAND;
     return OWNER_TYPE;
 }
 
@@ -54,7 +58,7 @@ static const char *opt_called(const struct reader *r, const char *key)
         if (strcmp(r->name, key) == 0)
             return cr_strf(r->arena, "'%s'", word);
         return cr_strf(r->arena, "'%s.%s'", r->name, word);
-    case OWNER_VERB:
+    case OWNER_COMMAND:
         break;
     }
     flag = cr_strf(r->arena, "--%s", word);
@@ -77,7 +81,7 @@ static void opt_note_takes(const struct reader *r)
 {
     struct cr_buf buf = { .arena = r->arena };
 
-    if (r->owner == OWNER_VERB || !r->opts || !r->opts->name)
+    if (r->owner == OWNER_COMMAND || !r->opts || !r->opts->name)
         return;
     for (const struct cr_opt *row = r->opts; row->name; row++)
         cr_buf_f(&buf, " %s", row->name);
@@ -614,7 +618,7 @@ static bool opt_unknown_type(struct cr_arena *arena, struct cr_diag *diag,
     int n = 0;
 
     for (int k = 0; k < CR_KINDS; k++)
-        if (k != (int)kind && k != CR_KIND_SECTION && k != CR_KIND_VERB &&
+        if (k != (int)kind && k != CR_KIND_SECTION && k != CR_KIND_COMMAND &&
             k != CR_KIND_OP && cr_registry_find((enum cr_kind)k, name))
             return cr_error(diag, pos, CR_E_UNKNOWN_TYPE,
                             "%s is %s %s, expected %s %s", name,

@@ -95,7 +95,7 @@ enum cr_kind {
     CR_KIND_DATASET,
     CR_KIND_FORMAT,
     CR_KIND_SECTION,            /* top-level keys of a config */
-    CR_KIND_VERB,
+    CR_KIND_COMMAND,
     CR_KINDS
 };
 
@@ -114,14 +114,14 @@ struct cr_opt {
                                    behind all others */
     int64_t int_default;        /* INT, BOOL, ENUM (index) */
     double real_default;        /* REAL */
-    const char *text;           /* default of STR, OBJ, AMOUNT; in a verb's
+    const char *text;           /* default of STR, OBJ, AMOUNT; in a command's
                                    row without one what the value is: FILE */
     const char *choices;        /* ENUM: "mean|sum|none"; NODE: words that may
                                    stand for a cell */
     enum cr_kind kind;          /* OBJ, OBJS */
     const struct cr_opt *sub;   /* SUB */
-    char flag;                  /* verbs: the short form, 0: none */
-    const char *implicit_value; /* verbs: its value when given without one,
+    char flag;                  /* commands: the short form, 0: none */
+    const char *implicit_value; /* commands: its value when given without one,
                          "1" for --step[=N]; NULL: needs one */
 };
 

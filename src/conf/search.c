@@ -4,10 +4,10 @@
 #include <string.h>
 #include <strings.h>
 
+#include "conf/command_line.h"
 #include "conf/environment.h"
 #include "conf/help_tables.h"
 #include "conf/terms.h"
-#include "conf/verb.h"
 
 /* The manual pages, sentence by sentence (man/plain). */
 static const struct {
@@ -89,7 +89,7 @@ static void search_kind(struct search *s, enum cr_kind kind)
     for (const struct cr_descriptor *const *p = cr_registry_list(kind); *p;
          p++) {
         const struct cr_descriptor *about = *p;
-        bool command = kind == CR_KIND_VERB;
+        bool command = kind == CR_KIND_COMMAND;
         const char *name = command ? cr_strf(s->buf->arena, "cellrun %s",
                                              about->name)
                                    : about->name;

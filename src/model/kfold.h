@@ -8,7 +8,7 @@
 #ifndef CR_MODEL_KFOLD_H
 #define CR_MODEL_KFOLD_H
 
-#include "conf/verb.h"
+#include "conf/command_line.h"
 #include "train/score.h"
 
 struct cr_kfold_opts {

@@ -14,10 +14,10 @@
 
 /* ---- Opening */
 
-/* Whether the verb has a flag --ckpt. */
-static bool model_takes_ckpt(const struct cr_verb *verb)
+/* Whether the command has a flag --ckpt. */
+static bool model_takes_ckpt(const struct cr_command *command)
 {
-    const struct cr_opt *row = verb->about.opts;
+    const struct cr_opt *row = command->about.opts;
 
     while (row && row->name && strcmp(row->name, "ckpt") != 0)
         row++;
@@ -26,13 +26,13 @@ static bool model_takes_ckpt(const struct cr_verb *verb)
 
 static bool model_no_config(struct cr_cli *cli, const char *path)
 {
-    bool files = cli->verb->takes_config && cli->verb->max_operands != 0;
+    bool files = cli->command->takes_config && cli->command->max_operands != 0;
 
     cr_error(cli->diag, cr_at_file(cli->arena, path), CR_E_CKPT_FORMAT,
              files ? "no config in it; give one" : "no config in it");
-    if (files && model_takes_ckpt(cli->verb))
+    if (files && model_takes_ckpt(cli->command))
         cr_note(cli->diag, "usage: cellrun %s FILE.yaml --ckpt %s",
-                cli->verb->about.name, path);
+                cli->command->about.name, path);
     else if (!files)
         cr_note(cli->diag,
                 "a run that begins with 'load: %s' writes checkpoints that "

@@ -1,5 +1,5 @@
 /*
- * A model, as verbs open it: the config of a checkpoint, or of config files,
+ * A model, as commands open it: the config of a checkpoint, or of config files,
  * the state and the network.
  *
  *   cr_model_operands  what stands on the line: a checkpoint, or config files
@@ -14,7 +14,7 @@
 #define CR_MODEL_MODEL_H
 
 #include "ckpt/checkpoint.h"
-#include "conf/verb.h"
+#include "conf/command_line.h"
 #include "net/net.h"
 #include "train/hook_recorder.h"
 #include "train/optim.h"

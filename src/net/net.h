@@ -1,5 +1,5 @@
 /*
- * A network ready to be planned: what the verbs and the training loop see.
+ * A network ready to be planned: what the commands and the training loop see.
  *
  * cr_net_build turns the sections network, loss, init, freeze and load into
  * a graph with parameters. cr_net_exec plans it for a mode and a batch size:

@@ -614,7 +614,7 @@ const struct cr_section cr_section_plugin = {
             "explains its cells, which stand in `network` as built-in ones "
             "do. A file that is missing, is no plug-in, is built for another "
             "version of the header, or has a cell whose name is taken is an "
-            "error here. A plug-in is code: it runs when a verb that builds "
+            "error here. A plug-in is code: it runs when a command that builds "
             "the network reads a config that names it. check and config open "
             "no plug-in, and check reports which files a run would open. The "
             "checkpoint keeps the path and the SHA-256 of the file. A plug-in "

@@ -5,7 +5,7 @@
 #ifndef CR_TRAIN_FLAGS_H
 #define CR_TRAIN_FLAGS_H
 
-#include "conf/verb.h"
+#include "conf/command_line.h"
 
 /* Adds `key=value` to the line's assignments. `flag` ("--epochs") finds its
  * argument, for messages. */

@@ -18,7 +18,7 @@
 struct cr_train;
 struct cr_generate;
 
-/* How a text is drawn: the section `sample`, and flags of that verb. */
+/* How a text is drawn: the section `sample`, and flags of that command. */
 struct cr_sampling_opts {
     struct cr_quantity every; /* while training */
     const char *prompt;     /* NULL: as at the beginning of a text */

@@ -1,6 +1,6 @@
 /*
  * What steps cost, cell by cell, and what else a run spends its time on:
- * the verb bench, and the flag --profile.
+ * the command bench, and the flag --profile.
  */
 #ifndef CR_TRAIN_PROFILE_H
 #define CR_TRAIN_PROFILE_H

@@ -232,7 +232,7 @@ static bool start_same_run(struct cr_train *t, const struct cr_node *record)
     cr_error(t->diag, cr_at_file(t->arena, t->dir.path), CR_E_RUN_DIR,
              "the run directory holds a run of another config: %s",
              why ? why : cr_strf(t->arena, "%.8s, not %.8s", id, t->id));
-    if (strcmp(t->cli->verb->about.name, "resume") != 0)
+    if (strcmp(t->cli->command->about.name, "resume") != 0)
         cr_note(t->diag, "--force starts over in it");
     else
         cr_note(t->diag, "--allow-change goes on with the config of the "
@@ -481,7 +481,7 @@ static bool start_command(struct cr_train *t)
     const char *path = cr_rundir_file(&t->dir, "command");
     const char *line = start_line(t), *old = NULL;
     struct cr_diag quiet = { .arena = t->arena };
-    bool resume = strcmp(t->cli->verb->about.name, "resume") == 0;
+    bool resume = strcmp(t->cli->command->about.name, "resume") == 0;
     size_t len;
 
     if (t->resumed && resume) {

@@ -218,7 +218,7 @@ static const struct cr_opt eval_opts[] = {
                     "Evaluate before the first step too."),
     CR_INT_OPTIONAL(
         struct cr_eval_section, max_batches, 1, 1e9,
-        "Evaluate on the first batches only, while training; the verb "
+        "Evaluate on the first batches only, while training; the command "
         "eval does so where its own command line says it. Folders of "
         "images stand sorted by class, so these may be of one."),
     CR_INT_OPTIONAL(struct cr_eval_section, batch_size, 1, 1e6,

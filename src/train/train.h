@@ -1,6 +1,6 @@
 /*
  * A training run: everything it needs, made and checked before its first
- * step, and the loop over it. The verbs train and resume drive it:
+ * step, and the loop over it. The commands train and resume drive it:
  *
  *   cr_train_prepare   config, data, network, plans; reports all problems
  *   cr_train_start     run directory; a checkpoint to go on from
@@ -14,7 +14,7 @@
 #define CR_TRAIN_TRAIN_H
 
 #include "ckpt/checkpoint.h"
-#include "conf/verb.h"
+#include "conf/command_line.h"
 #include "train/console.h"
 #include "train/eval.h"
 #include "train/generate.h"
@@ -139,7 +139,7 @@ struct cr_train {
     const char *const *aux_names;
     int n_aux;
     struct cr_trend trend;  /* losses of this process */
-    double started;         /* cr_now() when the verb began */
+    double started;         /* cr_now() when the command began */
     int64_t started_step;
     long long started_at;   /* the time of day then */
     const char *started_text; /* of a run resumed: when it first began */

@@ -17,14 +17,14 @@ completions() {
     [ -z "$output" ]
 }
 
-@test "bash completes verbs" {
+@test "bash completes commands" {
     run -0 completions cellrun tr
     [[ "$output" == *train* ]]
     [[ "$output" == *trace* ]]
     [[ "$output" != *help* ]]
 }
 
-@test "bash completes flags of the verb and of every verb" {
+@test "bash completes flags of the command and of every command" {
     run -0 completions cellrun config --or
     [ "$output" = --origin ]
     run -0 completions cellrun config --js
@@ -44,12 +44,12 @@ completions() {
     [ "$output" = Dense ]
 }
 
-@test "zsh and fish scripts name every verb" {
+@test "zsh and fish scripts name every command" {
     for shell in zsh fish; do
         run -0 "$CELLRUN" completion $shell
-        for verb in $(sed -n 's/^CR_VERB(\(.*\))/\1/p' src/registry.def |
+        for command in $(sed -n 's/^CR_COMMAND(\(.*\))/\1/p' src/registry.def |
             tr _ -); do
-            [[ "$output" == *"$verb"* ]]
+            [[ "$output" == *"$command"* ]]
         done
         # a shell that is here must accept its script
         if command -v $shell >/dev/null; then

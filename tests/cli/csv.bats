@@ -379,8 +379,8 @@ END
 @test "a header and no rows: no samples, and no crash" {
     printf 'a,b,label\n' >header.csv
     table header.csv '{x: {fields: [a, b], type: float32}, label: label}'
-    for verb in check train "data show"; do
-        run --separate-stderr -3 "$CELLRUN" $verb t.yaml
+    for command in check train "data show"; do
+        run --separate-stderr -3 "$CELLRUN" $command t.yaml
         [[ "$stderr" == *'dataset.train has no samples [E0205]'* ]]
     done
 }

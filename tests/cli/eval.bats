@@ -239,8 +239,8 @@ END2
 
 @test "evaluation data are named in one place" {
     cp "$data"/{c.yaml,*.npy} .
-    for verb in check train; do
-        run -2 --separate-stderr "$CELLRUN" $verb c.yaml \
+    for command in check train; do
+        run -2 --separate-stderr "$CELLRUN" $command c.yaml \
             dataset.split='{eval_from_train: 10%}'
         [[ "$stderr" == "command line, argument 3: error: found 'dataset.split.eval_from_train' and 'dataset.eval', expected one of them [E0016]"* ]]
         [[ "$stderr" == *"dataset.eval is at c.yaml:4:3"* ]]

@@ -48,7 +48,7 @@ END
 # run_examples COMMAND: all of them, each by itself; what failed
 run_examples() {
     cellrun help "$1" --json | jq -r \
-        '.[] | select(.kind == "verb" or .kind == "command").example' \
+        '.[] | select(.kind == "command" or .kind == "command").example' \
         >"$BATS_FILE_TMPDIR/$1.sh"
     [ -s "$BATS_FILE_TMPDIR/$1.sh" ]
     while IFS= read -r line; do
@@ -74,7 +74,7 @@ run_examples() {
 @test "the examples of every other command run" {
     cd "$WORK"
     for command in $(cellrun help --json | jq -r '.[] |
-        select(.kind == "verb" or .kind == "command").name'); do
+        select(.kind == "command" or .kind == "command").name'); do
         case $command in
         init | train) ;;
         *) run_examples "$command" ;;

@@ -2,12 +2,12 @@
 bats_require_minimum_version 1.5.0
 set -o pipefail
 
-@test "the overview names every verb and section" {
+@test "the overview names every command and section" {
     run -0 --separate-stderr "$CELLRUN" help
     [[ "${lines[0]}" == "cellrun trains"* ]]
-    for verb in $(sed -n 's/^CR_VERB(\(.*\))/\1/p' src/registry.def |
+    for command in $(sed -n 's/^CR_COMMAND(\(.*\))/\1/p' src/registry.def |
             tr _ -); do
-        grep -q "^  $verb " <<<"$output"
+        grep -q "^  $command " <<<"$output"
     done
     for name in $(sed -n 's/^CR_SECTION(\(.*\))/\1/p' src/registry.def); do
         grep -q "^  $name " <<<"$output"

@@ -1,4 +1,4 @@
-# The program as such: verbs, flags, streams, exit statuses.
+# The program as such: commands, flags, streams, exit statuses.
 bats_require_minimum_version 1.5.0
 set -o pipefail
 
@@ -8,31 +8,31 @@ setup() {
     printf 'seed: 1\ntrain: {epochs: 1}\n' >c.yaml
 }
 
-@test "no verb is wrong usage" {
+@test "no command is wrong usage" {
     run -2 --separate-stderr "$CELLRUN"
     [ -z "$output" ]
-    [ "${stderr_lines[0]}" = "cellrun: error: no verb given [E0501]" ]
+    [ "${stderr_lines[0]}" = "cellrun: error: no command given [E0501]" ]
 }
 
-@test "an unknown verb has a suggestion" {
+@test "an unknown command has a suggestion" {
     run -2 --separate-stderr "$CELLRUN" chek c.yaml
     [ "${stderr_lines[0]}" = \
-      "command line, argument 1: error: unknown verb 'chek' [E0501]" ]
+      "command line, argument 1: error: unknown command 'chek' [E0501]" ]
     [[ "$stderr" == *"^^^^ did you mean 'check'?"* ]]
 }
 
-@test "a file instead of a verb" {
+@test "a file instead of a command" {
     run -2 --separate-stderr "$CELLRUN" c.yaml
     [[ "$stderr" == *"did you mean 'cellrun train c.yaml'?"* ]]
 }
 
 @test "commands that are not built are unknown, and not listed" {
-    for verb in fmt plot report export sweep; do
-        run -2 --separate-stderr "$CELLRUN" "$verb"
-        [[ "$stderr" == *"unknown verb '$verb'"* ]]
+    for command in fmt plot report export sweep; do
+        run -2 --separate-stderr "$CELLRUN" "$command"
+        [[ "$stderr" == *"unknown command '$command'"* ]]
         run -0 "$CELLRUN" help
-        verbs=$(sed -n '/^verbs/,/^$/p' <<<"$output")
-        [[ "$verbs" != *"  $verb "* ]]
+        commands=$(sed -n '/^commands/,/^$/p' <<<"$output")
+        [[ "$commands" != *"  $command "* ]]
     done
 }
 
@@ -95,7 +95,7 @@ found 'many', expected an integer from 0 to 4096 [E0005]" ]
     [ "$output" = 2 ] # --set stands for itself: bare ones come first
 }
 
-@test "--help in any place is help on the verb" {
+@test "--help in any place is help on the command" {
     "$CELLRUN" help config >want
     for args in "config --help" "config -h" "--help config" "config x.yaml -h"
     do
@@ -127,7 +127,7 @@ found 'many', expected an integer from 0 to 4096 [E0005]" ]
     CLICOLOR_FORCE=1 NO_COLOR=1 run -2 --separate-stderr "$CELLRUN" nope
     [[ "$stderr" != *$'\e'* ]]
     run -2 --separate-stderr "$CELLRUN" nope --color always
-    [[ "$stderr" != *$'\e'* ]] # the verb is found out first
+    [[ "$stderr" != *$'\e'* ]] # the command is found out first
     run -2 --separate-stderr "$CELLRUN" config c.yaml --orgin --color always
     [[ "$stderr" == *$'\e'* ]]
     CLICOLOR_FORCE=1 run -2 --separate-stderr "$CELLRUN" config --color never

@@ -586,7 +586,7 @@ END
     [ ! -e canary ]
 }
 
-# ---- the verb
+# ---- the command
 
 @test "plugin new writes one that builds and passes its own test" {
     run -0 --separate-stderr "$CELLRUN" plugin new MyScale
@@ -694,7 +694,7 @@ END
     "$CELLRUN" train careful.yaml -q -o steps train.steps=15 >/dev/null
     same run steps
     run -0 "$CELLRUN" eval --ckpt run -q
-    # every other verb that computes says so too
+    # every other command that computes says so too
     run -1 "$CELLRUN" eval --ckpt run --data train
     [[ $output == *"guard: Careful of plug-in"*"(forward) [E0604]"*"in the data of train"* ]]
     floats x.npy '(3, 8)' $(seq 8) 1000 $(seq 7) $(seq 8)

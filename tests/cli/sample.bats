@@ -109,7 +109,7 @@ END
     [ "$(jq -r 'select(.split == "sample" and .step == 60) | .text | length' \
         b/metrics.jsonl)" = 24 ]
     run -0 "$CELLRUN" ckpt diff a b
-    # the verb takes what the section says
+    # the command takes what the section says
     run -0 "$CELLRUN" sample --ckpt b --length 1
     [ "${output:0:4}" = "the " ]
 }
@@ -143,8 +143,8 @@ END
 @test "check finds what the section sample cannot do" {
     lm c.yaml
     echo 'sample: {every: 30 steps, prompt: "the ~", length: 20}' >>c.yaml
-    for verb in check train; do
-        run -2 --separate-stderr "$CELLRUN" $verb c.yaml
+    for command in check train; do
+        run -2 --separate-stderr "$CELLRUN" $command c.yaml
         [[ $stderr == *"c.yaml:"*"error: 'sample.prompt' has '~', which is not in the vocabulary of the text that was learnt [E0006]"* ]]
     done
     run -0 "$CELLRUN" check c.yaml 'sample.prompt=the '

@@ -1,4 +1,4 @@
-# Checkpoints made by somebody else: no verb runs, opens or reads what their
+# Checkpoints made by somebody else: no command runs, opens or reads what their
 # configs ask for. Everything that they ask for has "canary" in its path.
 bats_require_minimum_version 1.5.0
 load small.bash
@@ -141,12 +141,12 @@ harmless() {
     [ "$(grep -c 'execve(' calls)" -le 1 ]
 }
 
-# verbs: as the program lists them
-verbs() {
-    "$CELLRUN" help verbs | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p'
+# commands: as the program lists them
+commands() {
+    "$CELLRUN" help commands | sed -n 's/^  \([a-z][a-z-]*\) .*/\1/p'
 }
 
-# lines_of VERB FILE: each way to hand a checkpoint to the verb
+# lines_of COMMAND FILE: each way to hand a checkpoint to the command
 lines_of() {
     case $1 in
     eval) printf '%s\n' "eval --ckpt $2" "eval --ckpt $2 --data train" ;;
@@ -173,13 +173,13 @@ others='check completion config data help lr-find plugin runs schema selftest
     train version'
 others=$(xargs <<<"$others")
 
-# attempt NAME PATTERN [all]: verbs with NAME.safetensors, or all verbs; those
+# attempt NAME PATTERN [all]: commands with NAME.safetensors, or all commands; those
 # that fit the pattern must refuse it by E0306
 attempt() {
-    local verb line n=0
-    [ "$(verbs | wc -l)" -ge 20 ]
-    for verb in $(verbs); do
-        [ "${3:-}" ] || [[ " $others " != *" $verb "* ]] || continue
+    local command line n=0
+    [ "$(commands | wc -l)" -ge 20 ]
+    for command in $(commands); do
+        [ "${3:-}" ] || [[ " $others " != *" $command "* ]] || continue
         while read -r line; do
             # shellcheck disable=SC2086
             watched "$CELLRUN" $line
@@ -194,7 +194,7 @@ attempt() {
                     { echo "$line: $status"; echo "$output"; return 1; }
                 n=$((n + 1))
             fi
-        done < <(lines_of "$verb" "$1.safetensors")
+        done < <(lines_of "$command" "$1.safetensors")
     done
     [ "$n" -gt 0 ]
 }
@@ -222,7 +222,7 @@ models+='|summary|ckpt load-report'
     attempt command 'resume [^ ]* -o'
 }
 
-@test "all of it at once, for every verb" {
+@test "all of it at once, for every command" {
     attempt all "$models" all
 }
 

@@ -58,7 +58,7 @@ grep -oEh '(getenv|cr_env_number)\("[A-Z_]*"' -r src | cut -d'"' -f2 |
     sort -u >"$tmp/told"
 check 'help environment lists what is read' diff "$tmp/read" "$tmp/told"
 
-check 'README.md names every verb of the usual path' \
+check 'README.md names every command of the usual path' \
     grep -q 'cellrun eval --ckpt' README.md
 check '.ci/run calls the test command of README.md' \
     bash -c 'grep -qF "$(grep "make check$" README.md)" .ci/run'

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Includes follow the arrows: verbs -> predict -> model -> train, ckpt -> net, data -> math, conf
+# Includes follow the arrows: commands -> predict -> model -> train, ckpt -> net, data -> math, conf
 # -> base. Leaves include no leaf, outside libraries are met in one file.
 # shellcheck source=lib.bash
 . "$(dirname "$0")/lib.bash"
@@ -26,7 +26,7 @@ result 'includes follow the layers' < <(includes | awk '
         may["model"] = "base conf math net data ckpt train model"
         may["starter"] = "base conf math data starter"
         may["predict"] = "base conf math net data ckpt train model predict"
-        may["verbs"] = \
+        may["commands"] = \
             "base conf math net data ckpt train model predict starter"
         may["ops"] = may["cells"] = may["losses"] = may["inits"] = \
             "base conf math net"
@@ -59,7 +59,7 @@ result 'no header includes itself by a detour' < <(includes | awk '
     }')
 
 leaves=ops,cells,losses,optims,inits,schedules,scalers,metrics,transforms
-leaves=$leaves,datasets,formats,tokenizers,verbs
+leaves=$leaves,datasets,formats,tokenizers,commands
 result 'leaves have no headers' < <(eval ls "src/{$leaves}/*.h" 2>/dev/null)
 
 for library in yaml.h png.h jpeglib.h zlib.h cblas.h jansson.h 'oneapi/dnnl/.*' \

@@ -36,7 +36,7 @@ result 'its rooms are those of the tree' < <(
         for dir in src/*/; do
             if ls "$dir"*.h >/dev/null 2>&1; then basename "$dir"; fi
         done
-        echo verbs) | grep '^[<>]')
+        echo commands) | grep '^[<>]')
 
 # The lines of the change that are not added are in the tree, one after
 # another; with the added ones the new file compiles.

@@ -65,7 +65,7 @@ check 'a missing page and a missing anchor are found' \
     test "$(broken "$tmp/html" | grep -c ': nothing.html\|#train.epochs')" = 2
 result 'every command has a page' < <(
     for name in $("$CELLRUN" help --json | jq -r \
-        '.[] | select(.kind == "verb" or .kind == "command").name'); do
+        '.[] | select(.kind == "command" or .kind == "command").name'); do
         [ -s "$BUILD/man/cellrun-$name.1" ] || echo "$name"
     done)
 finish

@@ -17,8 +17,8 @@ ours=$(ls src/*.[ch] src/*.def src/*/*.[ch] src/*/*.def tests/*.[ch] \
         grep -n '__attribute__' src/*.[ch] src/*/*.[ch] |
             grep -v '^src/base/attr.h')
 }
-result 'every verb has its bats file' < <(
-    for f in src/verbs/*.c; do
+result 'every command has its bats file' < <(
+    for f in src/commands/*.c; do
         name=$(basename "$f" .c)
         [ -e "tests/cli/$name.bats" ] || echo "$name"
     done)

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "conf/command_line.h"
 #include "conf/opt.h"
-#include "conf/verb.h"
 #include "tap.h"
 
 /* registry.def as text, in the order of its lines. */
@@ -20,7 +20,7 @@ static const char *const lines[] = {
 #define CR_SCHEDULE(x) "CR_SCHEDULE(" #x ")",
 #define CR_SECTION(x) "CR_SECTION(" #x ")",
 #define CR_TRANSFORM(x) "CR_TRANSFORM(" #x ")",
-#define CR_VERB(x) "CR_VERB(" #x ")",
+#define CR_COMMAND(x) "CR_COMMAND(" #x ")",
 #include "registry_pass.h"
 };
 
@@ -97,21 +97,21 @@ static void rows(const char *owner, const struct cr_opt *opts, size_t size)
     cr_arena_free(&mem);
 }
 
-/* Flags of one verb must not mean two things. */
-static void flags(const struct cr_descriptor *verb)
+/* Flags of one command must not mean two things. */
+static void flags(const struct cr_descriptor *command)
 {
     bool good = true;
 
-    for (const struct cr_opt *a = verb->opts; a && a->name; a++) {
+    for (const struct cr_opt *a = command->opts; a && a->name; a++) {
         for (const struct cr_opt *b = cr_cli_rows; b->name; b++)
             if (strcmp(a->name, b->name) == 0 ||
                 (a->flag && a->flag == b->flag))
                 good = false;
-        for (const struct cr_opt *b = verb->opts; b != a; b++)
+        for (const struct cr_opt *b = command->opts; b != a; b++)
             if (a->flag && a->flag == b->flag)
                 good = false;
     }
-    ok(good, "%s: every flag means one thing", verb->name);
+    ok(good, "%s: every flag means one thing", command->name);
 }
 
 /* Calls a check for every entry of the registry, as one test. */
@@ -141,7 +141,7 @@ static void found(enum cr_kind kind, const struct cr_descriptor *entry)
 static void options(enum cr_kind kind, const struct cr_descriptor *entry)
 {
     rows(entry->name, entry->opts, entry->size);
-    if (kind == CR_KIND_VERB)
+    if (kind == CR_KIND_COMMAND)
         flags(entry);
 }
 

@@ -12,7 +12,7 @@
 
 #include "base/str.h"
 #include "base/table.h"
-#include "conf/verb.h"
+#include "conf/command_line.h"
 #include "net/plugin.h"
 
 struct plugin {
@@ -419,7 +419,7 @@ static void plugin_check(struct cr_cli *cli)
         printf("%s]\n", cr_buf_text(&b));
 }
 
-/* ---- the verb ---- */
+/* ---- the command ---- */
 
 static int plugin_run(struct cr_cli *cli)
 {
@@ -449,7 +449,7 @@ static int plugin_run(struct cr_cli *cli)
     return 0;
 }
 
-const struct cr_verb cr_verb_plugin = {
+const struct cr_command cr_command_plugin = {
     .about = {
         .name = "plugin",
         .summary = "Cells in C: write one to start from, check a file.",

@@ -14,7 +14,10 @@ struct train {
     bool dry_run, no_ckpt, force, eager, profile;
 };
 
-enum { RESUME_NEVER, RESUME_AUTO };
+enum {
+    RESUME_NEVER,
+    RESUME_AUTO
+};
 
 static const struct cr_opt train_opts[] = {
     CR_STR_OPTIONAL(struct train, name, "Name of the run: run.name.",
@@ -92,8 +95,9 @@ static void train_sets(struct cr_cli *cli, const struct train *o)
 static int train_run(struct cr_cli *cli)
 {
     const struct train *o = cr_cli_opts(cli);
-    struct cr_train t = { .cli = cli, .arena = cli->arena,
-                          .diag = cli->diag, .started = cr_now() };
+    struct cr_train t = {
+        .cli = cli, .arena = cli->arena, .diag = cli->diag, .started = cr_now()
+    };
     struct cr_config_from reread;
     enum cr_outcome end;
     int status;
@@ -105,8 +109,8 @@ static int train_run(struct cr_cli *cli)
                                       .sets = cli->sets,
                                       .set_args = cli->set_args };
     t.flags = (struct cr_train_flags){
-        .progress = cli->quiet ? CR_PROGRESS_NONE
-                               : (enum cr_progress)o->progress,
+        .progress =
+            cli->quiet ? CR_PROGRESS_NONE : (enum cr_progress)o->progress,
         .dry_run = o->dry_run,
         .no_ckpt = o->no_ckpt,
         .force = o->force,
@@ -139,7 +143,7 @@ static int train_run(struct cr_cli *cli)
     return status;
 }
 
-const struct cr_verb cr_verb_train = {
+const struct cr_command cr_command_train = {
     .about = {
         .name = "train",
         .summary = "Train a network.",

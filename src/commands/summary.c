@@ -53,7 +53,7 @@ struct job {
     const struct cr_param *params;
     int n_rows, n_params;
     int64_t values, statistics, trained; /* of those that --at asks for */
-    size_t state; /* bytes of parameters and slots */
+    size_t state;                        /* bytes of parameters and slots */
 };
 
 /* Whether a cell, or a parameter, belongs to what --at asks for. */
@@ -181,8 +181,8 @@ static void summary_cells(const struct job *j)
 {
     struct cr_table table = { .arena = j->cli->arena, .align = "llllrrrl" };
     static const char *const head[] = {
-        "cell",       "type",      "in",            "out",
-        "parameters", "trainable", "multiply-adds", "arguments"
+        "cell",      "type",          "in",       "out", "parameters",
+        "trainable", "multiply-adds", "arguments"
     };
     int64_t values = 0, trained = 0;
     size_t k;
@@ -235,9 +235,10 @@ static int summary_group(const struct job *j, int param)
 static void summary_params(const struct job *j)
 {
     struct cr_table table = { .arena = j->cli->arena, .align = "lllrllr" };
-    static const char *const head[] = { "parameter",     "shape", "dtype",
-                                        "values",        "requires_grad",
-                                        "initialiser",   "group" };
+    static const char *const head[] = { "parameter",     "shape",
+                                        "dtype",         "values",
+                                        "requires_grad", "initialiser",
+                                        "group" };
     int64_t values = 0, trained = 0;
     size_t k;
     int i;
@@ -342,8 +343,8 @@ static void summary_hooks(const struct job *j)
                    "the step behind it\n",
                    s->op, s->cell);
         else
-            printf("split by a hook: %s of %s, else part of %s of %s\n",
-                   s->op, s->cell, s->with, s->of);
+            printf("split by a hook: %s of %s, else part of %s of %s\n", s->op,
+                   s->cell, s->with, s->of);
     }
 }
 
@@ -554,8 +555,7 @@ static bool summary_draw(const struct job *j)
                     : cr_strf(j->cli->arena,
                               "%s\n%" PRId64 " parameters, %" PRId64
                               " trained, %.0f multiply-adds per sample\n",
-                              cr_path_stem(j->cli->arena,
-                                           j->cli->operands[0]),
+                              cr_path_stem(j->cli->arena, j->cli->operands[0]),
                               j->values, j->trained, summary_macs(j));
     return (!j->o->dot ||
             summary_write(j, j->o->dot, cr_diagram_dot(d, caption))) &&
@@ -592,7 +592,7 @@ static int summary_run(struct cr_cli *cli)
     return 0;
 }
 
-const struct cr_verb cr_verb_summary = {
+const struct cr_command cr_command_summary = {
     .about = {
         .name = "summary",
         .summary = "Show a network's cells, shapes, parameters and costs.",

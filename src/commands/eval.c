@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "base/table.h"
-#include "train/eval.h"
 #include "model/kfold.h"
 #include "model/model.h"
 #include "model/samples.h"
+#include "train/eval.h"
 #include "train/require.h"
 #include "train/section.h"
 
@@ -68,7 +68,9 @@ static bool eval_metrics(const struct eval *o, struct cr_config *config,
     ok = cr_metrics_words(config,
                           o->per_class ? "confusion_matrix,precision,recall,F1"
                           : o->confusion ? "confusion_matrix"
-                                         : "", &more) && ok;
+                                         : "",
+                          &more) &&
+         ok;
     if (!ok)
         return false;
     use = CR_NEWS(config->arena, struct cr_metric_use, own.n + more.n + 1);
@@ -135,8 +137,7 @@ static int64_t eval_of_class(const struct cr_scores *scores, int64_t class)
 static void eval_per_class_text(const struct cr_model *model,
                                 const struct cr_scores *scores)
 {
-    struct cr_table table = { .arena = model->config->arena,
-                              .align = "lrrrr" };
+    struct cr_table table = { .arena = model->config->arena, .align = "lrrrr" };
 
     cr_table_add(&table, "class");
     for (size_t k = 0; k < CR_LEN(eval_columns); k++)
@@ -186,8 +187,7 @@ static void eval_print(const struct cr_cli *cli, const struct cr_model *model,
     }
     cr_buf_char(&b, '{');
     cr_buf_scores(&b, &shown, true);
-    cr_buf_f(&b, "%s\"samples\":%" PRId64, shown.n ? "," : "",
-             shown.samples);
+    cr_buf_f(&b, "%s\"samples\":%" PRId64, shown.n ? "," : "", shown.samples);
     if (o->per_class)
         eval_per_class_json(model, scores, &b);
     puts((cr_buf_str(&b, "}"), b.text));
@@ -240,8 +240,8 @@ static void eval_kfold_json(const struct cr_kfold *k)
     for (int64_t f = 0; f < k->folds; f++) {
         const struct cr_kfold_run *run = &k->run[f];
 
-        cr_buf_f(&b, "%s{\"fold\":%" PRId64 ",\"samples\":%" PRId64
-                     ",\"run\":", f ? "," : "", f, run->scores.samples);
+        cr_buf_f(&b, "%s{\"fold\":%" PRId64 ",\"samples\":%" PRId64 ",\"run\":",
+                 f ? "," : "", f, run->scores.samples);
         cr_buf_json(&b, run->dir);
         cr_buf_str(&b, run->scores.n ? "," : "");
         cr_buf_scores(&b, &run->scores, false);
@@ -286,7 +286,7 @@ static int eval_kfold(struct cr_cli *cli)
     return cr_diag_exit(cli->diag);
 }
 
-/* ---- The verb */
+/* ---- The command */
 
 /* eval.max_batches makes evaluations cheap while training: of a checkpoint
  * all is judged, unless this very command asks for less. */
@@ -295,8 +295,7 @@ static bool eval_part(struct cr_model *model,
                       struct cr_eval_opts *want)
 {
     struct cr_config *config = model->config;
-    const struct cr_node *node = cr_node_find(config->root,
-                                              "eval.max_batches");
+    const struct cr_node *node = cr_node_find(config->root, "eval.max_batches");
     struct cr_eval_section section = { 0 };
 
     if (!node || !node->pos.src || node->pos.src->argument == 0)
@@ -326,10 +325,10 @@ static bool eval_judge(struct cr_cli *cli, struct cr_model *model,
         return false;
     want.columns = cr_data_loader_columns(loader, &want.n_columns);
     want.metrics = &metrics;
-    if (!eval_metrics(o, model->config,
-                      cr_label_classifies(model->config, want.columns,
-                                          want.n_columns),
-                      &metrics, &asked))
+    if (!eval_metrics(
+            o, model->config,
+            cr_label_classifies(model->config, want.columns, want.n_columns),
+            &metrics, &asked))
         return false;
     model->looks = CR_IN_EVAL;
     if (!cr_model_net(model, want.columns, want.n_columns,
@@ -342,8 +341,10 @@ static bool eval_judge(struct cr_cli *cli, struct cr_model *model,
     if (!eval)
         return false;
     if (!cli->quiet && !cli->json && !isnan(cr_eval_threshold(eval)))
-        fprintf(stderr, "threshold: %.4f, the best_threshold of the "
-                        "checkpoint\n", cr_eval_threshold(eval));
+        fprintf(stderr,
+                "threshold: %.4f, the best_threshold of the "
+                "checkpoint\n",
+                cr_eval_threshold(eval));
     scores = cr_eval_scores(eval);
     ok = cr_require_check(cli->diag, require, true, eval_value,
                           (void *)scores) &&
@@ -352,7 +353,8 @@ static bool eval_judge(struct cr_cli *cli, struct cr_model *model,
         eval_print(cli, model, scores, asked);
         ok = !o->confusion || eval_confusion(model, scores, o->confusion);
         ok = cr_require_check(cli->diag, require, false, eval_value,
-                              (void *)scores) && ok;
+                              (void *)scores) &&
+             ok;
     }
     cr_eval_close(eval);
     return ok;
@@ -392,7 +394,7 @@ static int eval_run(struct cr_cli *cli)
     return cr_diag_exit(cli->diag);
 }
 
-const struct cr_verb cr_verb_eval = {
+const struct cr_command cr_command_eval = {
     .about = {
         .name = "eval",
         .summary = "Judge a checkpoint by the metrics of its config.",

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/str.h"
-#include "conf/verb.h"
+#include "conf/command_line.h"
 #include "math/blas.h"
 #include "math/real.h"
 
@@ -15,7 +15,7 @@ static const char *version_cpu(struct cr_arena *arena)
     struct cr_buf buf = { .arena = arena };
 
 #ifdef __x86_64__
-#define VERSION_HAS(feature) \
+#define VERSION_HAS(feature)             \
     if (__builtin_cpu_supports(feature)) \
     cr_buf_f(&buf, "%s%s", buf.len ? " " : "", feature)
     VERSION_HAS("sse4.2");
@@ -48,19 +48,21 @@ static int version_run(struct cr_cli *cli)
 
     if (!cli->json) {
         printf("cellrun %s\ncompiler: %s\nflags: %s\nreal: %s\n"
-               "products: %s\ncpu: %s\ncores: %d\n", CR_VERSION, __VERSION__,
-               CR_FLAGS, real, products, cpu, version_cores());
+               "products: %s\ncpu: %s\ncores: %d\n",
+               CR_VERSION, __VERSION__, CR_FLAGS, real, products, cpu,
+               version_cores());
         return 0;
     }
     cr_buf_json(&flags, CR_FLAGS);
     printf("{\"version\": \"%s\", \"compiler\": \"%s\", \"flags\": %s, "
            "\"real\": \"%s\", \"products\": \"%s\", \"cpu\": \"%s\", "
-           "\"cores\": %d}\n", CR_VERSION, __VERSION__, cr_buf_text(&flags),
-           real, products, cpu, version_cores());
+           "\"cores\": %d}\n",
+           CR_VERSION, __VERSION__, cr_buf_text(&flags), real, products, cpu,
+           version_cores());
     return 0;
 }
 
-const struct cr_verb cr_verb_version = {
+const struct cr_command cr_command_version = {
     .about = {
         .name = "version",
         .summary = "Print the version, how it was built, and the processor.",

@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 
 #include "base/table.h"
-#include "conf/verb.h"
+#include "conf/command_line.h"
 #include "starter/starter.h"
 
 struct init {
@@ -138,8 +138,7 @@ static bool init_usage(struct cr_cli *cli)
     if (o->to && !o->force && stat(o->to, &st) == 0 && S_ISREG(st.st_mode))
         return cr_error(cli->diag, cr_at_file(cli->arena, o->to), CR_E_USAGE,
                         "the file exists; use --force to replace it");
-    return cr_cli_ending(cli, "-o", o->to,
-                         ".yaml .yml");
+    return cr_cli_ending(cli, "-o", o->to, ".yaml .yml");
 }
 
 /* The line as it was typed. */
@@ -192,16 +191,16 @@ static int init_run(struct cr_cli *cli)
     if (!init_usage(cli))
         return cr_diag_exit(cli->diag);
     s.folder = strcmp(folder, ".") == 0 ? NULL : folder;
-    ok = o->csv          ? cr_starter_csv(&s, o->csv, o->target)
-         : o->folder     ? cr_starter_folder(&s, o->folder)
-         : o->npy        ? init_arrays(&s, o->npy)
-                         : init_template(cli, &s);
+    ok = o->csv      ? cr_starter_csv(&s, o->csv, o->target)
+         : o->folder ? cr_starter_folder(&s, o->folder)
+         : o->npy    ? init_arrays(&s, o->npy)
+                     : init_template(cli, &s);
     if (ok)
         init_write(cli, &s);
     return cr_diag_exit(cli->diag);
 }
 
-const struct cr_verb cr_verb_init = {
+const struct cr_command cr_command_init = {
     .about = {
         .name = "init",
         .summary = "Write a config to start from.",

@@ -24,7 +24,7 @@
 #include "base/table.h"
 #include "ckpt/against.h"
 #include "ckpt/load.h"
-#include "conf/verb.h"
+#include "conf/command_line.h"
 #include "math/array_text.h"
 #include "model/model.h"
 #include "train/eval.h"
@@ -123,10 +123,10 @@ struct trace_job {
     struct cr_single_batch single;
     struct cr_train_section train;
     struct cr_log_section log;
-    bool eager;             /* the flag, or run.eager */
+    bool eager;    /* the flag, or run.eager */
     bool separate; /* gradients, from updates: cr_plans_need_gradients */
-    struct cr_state state;  /* of a training checkpoint, from which steps go
-                               on; or of a run that begins */
+    struct cr_state state; /* of a training checkpoint, from which steps go
+                              on; or of a run that begins */
     uint64_t seed;
     struct cr_net *net;
     struct cr_optim_use optim;
@@ -134,7 +134,7 @@ struct trace_job {
     bool loss, rule; /* there is one: of updates, though none is done */
     bool results;    /* gradients are those of the network's results */
     struct cr_grad_targets targets;
-    cr_real **before; /* parameters, as the last pass began with them */
+    cr_real **before;        /* parameters, as the last pass began with them */
     struct cr_tensor *grads; /* of parameters, without the loss scale */
     int n, n_grads;
     struct cr_tensor *tensor; /* what flowed */
@@ -478,9 +478,8 @@ static struct cr_exec *trace_usual(struct trace_job *t)
     struct cr_exec_opts want = trace_want(t);
 
     want.eager = want.update = false;
-    return t->eager && t->o->grad && !t->o->as_run
-               ? cr_net_exec(t->net, &want)
-               : NULL;
+    return t->eager && t->o->grad && !t->o->as_run ? cr_net_exec(t->net, &want)
+                                                   : NULL;
 }
 
 static bool trace_arrives(struct cr_exec *usual, const char *name)
@@ -626,7 +625,7 @@ static void trace_against(struct trace_job *t)
     cr_against(&against);
 }
 
-/* ---- The verb */
+/* ---- The command */
 
 static bool trace_usage(struct trace_job *t)
 {
@@ -731,7 +730,7 @@ static int trace_run(struct cr_cli *cli)
     return 0;
 }
 
-const struct cr_verb cr_verb_trace = {
+const struct cr_command cr_command_trace = {
     .about = {
         .name = "trace",
         .summary = "Run one batch and write every cell's output.",

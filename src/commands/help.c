@@ -1,6 +1,6 @@
 /*
  * help: explains whatever has a name, from the tables that everything else
- * reads too. A name may be several things at once (train is a verb and a
+ * reads too. A name may be several things at once (train is a command and a
  * section): all of them are shown.
  */
 #include <ctype.h>
@@ -10,15 +10,17 @@
 #include <strings.h>
 
 #include "base/str.h"
+#include "conf/command_line.h"
 #include "conf/environment.h"
 #include "conf/help_tables.h"
 #include "conf/search.h"
 #include "conf/terms.h"
-#include "conf/verb.h"
 #include "net/op.h"
 #include "net/plugin.h"
 
-enum { WIDTH = 79 };
+enum {
+    WIDTH = 79
+};
 
 struct help {
     const char *man;
@@ -29,7 +31,7 @@ struct help {
 static const struct cr_opt help_opts[] = {
     CR_STR_OPTIONAL(
         struct help, man,
-        "Write a part of the manual in mdoc: verbs, flags, sections, "
+        "Write a part of the manual in mdoc: commands, flags, sections, "
         "cells, codes, environment and such.",
         .text = "PART"),
     CR_STRS_OPTIONAL(struct help, plugin,
@@ -102,13 +104,13 @@ static const char *help_flag(struct cr_arena *arena, const struct cr_opt *row)
     const char *value = cr_flag_value(arena, row);
     const char *name = cr_flag_name(arena, row);
 
-    return cr_strf(arena, "%s%s%s%s", row->flag
-                       ? cr_strf(arena, "-%c, ", row->flag) : "    ",
+    return cr_strf(arena, "%s%s%s%s",
+                   row->flag ? cr_strf(arena, "-%c, ", row->flag) : "    ",
                    name, *value && *value != '[' ? " " : "", value);
 }
 
-static void help_rows(struct cr_buf *buf, const struct cr_opt *rows,
-                      bool flags, const char *above)
+static void help_rows(struct cr_buf *buf, const struct cr_opt *rows, bool flags,
+                      const char *above)
 {
     struct cr_arena *arena = buf->arena;
 
@@ -133,15 +135,17 @@ static void help_rows(struct cr_buf *buf, const struct cr_opt *rows,
     }
 }
 
-static void help_verb(struct cr_buf *buf, const struct cr_descriptor *about)
+static void help_command(struct cr_buf *buf, const struct cr_descriptor *about)
 {
-    const struct cr_verb *verb = (const struct cr_verb *)about;
+    const struct cr_command *command = (const struct cr_command *)about;
 
-    help_wrap(buf, cr_strf(buf->arena, "cellrun %s: %s", about->name,
-                           about->summary), 0, 0);
+    help_wrap(
+        buf, cr_strf(buf->arena, "cellrun %s: %s", about->name, about->summary),
+        0, 0);
     cr_buf_str(buf, "\nusage:");
-    help_wrap(buf, cr_strf(buf->arena, "cellrun %s %s", about->name,
-                           verb->usage), 7, 6);
+    help_wrap(buf,
+              cr_strf(buf->arena, "cellrun %s %s", about->name, command->usage),
+              7, 6);
     if (about->detail) {
         cr_buf_char(buf, '\n');
         help_wrap(buf, about->detail, 0, 0);
@@ -150,7 +154,7 @@ static void help_verb(struct cr_buf *buf, const struct cr_descriptor *about)
         cr_buf_str(buf, "\nflags\n");
         help_rows(buf, about->opts, true, "");
     }
-    cr_buf_str(buf, "\nflags of every verb\n");
+    cr_buf_str(buf, "\nflags of every command\n");
     help_rows(buf, cr_cli_rows, true, "");
 }
 
@@ -159,14 +163,16 @@ static void help_about(struct cr_buf *buf, const struct cr_descriptor *about,
 {
     bool section = kind == CR_KIND_SECTION;
 
-    if (kind == CR_KIND_VERB) {
-        help_verb(buf, about);
+    if (kind == CR_KIND_COMMAND) {
+        help_command(buf, about);
     } else {
         const struct cr_op *op =
             kind == CR_KIND_OP ? (const struct cr_op *)about : NULL;
 
-        help_wrap(buf, cr_strf(buf->arena, "%s (%s): %s", about->name,
-                               cr_kind_name(kind), about->summary), 0, 0);
+        help_wrap(buf,
+                  cr_strf(buf->arena, "%s (%s): %s", about->name,
+                          cr_kind_name(kind), about->summary),
+                  0, 0);
         if (op) {
             cr_buf_char(buf, '\n');
             help_wrap(buf, cr_op_signature(buf->arena, op), 2, 0);
@@ -232,27 +238,31 @@ static bool help_overview(struct cr_buf *buf)
     struct cr_buf lists = { .arena = buf->arena };
 
     cr_buf_str(buf, "cellrun trains and uses neural networks written down in "
-                    "YAML.\n\nusage: cellrun VERB [FILE...] [key=value...] "
-                    "[flags]\n\nverbs\n");
-    help_list(buf, CR_KIND_VERB, 14);
-    cr_buf_str(buf, "\nflags of every verb\n");
+                    "YAML.\n\nusage: cellrun COMMAND [FILE...] [key=value...] "
+                    "[flags]\n\ncommands\n");
+    help_list(buf, CR_KIND_COMMAND, 14);
+    cr_buf_str(buf, "\nflags of every command\n");
     help_rows(buf, cr_cli_rows, true, "");
     cr_buf_str(buf, "\nsections of a config\n");
     help_list(buf, CR_KIND_SECTION, 14);
     cr_buf_char(buf, '\n');
-    help_wrap(buf, "cellrun help NAME explains a verb, a section, a type "
-                   "(Dense), a key (train.epochs, learning_rate), a word of "
-                   "the language (base, when, bprop), the code of a message "
-                   "(E0012), or a word from elsewhere (Linear, overfitting); "
-                   "--search finds words in all texts. It lists:", 0, 0);
+    help_wrap(buf,
+              "cellrun help NAME explains a command, a section, a type "
+              "(Dense), a key (train.epochs, learning_rate), a word of "
+              "the language (base, when, bprop), the code of a message "
+              "(E0012), or a word from elsewhere (Linear, overfitting); "
+              "--search finds words in all texts. It lists:",
+              0, 0);
     for (int k = 0; k < CR_KINDS; k++)
         if (*cr_registry_list((enum cr_kind)k))
             cr_buf_f(&lists, "%s ", cr_kind_plural((enum cr_kind)k));
     cr_buf_str(&lists, "codes environment exit terms words");
     help_wrap(buf, cr_buf_text(&lists), 2, 0);
     cr_buf_char(buf, '\n');
-    help_wrap(buf, "The manual: cellrun(1); the language as a whole: "
-                   "cellrun-config(5).", 0, 0);
+    help_wrap(buf,
+              "The manual: cellrun(1); the language as a whole: "
+              "cellrun-config(5).",
+              0, 0);
     return true;
 }
 
@@ -262,18 +272,17 @@ static void help_codes(struct cr_buf *buf)
         help_item(buf, cr_code_number((enum cr_code)i),
                   cr_strf(buf->arena, "%s (exit %d)",
                           cr_code_title((enum cr_code)i),
-                          cr_code_exit((enum cr_code)i)), 9);
+                          cr_code_exit((enum cr_code)i)),
+                  9);
 }
 
 static bool help_code(struct cr_buf *buf, const char *name)
 {
     for (int i = 0; i < CR_E_COUNT; i++)
         if (strcmp(cr_code_number((enum cr_code)i), name) == 0) {
-            cr_buf_f(buf, "%s: %s\n\n", name,
-                     cr_code_title((enum cr_code)i));
+            cr_buf_f(buf, "%s: %s\n\n", name, cr_code_title((enum cr_code)i));
             help_wrap(buf, cr_code_text((enum cr_code)i), 0, 0);
-            cr_buf_f(buf, "\nexit status %d\n",
-                     cr_code_exit((enum cr_code)i));
+            cr_buf_f(buf, "\nexit status %d\n", cr_code_exit((enum cr_code)i));
             return true;
         }
     return false;
@@ -403,7 +412,8 @@ static bool help_optimizer(struct cr_buf *buf, const char *name)
                  cr_registry_list(CR_KIND_OPTIM);
              *p; p++)
             found = help_find_row(buf, (*p)->opts, (*p)->name,
-                                  name + sizeof section - 1) || found;
+                                  name + sizeof section - 1) ||
+                    found;
     return found;
 }
 
@@ -414,7 +424,7 @@ static bool help_keys(struct cr_buf *buf, const char *name)
     found = help_optimizer(buf, name) || found;
 
     for (int k = 0; k < CR_KINDS; k++) {
-        if (k == CR_KIND_OP || k == CR_KIND_VERB)
+        if (k == CR_KIND_OP || k == CR_KIND_COMMAND)
             continue;
         for (const struct cr_descriptor *const *p =
                  cr_registry_list((enum cr_kind)k);
@@ -430,8 +440,9 @@ static void help_json_rows(struct cr_buf *buf, const struct cr_opt *rows)
     for (const struct cr_opt *row = rows; row && row->name; row++) {
         const char *preset = cr_opt_default(buf->arena, row);
 
-        cr_buf_f(buf, "%s{\"name\": \"%s\", \"takes\": ",
-                 row == rows ? "" : ", ", row->name);
+        cr_buf_f(buf,
+                 "%s{\"name\": \"%s\", \"takes\": ", row == rows ? "" : ", ",
+                 row->name);
         cr_buf_json(buf, cr_opt_expects(buf->arena, row));
         cr_buf_f(buf, ", \"required\": %s",
                  row->need == CR_REQUIRED ? "true" : "false");
@@ -466,9 +477,10 @@ static bool help_json(struct cr_buf *buf, const char *name)
                 (name && strcmp(a->name, name) != 0 &&
                  strcmp(cr_kind_plural((enum cr_kind)k), name) != 0))
                 continue;
-            cr_buf_f(buf, "%s\n{\"name\": \"%s\", \"kind\": \"%s\", "
-                          "\"summary\": ", found ? "," : "", a->name,
-                     cr_kind_name((enum cr_kind)k));
+            cr_buf_f(buf,
+                     "%s\n{\"name\": \"%s\", \"kind\": \"%s\", "
+                     "\"summary\": ",
+                     found ? "," : "", a->name, cr_kind_name((enum cr_kind)k));
             cr_buf_json(buf, a->summary);
             if (a->detail) {
                 cr_buf_str(buf, ", \"detail\": ");
@@ -480,8 +492,8 @@ static bool help_json(struct cr_buf *buf, const char *name)
             }
             if (k == CR_KIND_OP) {
                 cr_buf_str(buf, ", \"signature\": ");
-                cr_buf_json(buf, cr_op_signature(buf->arena,
-                                                 (const struct cr_op *)a));
+                cr_buf_json(
+                    buf, cr_op_signature(buf->arena, (const struct cr_op *)a));
             }
             cr_buf_str(buf, ", \"options\": ");
             help_json_rows(buf, k == CR_KIND_OP &&
@@ -552,8 +564,7 @@ static bool help_terms(struct cr_buf *buf, const char *word, bool more)
 {
     struct cr_arena *arena = buf->arena;
 
-    for (const struct cr_term *t = cr_terms; (t = cr_term_find(t, word));
-         t++) {
+    for (const struct cr_term *t = cr_terms; (t = cr_term_find(t, word)); t++) {
         if (more)
             cr_buf_str(buf, "\n----\n\n");
         help_wrap(buf, cr_strf(arena, "%s: %s", word, t->text), 0, 0);
@@ -606,8 +617,7 @@ static bool help_any(struct cr_buf *buf, const char *word)
     return help_other_case(buf, name, found);
 }
 
-static int help_unknown(
-struct cr_cli *cli, const char *name)
+static int help_unknown(struct cr_cli *cli, const char *name)
 {
     struct cr_arena *arena = cli->arena;
     const char *words[1024], *guess;
@@ -652,8 +662,7 @@ static int help_search(struct cr_cli *cli, struct cr_buf *buf,
     return 0;
 }
 
-static int help_run(
-struct cr_cli *cli)
+static int help_run(struct cr_cli *cli)
 {
     const struct help *o = cr_cli_opts(cli);
     struct cr_buf buf = { .arena = cli->arena };
@@ -662,6 +671,8 @@ struct cr_cli *cli)
 
     for (int i = 1; i < cli->n_operands; i++)
         name = cr_strf(cli->arena, "%s %s", name, cli->operands[i]);
+    if (name && strcmp(name, "verbs") == 0) /* their name in cellrun 0.1 */
+        name = cr_kind_plural(CR_KIND_COMMAND);
     for (int i = 0; i < o->plugin.n; i++)
         if (!cr_plugin_load(cli->diag, CR_NOWHERE, o->plugin.v[i]))
             return 0;
@@ -681,10 +692,10 @@ struct cr_cli *cli)
     return 0;
 }
 
-const struct cr_verb cr_verb_help = {
+const struct cr_command cr_command_help = {
     .about = {
         .name = "help",
-        .summary = "Explain a verb, section, type, key, term or message.",
+        .summary = "Explain a command, section, type, key, term or message.",
         .example = "cellrun help SGD\n"
                    "cellrun help train.epochs\n"
                    "cellrun help E0012\n"

@@ -3,8 +3,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "train/flags.h"
 #include "model/model.h"
+#include "train/flags.h"
 #include "train/signals.h"
 #include "train/train.h"
 
@@ -44,12 +44,22 @@ static const struct cr_opt resume_opts[] = {
 /* Changes that leave every step what it would have been. */
 static bool resume_allowed(const char *set)
 {
-    static const char *const safe[] = {
-        "train.epochs=", "train.steps=", "train.time_limit=",
-        "~train.epochs", "~train.steps", "~train.time_limit",
-        "run.", "run=", "~run", "log.", "log=", "~log",
-        "checkpoint.", "checkpoint=", "~checkpoint", NULL
-    };
+    static const char *const safe[] = { "train.epochs=",
+                                        "train.steps=",
+                                        "train.time_limit=",
+                                        "~train.epochs",
+                                        "~train.steps",
+                                        "~train.time_limit",
+                                        "run.",
+                                        "run=",
+                                        "~run",
+                                        "log.",
+                                        "log=",
+                                        "~log",
+                                        "checkpoint.",
+                                        "checkpoint=",
+                                        "~checkpoint",
+                                        NULL };
 
     for (int i = 0; safe[i]; i++)
         if (cr_starts(set, safe[i]))
@@ -111,8 +121,7 @@ static void resume_name(struct cr_config *config, const char *path)
     const char *dash = strrchr(stem, '-');
 
     config->name = dash && dash > stem
-                       ? cr_strndup(config->arena, stem,
-                                    (size_t)(dash - stem))
+                       ? cr_strndup(config->arena, stem, (size_t)(dash - stem))
                        : stem;
 }
 
@@ -126,8 +135,9 @@ static int resume_go(struct cr_train *t)
 static int resume_run(struct cr_cli *cli)
 {
     const struct resume *o = cr_cli_opts(cli);
-    struct cr_train t = { .cli = cli, .arena = cli->arena,
-                          .diag = cli->diag, .started = cr_now() };
+    struct cr_train t = {
+        .cli = cli, .arena = cli->arena, .diag = cli->diag, .started = cr_now()
+    };
     struct cr_config_from reread = { 0 };
     const char *ckpt = NULL, *files[2] = { NULL };
     struct cr_model model = { 0 };
@@ -152,8 +162,8 @@ static int resume_run(struct cr_cli *cli)
     t.config = model.config;
     resume_name(t.config, cr_tensor_file_path(file));
     t.flags = (struct cr_train_flags){
-        .progress = cli->quiet ? CR_PROGRESS_NONE
-                               : (enum cr_progress)o->progress,
+        .progress =
+            cli->quiet ? CR_PROGRESS_NONE : (enum cr_progress)o->progress,
         .resume = true,
         .allow_change = o->allow_change,
         .require = o->require,
@@ -163,8 +173,8 @@ static int resume_run(struct cr_cli *cli)
         .reread = &reread,
     };
     if (!t.flags.run_dir)
-        t.flags.run_dir = ckpt ? cr_rundir_of(cli->arena, ckpt)
-                               : cli->operands[0];
+        t.flags.run_dir =
+            ckpt ? cr_rundir_of(cli->arena, ckpt) : cli->operands[0];
     else if (!ckpt)
         t.flags.ckpt = cr_tensor_file_path(file);
     if (!t.flags.run_dir) {
@@ -174,8 +184,7 @@ static int resume_run(struct cr_cli *cli)
         return cr_cli_errors(cli, "Nothing was run.");
     }
     if (!o->run_dir && cr_config_foreign(t.config)) {
-        cr_error(cli->diag, cr_at_file(cli->arena, t.flags.run_dir),
-                 CR_E_TRUST,
+        cr_error(cli->diag, cr_at_file(cli->arena, t.flags.run_dir), CR_E_TRUST,
                  "no run of yours has made the checkpoint in this run "
                  "directory");
         cr_note(cli->diag, "a run directory is yours until it is copied or "
@@ -191,7 +200,7 @@ static int resume_run(struct cr_cli *cli)
     return status;
 }
 
-const struct cr_verb cr_verb_resume = {
+const struct cr_command cr_command_resume = {
     .about = {
         .name = "resume",
         .summary = "Go on with a run.",

@@ -13,7 +13,7 @@
 #include "ckpt/checkpoint.h"
 #include "ckpt/json.h"
 #include "ckpt/load.h"
-#include "conf/verb.h"
+#include "conf/command_line.h"
 #include "conf/yaml.h"
 #include "math/array_text.h"
 #include "model/model.h"
@@ -711,7 +711,7 @@ static int ckpt_load_report(struct cr_cli *cli)
     return 0;
 }
 
-/* ---- The verb */
+/* ---- The command */
 
 static const struct ckpt_sub {
     const char *name;
@@ -775,7 +775,7 @@ static int ckpt_run(struct cr_cli *cli)
     return 0;
 }
 
-const struct cr_verb cr_verb_ckpt = {
+const struct cr_command cr_command_ckpt = {
     .about = {
         .name = "ckpt",
         .summary = "Look into checkpoints, and convert them.",

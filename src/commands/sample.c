@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "train/generate.h"
 #include "model/model.h"
+#include "train/generate.h"
 #include "train/score.h"
 #include "train/section.h"
 
@@ -39,7 +39,7 @@ struct job {
     struct cr_model model;
     struct cr_sampling_opts how;
     struct cr_generate *generate;
-    struct cr_buf text;     /* with --json */
+    struct cr_buf text; /* with --json */
     char last;
 };
 
@@ -75,8 +75,7 @@ static bool sample_prepare(struct job *j)
     if (!cr_generate_can(j->model.config, s->columns, s->n_columns))
         return false;
     j->model.looks = CR_IN_PREDICT;
-    if (!cr_model_net(&j->model, s->columns, s->n_columns, 1, 0, false,
-                      false))
+    if (!cr_model_net(&j->model, s->columns, s->n_columns, 1, 0, false, false))
         return false;
     j->generate = cr_generate_open(j->model.config, j->model.net, s->columns,
                                    s->n_columns, true);
@@ -133,7 +132,7 @@ static int sample_run(struct cr_cli *cli)
     return cr_diag_exit(cli->diag);
 }
 
-const struct cr_verb cr_verb_sample = {
+const struct cr_command cr_command_sample = {
     .about = {
         .name = "sample",
         .summary = "Write text that a language model draws.",

@@ -1,10 +1,10 @@
 /*
  * The command line: one pass over the arguments that knows which flags take
- * a value, because both tables of rows (every verb's, the verb's own) say so.
- * Flags become nodes with places on the line and go through cr_opts_read, so
- * that types and ranges are checked as in a config.
+ * a value, because both tables of rows (every command's, the command's own) say
+ * so. Flags become nodes with places on the line and go through cr_opts_read,
+ * so that types and ranges are checked as in a config.
  */
-#include "conf/verb.h"
+#include "conf/command_line.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -25,10 +25,14 @@ struct common {
     struct cr_strs set;
 };
 
-enum { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
+enum {
+    COLOR_AUTO,
+    COLOR_ALWAYS,
+    COLOR_NEVER
+};
 
 const struct cr_opt cr_cli_rows[] = {
-    CR_BOOL_DEFAULT(struct common, help, false, "Explain the verb.",
+    CR_BOOL_DEFAULT(struct common, help, false, "Explain the command.",
                     .flag = 'h'),
     CR_BOOL_DEFAULT(struct common, json, false,
                     "Write results and messages as JSON."),
@@ -54,9 +58,9 @@ const struct cr_opt cr_cli_rows[] = {
     { 0 },
 };
 
-static const struct cr_descriptor verb_common = {
+static const struct cr_descriptor command_common = {
     .name = "cellrun",
-    .summary = "Flags of every verb.",
+    .summary = "Flags of every command.",
     .opts = cr_cli_rows,
     .size = sizeof(struct common),
 };
@@ -66,7 +70,7 @@ struct line {
     struct cr_cli *cli;
     int argc;
     char *const *argv;
-    struct cr_pos *pos; /* of each argument */
+    struct cr_pos *pos;         /* of each argument */
     struct cr_node common, own; /* maps of the flags given */
     const char **operands, **sets;
     struct cr_pos *operand_pos;
@@ -76,18 +80,17 @@ struct line {
 };
 
 /* The part of argument i from byte `from` on. */
-static struct cr_pos verb_pos(const struct line *l, int i, size_t from)
+static struct cr_pos command_pos(const struct line *l, int i, size_t from)
 {
     struct cr_pos pos = l->pos[i];
 
     pos.col = (int)cr_utf8_count(l->argv[i], from) + 1;
-    pos.len = (int)cr_utf8_count(l->argv[i] + from,
-                                 strlen(l->argv[i]) - from);
+    pos.len = (int)cr_utf8_count(l->argv[i] + from, strlen(l->argv[i]) - from);
     return pos;
 }
 
-static const struct cr_opt *verb_row(const struct cr_opt *rows,
-                                     const char *name, size_t len)
+static const struct cr_opt *command_row(const struct cr_opt *rows,
+                                        const char *name, size_t len)
 {
     for (; rows && rows->name; rows++) {
         size_t i = 0;
@@ -101,7 +104,7 @@ static const struct cr_opt *verb_row(const struct cr_opt *rows,
     return NULL;
 }
 
-static const struct cr_opt *verb_short(const struct cr_opt *rows, char c)
+static const struct cr_opt *command_short(const struct cr_opt *rows, char c)
 {
     for (; rows && rows->name; rows++)
         if (rows->flag == c)
@@ -109,40 +112,43 @@ static const struct cr_opt *verb_short(const struct cr_opt *rows, char c)
     return NULL;
 }
 
-static const struct cr_opt *verb_rows(const struct line *l)
+static const struct cr_opt *command_rows(const struct line *l)
 {
-    return l->cli->verb ? l->cli->verb->about.opts : NULL;
+    return l->cli->command ? l->cli->command->about.opts : NULL;
 }
 
 /* Adds to the end of a list or map. */
-static struct cr_node *verb_add(struct line *l, struct cr_node *to,
-                                const char *key, const char *text,
-                                struct cr_pos pos)
+static struct cr_node *command_add(struct line *l, struct cr_node *to,
+                                   const char *key, const char *text,
+                                   struct cr_pos pos)
 {
     struct cr_node *node = CR_NEW(l->cli->arena, struct cr_node), **end;
 
-    *node = (struct cr_node){ .kind = CR_NODE_STR, .key = key, .text = text,
-                              .pos = pos, .key_pos = pos };
+    *node = (struct cr_node){ .kind = CR_NODE_STR,
+                              .key = key,
+                              .text = text,
+                              .pos = pos,
+                              .key_pos = pos };
     for (end = &to->child; *end; end = &(*end)->next)
         ;
     return *end = node;
 }
 
 /* A value of a flag into the map that cr_opts_read will see. */
-static void verb_set(struct line *l, struct cr_node *map,
-                     const struct cr_opt *row, const char *text,
-                     struct cr_pos pos, bool bare)
+static void command_set(struct line *l, struct cr_node *map,
+                        const struct cr_opt *row, const char *text,
+                        struct cr_pos pos, bool bare)
 {
     struct cr_node *node = cr_node_get(map, row->name);
     bool words = row->type == CR_OPT_STRS;
 
     if (words || row->type == CR_OPT_INTS || row->type == CR_OPT_REALS) {
         if (!node)
-            node = verb_add(l, map, row->name, NULL, pos);
+            node = command_add(l, map, row->name, NULL, pos);
         node->kind = CR_NODE_LIST;
         for (size_t n; text; text = text[n] ? text + n + 1 : NULL) {
             n = words ? strlen(text) : strcspn(text, ",");
-            cr_scalar_resolve(verb_add(
+            cr_scalar_resolve(command_add(
                 l, node, NULL, cr_strndup(l->cli->arena, text, n), pos));
         }
         return;
@@ -150,7 +156,7 @@ static void verb_set(struct line *l, struct cr_node *map,
     if (bare && node && node->kind == CR_NODE_INT) /* -v -v */
         text = cr_strf(l->cli->arena, "%d", (int)node->integer + 1);
     if (!node)
-        node = verb_add(l, map, row->name, text, pos);
+        node = command_add(l, map, row->name, text, pos);
     node->text = text;
     node->pos = pos;
     cr_scalar_resolve(node);
@@ -158,20 +164,20 @@ static void verb_set(struct line *l, struct cr_node *map,
         node->kind = CR_NODE_STR;
 }
 
-static bool verb_unknown_flag(struct line *l, int i, size_t from, size_t len)
+static bool command_unknown_flag(struct line *l, int i, size_t from, size_t len)
 {
     struct cr_arena *arena = l->cli->arena;
-    const struct cr_opt *tables[] = { verb_rows(l), cr_cli_rows };
+    const struct cr_opt *tables[] = { command_rows(l), cr_cli_rows };
     const char *word = cr_strndup(arena, l->argv[i] + from, len);
     const char **names, *guess, *key;
-    struct cr_pos pos = verb_pos(l, i, 0);
+    struct cr_pos pos = command_pos(l, i, 0);
     int n = 0;
 
     pos.len = (int)cr_utf8_count(l->argv[i], from + len);
     cr_error(l->cli->diag, pos, CR_E_USAGE, "unknown flag '%s'%s%s",
              cr_quote(arena, l->argv[i], from + len),
-             l->cli->verb ? " for " : "",
-             l->cli->verb ? l->cli->verb->about.name : "");
+             l->cli->command ? " for " : "",
+             l->cli->command ? l->cli->command->about.name : "");
     for (int t = 0; t < 2; t++)
         for (const struct cr_opt *row = tables[t]; row && row->name; row++)
             n++;
@@ -192,86 +198,86 @@ static bool verb_unknown_flag(struct line *l, int i, size_t from, size_t len)
         cr_hint(l->cli->diag, "did you mean '--%s'?", guess);
     else if (key)
         cr_hint(l->cli->diag, "did you mean '%s=...'?", key);
-    if (l->cli->verb)
-        cr_note(l->cli->diag, "(cellrun help %s)",
-                l->cli->verb->about.name);
+    if (l->cli->command)
+        cr_note(l->cli->diag, "(cellrun help %s)", l->cli->command->about.name);
     return false;
 }
 
-static bool verb_takes_value(const struct cr_opt *row)
+static bool command_takes_value(const struct cr_opt *row)
 {
     return row->type != CR_OPT_BOOL && !row->implicit_value;
 }
 
 /* The value of a flag that must have one and has none attached. */
-static bool verb_next(struct line *l, int *i, const struct cr_opt *row,
-                      struct cr_node *map)
+static bool command_next(struct line *l, int *i, const struct cr_opt *row,
+                         struct cr_node *map)
 {
     if (*i + 1 >= l->argc)
         return cr_error(l->cli->diag, l->pos[*i], CR_E_USAGE,
-                        "the flag '%s' needs a value: %s",
-                        l->argv[*i], cr_opt_expects(l->cli->arena, row));
+                        "the flag '%s' needs a value: %s", l->argv[*i],
+                        cr_opt_expects(l->cli->arena, row));
     ++*i;
-    verb_set(l, map, row, l->argv[*i], verb_pos(l, *i, 0), false);
+    command_set(l, map, row, l->argv[*i], command_pos(l, *i, 0), false);
     return true;
 }
 
-static bool verb_long(struct line *l, int *i)
+static bool command_long(struct line *l, int *i)
 {
     const char *arg = l->argv[*i];
     size_t len = strcspn(arg + 2, "=");
-    const struct cr_opt *row = verb_row(verb_rows(l), arg + 2, len);
+    const struct cr_opt *row = command_row(command_rows(l), arg + 2, len);
     struct cr_node *map = &l->own;
 
     if (!row) {
-        row = verb_row(cr_cli_rows, arg + 2, len);
+        row = command_row(cr_cli_rows, arg + 2, len);
         map = &l->common;
     }
     if (!row)
-        return verb_unknown_flag(l, *i, 2, len);
+        return command_unknown_flag(l, *i, 2, len);
     if (arg[2 + len])
-        verb_set(l, map, row, arg + 2 + len + 1,
-                 verb_pos(l, *i, 2 + len + 1), false);
-    else if (verb_takes_value(row))
-        return verb_next(l, i, row, map);
+        command_set(l, map, row, arg + 2 + len + 1,
+                    command_pos(l, *i, 2 + len + 1), false);
+    else if (command_takes_value(row))
+        return command_next(l, i, row, map);
     else
-        verb_set(l, map, row,
-                 row->implicit_value ? row->implicit_value : "true",
-                 verb_pos(l, *i, 0), true);
+        command_set(l, map, row,
+                    row->implicit_value ? row->implicit_value : "true",
+                    command_pos(l, *i, 0), true);
     return true;
 }
 
 /* -q, -qv, -n NAME, -nNAME. */
-static bool verb_letters(struct line *l, int *i)
+static bool command_letters(struct line *l, int *i)
 {
     const char *arg = l->argv[*i];
 
     for (size_t at = 1; arg[at]; at++) {
-        const struct cr_opt *row = verb_short(verb_rows(l), arg[at]);
+        const struct cr_opt *row = command_short(command_rows(l), arg[at]);
         struct cr_node *map = &l->own;
 
         if (!row) {
-            row = verb_short(cr_cli_rows, arg[at]);
+            row = command_short(cr_cli_rows, arg[at]);
             map = &l->common;
         }
         if (!row)
-            return verb_unknown_flag(l, *i, at, 1);
-        if (!verb_takes_value(row)) {
-            verb_set(l, map, row,
-                     row->implicit_value ? row->implicit_value : "true",
-                     verb_pos(l, *i, 0), true);
+            return command_unknown_flag(l, *i, at, 1);
+        if (!command_takes_value(row)) {
+            command_set(l, map, row,
+                        row->implicit_value ? row->implicit_value : "true",
+                        command_pos(l, *i, 0), true);
             continue;
         }
         if (!arg[at + 1])
-            return verb_next(l, i, row, map);
-        verb_set(l, map, row, arg + at + 1, verb_pos(l, *i, at + 1), false);
+            return command_next(l, i, row, map);
+        command_set(l, map, row, arg + at + 1, command_pos(l, *i, at + 1),
+                    false);
         break;
     }
     return true;
 }
 
 /* seed=1, a.b-c.0=x, ~key: what stands before '=' is a dotted name. */
-static bool verb_assigns(const char *arg)
+static bool command_assigns(const char *arg)
 {
     if (*arg == '~')
         return arg[1] != '\0' && arg[1] != '/';
@@ -285,17 +291,18 @@ static bool verb_assigns(const char *arg)
     return *arg == '=';
 }
 
-static bool verb_find(struct line *l, int i)
+static bool command_find(struct line *l, int i)
 {
     struct cr_arena *arena = l->cli->arena;
     const char *name = l->argv[i], **names;
-    const struct cr_descriptor *const *list = cr_registry_list(CR_KIND_VERB);
+    const struct cr_descriptor *const *list = cr_registry_list(CR_KIND_COMMAND);
     int n = 0;
 
-    l->cli->verb = (const struct cr_verb *)cr_registry_find(CR_KIND_VERB, name);
-    if (l->cli->verb)
+    l->cli->command =
+        (const struct cr_command *)cr_registry_find(CR_KIND_COMMAND, name);
+    if (l->cli->command)
         return true;
-    cr_error(l->cli->diag, l->pos[i], CR_E_USAGE, "unknown verb '%s'",
+    cr_error(l->cli->diag, l->pos[i], CR_E_USAGE, "unknown command '%s'",
              cr_quote(arena, name, strlen(name)));
     while (list[n])
         n++;
@@ -310,29 +317,29 @@ static bool verb_find(struct line *l, int i)
     return false;
 }
 
-static void verb_assignment(struct line *l, const char *text, int arg)
+static void command_assignment(struct line *l, const char *text, int arg)
 {
     l->sets[l->n_sets] = text;
     l->set_args[l->n_sets++] = arg;
 }
 
-static void verb_operand(struct line *l, int i)
+static void command_operand(struct line *l, int i)
 {
-    const struct cr_verb *verb = l->cli->verb;
-    bool config = verb->takes_config &&
-                  (!verb->config_after ||
+    const struct cr_command *command = l->cli->command;
+    bool config = command->takes_config &&
+                  (!command->config_after ||
                    (l->n_operands > 0 &&
-                    strcmp(l->operands[0], verb->config_after) == 0));
+                    strcmp(l->operands[0], command->config_after) == 0));
 
-    if (config && verb_assigns(l->argv[i])) {
-        verb_assignment(l, l->argv[i], i);
+    if (config && command_assigns(l->argv[i])) {
+        command_assignment(l, l->argv[i], i);
         return;
     }
     l->operands[l->n_operands] = l->argv[i];
     l->operand_pos[l->n_operands++] = l->pos[i];
 }
 
-static bool verb_color(int when)
+static bool command_color(int when)
 {
     const char *force = getenv("CLICOLOR_FORCE"), *none = getenv("NO_COLOR");
     const char *term = getenv("TERM");
@@ -347,7 +354,7 @@ static bool verb_color(int when)
 }
 
 /* How much is said: -q and -v, else CELLRUN_LOG. */
-static void verb_log(struct cr_cli *cli, const struct common *o)
+static void command_log(struct cr_cli *cli, const struct common *o)
 {
     const char *level = getenv("CELLRUN_LOG");
 
@@ -361,7 +368,7 @@ static void verb_log(struct cr_cli *cli, const struct common *o)
 }
 
 /* --set and --seed: assignments in the order of the line. */
-static bool verb_apply(struct line *l, const struct common *o)
+static bool command_apply(struct line *l, const struct common *o)
 {
     struct cr_cli *cli = l->cli;
     const struct cr_node *set = cr_node_get(&l->common, "set");
@@ -369,61 +376,63 @@ static bool verb_apply(struct line *l, const struct common *o)
 
     cli->json = o->json;
     cli->trust = o->trust;
-    verb_log(cli, o);
+    command_log(cli, o);
     cli->threads = (int)o->threads;
     cli->seed = o->seed;
     cli->diag->strict = o->strict;
-    cli->color = verb_color(o->color);
-    if (!cli->verb)
+    cli->color = command_color(o->color);
+    if (!cli->command)
         return true;
-    if (!cli->verb->takes_config) {
+    if (!cli->command->takes_config) {
         if (set)
             return cr_error(cli->diag, set->pos, CR_E_USAGE,
                             "%s takes no config, so there is nothing to set",
-                            cli->verb->about.name);
+                            cli->command->about.name);
         return true;
     }
     for (CR_EACH(m, set))
-        verb_assignment(l, m->text, m->pos.src->argument);
+        command_assignment(l, m->text, m->pos.src->argument);
     if (seed)
-        verb_assignment(l, cr_strf(cli->arena, "seed=%s", o->seed),
-                        seed->pos.src->argument);
+        command_assignment(l, cr_strf(cli->arena, "seed=%s", o->seed),
+                           seed->pos.src->argument);
     return true;
 }
 
 void cr_cli_usage(const struct cr_cli *cli)
 {
-    const struct cr_descriptor *about = &cli->verb->about;
+    const struct cr_descriptor *about = &cli->command->about;
 
-    cr_note(cli->diag, "usage: cellrun %s %s", about->name, cli->verb->usage);
+    cr_note(cli->diag, "usage: cellrun %s %s", about->name,
+            cli->command->usage);
     cr_note(cli->diag, "example: %.*s", (int)strcspn(about->example, "\n"),
             about->example);
     cr_note(cli->diag, "more: cellrun help %s", about->name);
 }
 
-static bool verb_count(const struct line *l)
+static bool command_count(const struct line *l)
 {
-    const struct cr_verb *verb = l->cli->verb;
-    int n = l->n_operands, max = verb->max_operands;
+    const struct cr_command *command = l->cli->command;
+    int n = l->n_operands, max = command->max_operands;
     struct cr_diag *diag = l->cli->diag;
 
-    if (n >= verb->min_operands && (max < 0 || n <= max))
+    if (n >= command->min_operands && (max < 0 || n <= max))
         return true;
-    if (n < verb->min_operands) {
+    if (n < command->min_operands) {
         cr_error(diag, CR_NOWHERE, CR_E_USAGE, "%s: found %s, expected %s",
-                 verb->about.name, n == 0 ? "no operand" : "one operand",
-                 verb->min_operands == 1 ? "at least one" : "two");
+                 command->about.name, n == 0 ? "no operand" : "one operand",
+                 command->min_operands == 1 ? "at least one" : "two");
         cr_cli_usage(l->cli);
     } else {
         cr_error(diag, l->operand_pos[max], CR_E_USAGE,
                  "%s: found more operands than it takes (%d)",
-                 verb->about.name, max);
-        cr_note(diag, "usage: cellrun %s %s", verb->about.name, verb->usage);
+                 command->about.name, max);
+        cr_note(diag, "usage: cellrun %s %s", command->about.name,
+                command->usage);
     }
     return false;
 }
 
-static bool verb_pass(struct line *l)
+static bool command_pass(struct line *l)
 {
     bool ok = true;
 
@@ -432,42 +441,43 @@ static bool verb_pass(struct line *l)
 
         if (!l->stop && strcmp(arg, "--") == 0)
             l->stop = true;
-        else if (!l->stop && !l->cli->verb && strcmp(arg, "--version") == 0)
-            l->cli->verb = (const struct cr_verb *)cr_registry_find(
-                CR_KIND_VERB, "version");
+        else if (!l->stop && !l->cli->command && strcmp(arg, "--version") == 0)
+            l->cli->command = (const struct cr_command *)cr_registry_find(
+                CR_KIND_COMMAND, "version");
         else if (!l->stop && arg[0] == '-' && arg[1] == '-')
-            ok = verb_long(l, &i) && ok;
+            ok = command_long(l, &i) && ok;
         else if (!l->stop && arg[0] == '-' && arg[1])
-            ok = verb_letters(l, &i) && ok;
-        else if (l->cli->verb)
-            verb_operand(l, i);
-        else if (!verb_find(l, i))
+            ok = command_letters(l, &i) && ok;
+        else if (l->cli->command)
+            command_operand(l, i);
+        else if (!command_find(l, i))
             return false;
     }
     return ok;
 }
 
-/* `VERB --help` is `help VERB`. */
-static void verb_help(struct line *l)
+/* `COMMAND --help` is `help COMMAND`. */
+static void command_help(struct line *l)
 {
     struct cr_cli *cli = l->cli;
-    const struct cr_descriptor *help = cr_registry_find(CR_KIND_VERB, "help");
+    const struct cr_descriptor *help =
+        cr_registry_find(CR_KIND_COMMAND, "help");
 
     l->n_operands = 0;
-    if (cli->verb && &cli->verb->about != help) {
-        l->operands[0] = cli->verb->about.name;
+    if (cli->command && &cli->command->about != help) {
+        l->operands[0] = cli->command->about.name;
         l->operand_pos[0] = CR_NOWHERE;
         l->n_operands = 1;
     }
     l->own = (struct cr_node){ .kind = CR_NODE_MAP };
-    cli->verb = (const struct cr_verb *)help;
+    cli->command = (const struct cr_command *)help;
 }
 
 /* The flags of the command. Without any, only a required one can be wrong. */
-static bool verb_own(const struct line *l, void *opts)
+static bool command_own(const struct line *l, void *opts)
 {
     struct cr_cli *cli = l->cli;
-    bool ok = cr_opts_read(cli->arena, cli->diag, &cli->verb->about, &l->own,
+    bool ok = cr_opts_read(cli->arena, cli->diag, &cli->command->about, &l->own,
                            CR_NOWHERE, opts);
 
     if (!ok && !l->own.child)
@@ -492,36 +502,37 @@ bool cr_cli_read(struct cr_cli *cli, int argc, char *const *argv)
     for (int i = 1; i < argc; i++) {
         struct cr_source *src = CR_NEW(arena, struct cr_source);
 
-        *src = (struct cr_source){ "command line", argv[i], strlen(argv[i]),
-                                   i };
+        *src =
+            (struct cr_source){ "command line", argv[i], strlen(argv[i]), i };
         l.pos[i] = (struct cr_pos){ .src = src, .line = 1 };
-        l.pos[i] = verb_pos(&l, i, 0);
+        l.pos[i] = command_pos(&l, i, 0);
     }
     cli->argv = (const char *const *)argv;
 
-    ok = verb_pass(&l);
-    ok = cr_opts_read(arena, cli->diag, &verb_common, &l.common, CR_NOWHERE,
-                      &common) && ok;
+    ok = command_pass(&l);
+    ok = cr_opts_read(arena, cli->diag, &command_common, &l.common, CR_NOWHERE,
+                      &common) &&
+         ok;
     if (common.help)
-        verb_help(&l);
-    ok = verb_apply(&l, &common) && ok;
+        command_help(&l);
+    ok = command_apply(&l, &common) && ok;
     /* what tells of the variables must not be refused because of them */
-    if (cli->verb && strcmp(cli->verb->about.name, "help") != 0 &&
-        strcmp(cli->verb->about.name, "completion") != 0 &&
-        strcmp(cli->verb->about.name, "version") != 0)
+    if (cli->command && strcmp(cli->command->about.name, "help") != 0 &&
+        strcmp(cli->command->about.name, "completion") != 0 &&
+        strcmp(cli->command->about.name, "version") != 0)
         ok = cr_env_check(cli->diag) && ok;
-    if (!cli->verb && ok) {
-        ok = cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE, "no verb given");
-        cr_note(cli->diag, "usage: cellrun VERB [FILE...] [key=value...] "
+    if (!cli->command && ok) {
+        ok = cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE, "no command given");
+        cr_note(cli->diag, "usage: cellrun COMMAND [FILE...] [key=value...] "
                            "[flags]");
         cr_note(cli->diag, "example: cellrun init digits -o digits.yaml && "
                            "cellrun train digits.yaml");
         cr_note(cli->diag, "more: cellrun help");
     }
-    if (cli->verb) {
-        opts = cr_alloc(arena, 1, cli->verb->about.size);
+    if (cli->command) {
+        opts = cr_alloc(arena, 1, cli->command->about.size);
         if (ok)
-            ok = verb_own(&l, opts) && verb_count(&l);
+            ok = command_own(&l, opts) && command_count(&l);
     }
     cli->opts = opts;
     cli->operands = l.operands;
@@ -541,7 +552,10 @@ int cr_cli_errors(struct cr_cli *cli, const char *then)
         (struct cr_diag_format){ .json = cli->json, .color = cli->color });
     if (n > 0 && !cli->json)
         fprintf(stderr, "%d error%s%s%s\n", n, n == 1 ? "" : "s",
-                then ? ". " : n == 1 ? "" : ".", then ? then : "");
+                then     ? ". "
+                : n == 1 ? ""
+                         : ".",
+                then ? then : "");
     return cr_diag_exit(cli->diag);
 }
 
@@ -575,7 +589,7 @@ struct cr_config *cr_cli_config(struct cr_cli *cli)
     struct cr_config_from from = { .files = cli->operands,
                                    .sets = cli->sets,
                                    .set_args = cli->set_args,
-                                   .closed = cli->verb->closed };
+                                   .closed = cli->command->closed };
 
     return cr_config_load(cli->arena, cli->diag, &from);
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "conf/verb.h"
+#include "conf/command_line.h"
 #include "train/lr_curve.h"
 
 struct config {
@@ -144,7 +144,7 @@ struct leaves {
     int n, cap;
     struct leaf {
         const char *path, *text;
-    } *v;
+    } * v;
 };
 
 static void config_leaves(struct leaves *to, const char *path,
@@ -155,19 +155,17 @@ static void config_leaves(struct leaves *to, const char *path,
     if (config_is_leaf(node)) {
         if (to->n == to->cap) {
             to->cap = to->cap ? 2 * to->cap : 64;
-            to->v = cr_grow(to->arena, to->v, (size_t)to->n,
-                            (size_t)to->cap, sizeof *to->v);
+            to->v = cr_grow(to->arena, to->v, (size_t)to->n, (size_t)to->cap,
+                            sizeof *to->v);
         }
-        to->v[to->n++] =
-            (struct leaf){ path, cr_node_flow(to->arena, node) };
+        to->v[to->n++] = (struct leaf){ path, cr_node_flow(to->arena, node) };
         return;
     }
     for (CR_EACH(m, node)) {
-        const char *name =
-            m->key ? m->key : cr_strf(to->arena, "%d", i);
+        const char *name = m->key ? m->key : cr_strf(to->arena, "%d", i);
 
-        config_leaves(to, *path ? cr_strf(to->arena, "%s.%s", path, name)
-                                : name, m);
+        config_leaves(
+            to, *path ? cr_strf(to->arena, "%s.%s", path, name) : name, m);
         i++;
     }
 }
@@ -204,8 +202,7 @@ static void config_changed(struct cr_buf *buf, bool json, const char *path,
 }
 
 static void config_diff(struct cr_buf *buf, bool json,
-                        const struct cr_node *other,
-                        const struct cr_node *this)
+                        const struct cr_node *other, const struct cr_node *this)
 {
     struct leaves a = { .arena = buf->arena }, b = a;
 
@@ -230,8 +227,8 @@ static void config_diff(struct cr_buf *buf, bool json,
 
 static void config_plot_json(struct cr_buf *buf, const struct cr_lr_curves *r)
 {
-    cr_buf_f(buf, "{\"steps\": %" PRId64 ", \"steps_per_epoch\": ",
-             r->run.total);
+    cr_buf_f(buf,
+             "{\"steps\": %" PRId64 ", \"steps_per_epoch\": ", r->run.total);
     cr_buf_str(buf, r->run.per_epoch > 0
                         ? cr_real_text(buf->arena, r->run.per_epoch)
                         : "null");
@@ -253,14 +250,16 @@ static void config_plot(struct cr_cli *cli, struct cr_buf *buf,
 {
     const struct config *o = cr_cli_opts(cli);
     struct cr_plot_axis rule[2] = { { .unit = "steps" }, { .unit = "epochs" } };
-    struct cr_plot plot = { .arena = cli->arena, .rule = rule, .n_rules = 1,
-                            .from_zero = true, .mark = -1 };
+    struct cr_plot plot = { .arena = cli->arena,
+                            .rule = rule,
+                            .n_rules = 1,
+                            .from_zero = true,
+                            .mark = -1 };
     struct cr_lr_curves rates;
     const char *svg;
 
     if (strcmp(o->plot, "lr") != 0) {
-        cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
-                 "--plot draws lr, not '%s'",
+        cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE, "--plot draws lr, not '%s'",
                  cr_quote(cli->arena, o->plot, strlen(o->plot)));
         return;
     }
@@ -284,12 +283,13 @@ static void config_plot(struct cr_cli *cli, struct cr_buf *buf,
     } else if (cli->json) {
         config_plot_json(buf, &rates);
     } else {
-        cr_buf_str(buf, cr_plot_text(&plot, cr_plot_columns(),
-                                     cr_plot_braille()));
+        cr_buf_str(buf,
+                   cr_plot_text(&plot, cr_plot_columns(), cr_plot_braille()));
     }
 }
 
-/* ---- The verb ----------------------------------------------------------- */
+/* ---- The command -----------------------------------------------------------
+ */
 
 static bool config_get(struct cr_cli *cli, struct cr_buf *buf,
                        struct cr_config *config, const char *key)
@@ -307,8 +307,8 @@ static bool config_get(struct cr_cli *cli, struct cr_buf *buf,
     if (cli->json)
         cr_buf_str(buf, cr_node_json(cli->arena, node));
     else
-        cr_buf_str(buf, node->text ? node->text
-                                   : cr_node_flow(cli->arena, node));
+        cr_buf_str(buf,
+                   node->text ? node->text : cr_node_flow(cli->arena, node));
     cr_buf_char(buf, '\n');
     return true;
 }
@@ -324,8 +324,8 @@ static void config_print(struct cr_cli *cli, struct cr_buf *buf,
     }
     if (cli->json)
         cr_buf_f(buf, "%s\n",
-                 cr_node_json(cli->arena, o->full ? config_full(config)
-                                                  : config->root));
+                 cr_node_json(cli->arena,
+                              o->full ? config_full(config) : config->root));
     else
         cr_buf_str(buf, cr_config_yaml(config, o->origin, o->full));
 }
@@ -342,8 +342,7 @@ static int config_run(struct cr_cli *cli)
         return 2;
     }
     if (o->out && !o->plot)
-        cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
-                 "-o is the file of --plot");
+        cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE, "-o is the file of --plot");
     if (cli->diag->errors == 0)
         cr_config_check(config);
     if (cli->diag->errors > 0)
@@ -351,8 +350,7 @@ static int config_run(struct cr_cli *cli)
     if (o->diff) {
         const char *const files[] = { o->diff, NULL };
         struct cr_config_from from = { .files = files, .closed = true };
-        struct cr_config *other =
-            cr_config_load(cli->arena, cli->diag, &from);
+        struct cr_config *other = cr_config_load(cli->arena, cli->diag, &from);
 
         config_diff(&buf, cli->json, other->root, config->root);
     } else if (o->plot) {
@@ -367,7 +365,7 @@ static int config_run(struct cr_cli *cli)
     return cr_diag_exit(cli->diag);
 }
 
-const struct cr_verb cr_verb_config = {
+const struct cr_command cr_command_config = {
     .about = {
         .name = "config",
         .summary = "Print the resolved config.",

@@ -125,9 +125,9 @@ static bool predict_flags(struct cr_cli *cli, struct cr_predict_opts *o)
     if (o->data && (some || o->stream))
         return predict_fail(cli, "--data takes the place of INPUT and "
                                  "--stream");
-    if (o->stream && (cli->n_operands > 1 ||
-                      (cli->n_operands == 1 &&
-                       strcmp(cli->operands[0], "-") != 0)))
+    if (o->stream &&
+        (cli->n_operands > 1 ||
+         (cli->n_operands == 1 && strcmp(cli->operands[0], "-") != 0)))
         return predict_fail(cli, "--stream reads standard input, and no "
                                  "INPUT beside it");
     if (o->stream && (arrays || o->wrong || o->to))
@@ -195,7 +195,7 @@ static int predict_run(struct cr_cli *cli)
     return status ? status : cr_diag_exit(cli->diag);
 }
 
-const struct cr_verb cr_verb_predict = {
+const struct cr_command cr_command_predict = {
     .about = {
         .name = "predict",
         .summary = "Apply a network to images, arrays, tables and streams.",

@@ -1,13 +1,13 @@
 /*
- * completion: a script that makes a shell complete verbs, flags, names that
+ * completion: a script that makes a shell complete commands, flags, names that
  * help knows, and the keys of a config before '='.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/str.h"
+#include "conf/command_line.h"
 #include "conf/help_tables.h"
-#include "conf/verb.h"
 
 /* Text inside single quotes of a shell. */
 static const char *completion_quote(struct cr_arena *arena, const char *text)
@@ -77,33 +77,34 @@ static const char *completion_names(struct cr_arena *arena)
     return cr_buf_text(&buf);
 }
 
-/* The body that bash and zsh share: sets verb, flags and words. */
+/* The body that bash and zsh share: sets command, flags and words. */
 static void completion_cases(struct cr_buf *buf)
 {
-    const struct cr_descriptor *const *verbs = cr_registry_list(CR_KIND_VERB);
+    const struct cr_descriptor *const *commands =
+        cr_registry_list(CR_KIND_COMMAND);
     const char *keys = completion_all_keys(buf->arena);
 
     cr_buf_str(buf, "    flags='");
     completion_flags(buf, cr_cli_rows);
-    cr_buf_str(buf, "'\n    words=''\n    case $verb in\n    '') words='");
-    for (int i = 0; verbs[i]; i++)
-        cr_buf_f(buf, " %s", verbs[i]->name);
+    cr_buf_str(buf, "'\n    words=''\n    case $command in\n    '') words='");
+    for (int i = 0; commands[i]; i++)
+        cr_buf_f(buf, " %s", commands[i]->name);
     cr_buf_str(buf, "' ;;\n");
-    for (int i = 0; verbs[i]; i++) {
-        const struct cr_verb *verb = (const struct cr_verb *)verbs[i];
+    for (int i = 0; commands[i]; i++) {
+        const struct cr_command *command =
+            (const struct cr_command *)commands[i];
 
-        cr_buf_f(buf, "    %s)", verbs[i]->name);
-        if (verbs[i]->opts && verbs[i]->opts->name) {
+        cr_buf_f(buf, "    %s)", commands[i]->name);
+        if (commands[i]->opts && commands[i]->opts->name) {
             cr_buf_str(buf, "\n        flags=\"$flags");
-            completion_flags(buf, verbs[i]->opts);
+            completion_flags(buf, commands[i]->opts);
             cr_buf_char(buf, '"');
         }
-        if (verb->takes_config)
+        if (command->takes_config)
             cr_buf_f(buf, "\n        words='%s'", keys);
-        if (strcmp(verbs[i]->name, "help") == 0)
-            cr_buf_f(buf, "\n        words='%s'",
-                     completion_names(buf->arena));
-        if (strcmp(verbs[i]->name, "completion") == 0)
+        if (strcmp(commands[i]->name, "help") == 0)
+            cr_buf_f(buf, "\n        words='%s'", completion_names(buf->arena));
+        if (strcmp(commands[i]->name, "completion") == 0)
             cr_buf_str(buf, "\n        words='bash zsh fish'");
         cr_buf_str(buf, "\n        ;;\n");
     }
@@ -112,23 +113,25 @@ static void completion_cases(struct cr_buf *buf)
 
 static void completion_bash(struct cr_buf *buf)
 {
-    cr_buf_str(buf,
+    cr_buf_str(
+        buf,
         "# bash completion for cellrun: source <(cellrun completion bash)\n"
         "_cellrun() {\n"
-        "    local cur=${COMP_WORDS[COMP_CWORD]} verb='' flags words i\n"
+        "    local cur=${COMP_WORDS[COMP_CWORD]} command='' flags words i\n"
         "    COMPREPLY=()\n"
         "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
         "        case ${COMP_WORDS[i]} in\n"
         "        -*) ;;\n"
-        "        *) verb=${COMP_WORDS[i]}; break ;;\n"
+        "        *) command=${COMP_WORDS[i]}; break ;;\n"
         "        esac\n"
         "    done\n");
     completion_cases(buf);
-    cr_buf_str(buf,
+    cr_buf_str(
+        buf,
         "    case $cur in\n"
         "    -*) COMPREPLY=($(compgen -W \"$flags\" -- \"$cur\")) ;;\n"
         "    *) COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
-        "        [[ $verb && $verb != help ]] &&\n"
+        "        [[ $command && $command != help ]] &&\n"
         "            COMPREPLY+=($(compgen -f -- \"$cur\")) ;;\n"
         "    esac\n"
         "    if [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *= ]]; then\n"
@@ -140,42 +143,41 @@ static void completion_bash(struct cr_buf *buf)
 
 static void completion_zsh(struct cr_buf *buf)
 {
-    cr_buf_str(buf,
-        "#compdef cellrun\n"
-        "# zsh completion for cellrun: source <(cellrun completion zsh)\n"
-        "_cellrun() {\n"
-        "    local verb='' flags words_ i\n"
-        "    for ((i = 2; i < CURRENT; i++)); do\n"
-        "        case ${words[i]} in\n"
-        "        -*) ;;\n"
-        "        *) verb=${words[i]}; break ;;\n"
-        "        esac\n"
-        "    done\n"
-        "    _cellrun_lists\n"
-        "    if [[ ${words[CURRENT]} == -* ]]; then\n"
-        "        compadd -- ${=flags}\n"
-        "    else\n"
-        "        compadd -S '' -- ${(M)${=words_}:#*=}\n"
-        "        compadd -- ${${=words_}:#*=}\n"
-        "        [[ -n $verb && $verb != help ]] && _files\n"
-        "    fi\n"
-        "}\n"
-        "_cellrun_lists() {\n"
-        "    local words\n");
+    cr_buf_str(
+        buf, "#compdef cellrun\n"
+             "# zsh completion for cellrun: source <(cellrun completion zsh)\n"
+             "_cellrun() {\n"
+             "    local command='' flags words_ i\n"
+             "    for ((i = 2; i < CURRENT; i++)); do\n"
+             "        case ${words[i]} in\n"
+             "        -*) ;;\n"
+             "        *) command=${words[i]}; break ;;\n"
+             "        esac\n"
+             "    done\n"
+             "    _cellrun_lists\n"
+             "    if [[ ${words[CURRENT]} == -* ]]; then\n"
+             "        compadd -- ${=flags}\n"
+             "    else\n"
+             "        compadd -S '' -- ${(M)${=words_}:#*=}\n"
+             "        compadd -- ${${=words_}:#*=}\n"
+             "        [[ -n $command && $command != help ]] && _files\n"
+             "    fi\n"
+             "}\n"
+             "_cellrun_lists() {\n"
+             "    local words\n");
     completion_cases(buf);
-    cr_buf_str(buf,
-        "    words_=$words\n"
-        "}\n"
-        "(( $+functions[compdef] )) && compdef _cellrun cellrun\n");
+    cr_buf_str(buf, "    words_=$words\n"
+                    "}\n"
+                    "(( $+functions[compdef] )) && compdef _cellrun cellrun\n");
 }
 
-static void completion_fish_rows(struct cr_buf *buf, const char *verb,
+static void completion_fish_rows(struct cr_buf *buf, const char *command,
                                  const struct cr_opt *rows)
 {
     for (const struct cr_opt *row = rows; row && row->name; row++) {
         cr_buf_str(buf, "complete -c cellrun");
-        if (verb)
-            cr_buf_f(buf, " -n '__fish_seen_subcommand_from %s'", verb);
+        if (command)
+            cr_buf_f(buf, " -n '__fish_seen_subcommand_from %s'", command);
         cr_buf_f(buf, " -l %s", cr_flag_name(buf->arena, row) + 2);
         if (row->flag)
             cr_buf_f(buf, " -s %c", row->flag);
@@ -189,21 +191,26 @@ static void completion_fish(struct cr_buf *buf)
 {
     cr_buf_str(buf, "# fish completion for cellrun\n");
     completion_fish_rows(buf, NULL, cr_cli_rows);
-    for (const struct cr_descriptor *const *p = cr_registry_list(CR_KIND_VERB);
+    for (const struct cr_descriptor *const *p =
+             cr_registry_list(CR_KIND_COMMAND);
          *p; p++) {
-        const struct cr_verb *verb = (const struct cr_verb *)*p;
+        const struct cr_command *command = (const struct cr_command *)*p;
 
-        cr_buf_f(buf, "complete -c cellrun -n __fish_use_subcommand -f -a %s "
-                      "-d '%s'\n", (*p)->name,
-                 completion_quote(buf->arena, (*p)->summary));
+        cr_buf_f(buf,
+                 "complete -c cellrun -n __fish_use_subcommand -f -a %s "
+                 "-d '%s'\n",
+                 (*p)->name, completion_quote(buf->arena, (*p)->summary));
         completion_fish_rows(buf, (*p)->name, (*p)->opts);
-        if (verb->takes_config)
-            cr_buf_f(buf, "complete -c cellrun -n "
-                          "'__fish_seen_subcommand_from %s' -a '%s'\n",
+        if (command->takes_config)
+            cr_buf_f(buf,
+                     "complete -c cellrun -n "
+                     "'__fish_seen_subcommand_from %s' -a '%s'\n",
                      (*p)->name, completion_all_keys(buf->arena));
     }
-    cr_buf_f(buf, "complete -c cellrun -n '__fish_seen_subcommand_from help' "
-                  "-f -a '%s'\n", completion_names(buf->arena));
+    cr_buf_f(buf,
+             "complete -c cellrun -n '__fish_seen_subcommand_from help' "
+             "-f -a '%s'\n",
+             completion_names(buf->arena));
     cr_buf_str(buf, "complete -c cellrun -n '__fish_seen_subcommand_from "
                     "completion' -f -a 'bash zsh fish'\n");
 }
@@ -229,7 +236,7 @@ static int completion_run(struct cr_cli *cli)
     return 0;
 }
 
-const struct cr_verb cr_verb_completion = {
+const struct cr_command cr_command_completion = {
     .about = {
         .name = "completion",
         .summary = "Print a completion script for bash, zsh or fish.",

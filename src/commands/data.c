@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "conf/verb.h"
+#include "conf/command_line.h"
 #include "data/contact_sheet.h"
 #include "data/data_loader.h"
 #include "data/format.h"
@@ -58,7 +58,7 @@ struct job {
     const struct data *o;
     struct cr_data_loader *loader;
     const struct cr_column *column;
-    int n_columns, scale;       /* of the batch under way */
+    int n_columns, scale; /* of the batch under way */
     int64_t n, done;
     bool alone;              /* without the training data */
     struct cr_arena mem;     /* of what is drawn */
@@ -537,7 +537,7 @@ static int data_run(struct cr_cli *cli)
     return cr_cli_errors(cli, NULL);
 }
 
-const struct cr_verb cr_verb_data = {
+const struct cr_command cr_command_data = {
     .about = {
         .name = "data",
         .summary = "Show samples as the network gets them.",

@@ -12,7 +12,7 @@
 #include "base/str.h"
 #include "base/table.h"
 #include "ckpt/run_index.h"
-#include "conf/verb.h"
+#include "conf/command_line.h"
 #include "train/metric.h"
 
 #define RUNS_VARIED 8 /* columns for settings that differ */
@@ -340,8 +340,8 @@ static void runs_sort(struct runs_job *job)
     key.name += flip;
     key.down = runs_larger(job, key.name) != flip;
     for (int i = 0; i < job->found.n; i++)
-        found = cr_run_value(&job->found, &job->found.run[i], key.name) ||
-                found;
+        found =
+            cr_run_value(&job->found, &job->found.run[i], key.name) || found;
     if (!found)
         cr_warn(job->cli->diag, CR_NOWHERE, CR_E_UNKNOWN_KEY,
                 "no run has a '%s' to be sorted by", key.name);
@@ -516,8 +516,7 @@ static void runs_ls(struct runs_job *job)
         return;
     }
     if (job->found.n == 0 && !job->cli->quiet)
-        fprintf(stderr, "%s below %s%s\n",
-                job->filtered ? "no run" : "no runs",
+        fprintf(stderr, "%s below %s%s\n", job->filtered ? "no run" : "no runs",
                 cr_escape(job->arena, job->dir),
                 job->filtered ? " matches --where" : "");
     if (job->found.n == 0)
@@ -681,7 +680,7 @@ static void runs_best(struct runs_job *job)
     }
 }
 
-/* ---- The verb */
+/* ---- The command */
 
 static const struct runs_sub {
     const char *name;
@@ -734,7 +733,7 @@ static int runs_run(struct cr_cli *cli)
     return 0;
 }
 
-const struct cr_verb cr_verb_runs = {
+const struct cr_command cr_command_runs = {
     .about = {
         .name = "runs",
         .summary = "Look at run directories: ls, show, best, diff.",

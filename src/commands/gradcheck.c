@@ -32,7 +32,7 @@
 #include "base/str.h"
 #include "base/table.h"
 #include "ckpt/load.h"
-#include "conf/verb.h"
+#include "conf/command_line.h"
 #include "math/rng.h"
 #include "model/model.h"
 #include "net/hook.h"
@@ -210,8 +210,7 @@ static struct slope gradcheck_slope(struct job *j, const struct cr_param *p,
     far[1] = gradcheck_loss(j, p, start, d, h);
     s.both = (4 * (near[1] - near[0]) / h - (far[1] - far[0]) / (2 * h)) / 3;
     s.gap = fabs((near[1] - at) - (at - near[0])) / (h / 2);
-    s.doubt =
-        (fabs(at) + 1e-3) * (sizeof(cr_real) == 8 ? 1e-15 : 5e-7) / h;
+    s.doubt = (fabs(at) + 1e-3) * (sizeof(cr_real) == 8 ? 1e-15 : 5e-7) / h;
     return s;
 }
 
@@ -284,8 +283,8 @@ static void gradcheck_param(struct job *j, const struct cr_param *p,
         r->norm += (double)g[i] * g[i];
     r->norm = sqrt(r->norm);
     for (k = 0; k <= j->o->samples && !j->broken; k++) {
-        struct cr_rng rng = cr_rng(j->seed, CR_STREAM_TEST, (uint64_t)index,
-                                   (uint64_t)k);
+        struct cr_rng rng =
+            cr_rng(j->seed, CR_STREAM_TEST, (uint64_t)index, (uint64_t)k);
         double expected = 0;
 
         for (i = 0; i < n; i++) {
@@ -377,16 +376,15 @@ static void gradcheck_print(const struct job *j)
             cr_table_f(&table, "%.2g", r->deviation);
         else
             cr_table_add(&table, "-");
-        cr_table_add(&table, !r->ok            ? "DIFFERS"
-                             : r->why
-                                 ? cr_strf(j->arena, "gets no gradient: %s",
-                                           r->why)
-                             : r->norm == 0    ? "no gradient here"
-                             : r->checked == 0 ? "at a kink"
-                             : r->kinks > 0
-                                 ? cr_strf(j->arena, "agrees, %d of %d skipped",
-                                           r->kinks, r->kinks + r->checked)
-                                 : "agrees");
+        cr_table_add(
+            &table, !r->ok   ? "DIFFERS"
+                    : r->why ? cr_strf(j->arena, "gets no gradient: %s", r->why)
+                    : r->norm == 0    ? "no gradient here"
+                    : r->checked == 0 ? "at a kink"
+                    : r->kinks > 0
+                        ? cr_strf(j->arena, "agrees, %d of %d skipped",
+                                  r->kinks, r->kinks + r->checked)
+                        : "agrees");
     }
     cr_table_print(&table, stdout, false);
     if (gradcheck_hooks(j))
@@ -409,10 +407,11 @@ static void gradcheck_json(const struct job *j)
 
         cr_buf_f(&b, "%s{\"name\": ", i ? ", " : "");
         cr_buf_json(&b, r->name);
-        cr_buf_f(&b, ", \"norm\": %s, \"deviation\": %s, "
+        cr_buf_f(&b,
+                 ", \"norm\": %s, \"deviation\": %s, "
                  "\"skipped\": %d, \"agrees\": %s}",
-                 isfinite(r->norm) && !r->why
-                     ? cr_real_text(j->arena, r->norm) : "null",
+                 isfinite(r->norm) && !r->why ? cr_real_text(j->arena, r->norm)
+                                              : "null",
                  isfinite(r->deviation) ? cr_real_text(j->arena, r->deviation)
                                         : "null",
                  r->kinks, r->ok ? "true" : "false");
@@ -443,7 +442,7 @@ static int gradcheck_run(struct cr_cli *cli)
     return 0;
 }
 
-const struct cr_verb cr_verb_gradcheck = {
+const struct cr_command cr_command_gradcheck = {
     .about = {
         .name = "gradcheck",
         .summary = "Check a network's gradients against differences.",

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "conf/command_line.h"
 #include "conf/help_tables.h"
-#include "conf/verb.h"
 
 struct schema {
     const char *key;
@@ -29,8 +29,9 @@ static const struct cr_opt schema_opts[] = {
 };
 
 /* A member of what is written out: in a loss it may be a loss. */
-#define MEMBER "{\"anyOf\": [{\"$ref\": \"#/$defs/cells\"}, " \
-               "{\"$ref\": \"#/$defs/losses\"}]}"
+#define MEMBER                                     \
+    "{\"anyOf\": [{\"$ref\": \"#/$defs/cells\"}, " \
+    "{\"$ref\": \"#/$defs/losses\"}]}"
 #define EXPR "{\"$ref\": \"#/$defs/expression\"}"
 
 static void schema_row(struct cr_buf *buf, const struct cr_opt *row);
@@ -75,8 +76,7 @@ static void schema_list(struct cr_buf *buf, const char *item)
              item, item);
 }
 
-static const char *schema_item(struct cr_arena *arena,
-                               const struct cr_opt *row)
+static const char *schema_item(struct cr_arena *arena, const struct cr_opt *row)
 {
     struct cr_buf item = { .arena = arena };
 
@@ -143,8 +143,7 @@ static void schema_value(struct cr_buf *buf, const struct cr_opt *row)
         schema_list(buf, schema_item(buf->arena, row));
         return;
     case CR_OPT_OBJ:
-        cr_buf_f(buf, "{\"$ref\": \"#/$defs/%s\"}",
-                 cr_kind_plural(row->kind));
+        cr_buf_f(buf, "{\"$ref\": \"#/$defs/%s\"}", cr_kind_plural(row->kind));
         return;
     case CR_OPT_QUANTITY:
         cr_buf_str(buf, "{\"$ref\": \"#/$defs/amount\"}");
@@ -256,15 +255,14 @@ static void schema_kind(struct cr_buf *buf, enum cr_kind kind)
                  i ? "," : "", list[i]->name, plural, list[i]->name);
     for (int i = 0; list[i]; i++)
         for (const char *const *p = list[i]->aliases; p && *p; p++)
-            cr_buf_f(buf, ",\n    \"%s\": {\"$ref\": \"#/$defs/%s.%s\"}",
-                     *p, plural, list[i]->name);
+            cr_buf_f(buf, ",\n    \"%s\": {\"$ref\": \"#/$defs/%s.%s\"}", *p,
+                     plural, list[i]->name);
     for (const char *const *p = cr_modifiers(kind); *p; p++)
         cr_buf_f(buf, "%s\n    \"%s\": {}",
                  list[0] || p != cr_modifiers(kind) ? "," : "", *p);
     cr_buf_str(buf, "}, \"additionalProperties\": false, "
                     "\"minProperties\": 1}");
-    if (kind == CR_KIND_CELL || kind == CR_KIND_LOSS ||
-        kind == CR_KIND_METRIC)
+    if (kind == CR_KIND_CELL || kind == CR_KIND_LOSS || kind == CR_KIND_METRIC)
         schema_own(buf, kind);
     if (kind == CR_KIND_CELL) {
         /* or members by name, or a list of them */
@@ -346,14 +344,15 @@ static void schema_section(struct cr_buf *buf,
  * too, and has parameters. */
 static void schema_written(struct cr_buf *buf, const char *name, bool block)
 {
-    cr_buf_f(buf, ",\n  \"%s\": {\"type\": \"object\", \"properties\": {"
-                  "\"inputs\": {}, \"cells\": {\"type\": [\"object\", "
-                  "\"null\"], \"additionalProperties\": " MEMBER "}, "
-                  "\"construct\": {\"type\": \"string\"}, "
-                  "\"bprop\": {\"type\": \"string\"}, "
-                  "\"auto_prefix\": {\"type\": [\"boolean\", \"string\"]}, "
-                  "\"aux\": {\"type\": \"array\"}, "
-                  "\"has_aux\": {\"type\": [\"boolean\", \"string\"]}",
+    cr_buf_f(buf,
+             ",\n  \"%s\": {\"type\": \"object\", \"properties\": {"
+             "\"inputs\": {}, \"cells\": {\"type\": [\"object\", "
+             "\"null\"], \"additionalProperties\": " MEMBER "}, "
+             "\"construct\": {\"type\": \"string\"}, "
+             "\"bprop\": {\"type\": \"string\"}, "
+             "\"auto_prefix\": {\"type\": [\"boolean\", \"string\"]}, "
+             "\"aux\": {\"type\": \"array\"}, "
+             "\"has_aux\": {\"type\": [\"boolean\", \"string\"]}",
              name);
     for (const char *const *p = cr_modifiers(CR_KIND_CELL); *p; p++)
         cr_buf_f(buf, ", \"%s\": {}", *p);
@@ -367,7 +366,9 @@ static void schema_written(struct cr_buf *buf, const char *name, bool block)
 
 static void schema_defs(struct cr_buf *buf)
 {
-    cr_buf_str(buf, "\"$defs\": {\n"
+    cr_buf_str(
+        buf,
+        "\"$defs\": {\n"
         "  \"expression\": {\"type\": \"string\", \"pattern\": \"\\\\$\"},\n"
         "  \"amount\": {\"description\": \"a number with a unit: steps, "
         "epochs, samples, s, min, h or %\", \"anyOf\": [{\"type\": "
@@ -379,7 +380,7 @@ static void schema_defs(struct cr_buf *buf)
     for (int k = 0; k < CR_KINDS; k++) {
         enum cr_kind kind = (enum cr_kind)k;
 
-        if (kind == CR_KIND_OP || kind == CR_KIND_VERB ||
+        if (kind == CR_KIND_OP || kind == CR_KIND_COMMAND ||
             kind == CR_KIND_FORMAT)
             continue;
         if (kind != CR_KIND_SECTION) {
@@ -421,7 +422,7 @@ static const char *schema_pointer(struct cr_arena *arena, const char *key)
     for (int k = 0; !about && k < CR_KINDS; k++) {
         enum cr_kind kind = (enum cr_kind)k;
 
-        if (kind != CR_KIND_OP && kind != CR_KIND_VERB &&
+        if (kind != CR_KIND_OP && kind != CR_KIND_COMMAND &&
             kind != CR_KIND_FORMAT && cr_registry_find(kind, key))
             return cr_strf(arena, "#/$defs/%s.%s", cr_kind_plural(kind),
                            cr_registry_find(kind, key)->name);
@@ -439,8 +440,8 @@ static const char *schema_pointer(struct cr_arena *arena, const char *key)
         if (!row)
             return NULL;
         /* the section's own rows stand first in its anyOf */
-        cr_buf_f(&at, "%s/properties/%s",
-                 rows == about->opts ? "/anyOf/0" : "", row->name);
+        cr_buf_f(&at, "%s/properties/%s", rows == about->opts ? "/anyOf/0" : "",
+                 row->name);
         rows = row->sub;
     }
     return cr_buf_text(&at);
@@ -465,7 +466,9 @@ static int schema_run(struct cr_cli *cli)
         }
         cr_buf_f(&buf, "\"$ref\": \"%s\",\n", at);
     } else {
-        cr_buf_str(&buf, "\"title\": \"cellrun config\",\n"
+        cr_buf_str(
+            &buf,
+            "\"title\": \"cellrun config\",\n"
             "\"type\": \"object\",\n\"additionalProperties\": false,\n"
             "\"properties\": {\n"
             "  \"base\": {\"description\": \"configs that this one goes on "
@@ -486,7 +489,7 @@ static int schema_run(struct cr_cli *cli)
     return 0;
 }
 
-const struct cr_verb cr_verb_schema = {
+const struct cr_command cr_command_schema = {
     .about = {
         .name = "schema",
         .summary = "Print the config language as JSON Schema, for editors.",

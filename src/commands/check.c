@@ -13,10 +13,10 @@
 
 #include "base/str.h"
 #include "ckpt/load.h"
-#include "conf/verb.h"
-#include "train/train.h"
+#include "conf/command_line.h"
 #include "model/model.h"
 #include "net/plugin.h"
+#include "train/train.h"
 
 /* Speed of one core in multiply-adds per second, for a rough guess. */
 #define CHECK_MACS 50e9
@@ -93,8 +93,10 @@ static bool check_run_needs(struct cr_cli *cli, struct cr_config *config,
                             struct cost *cost)
 {
     const struct check *o = cr_cli_opts(cli);
-    struct cr_train t = { .cli = cli, .arena = cli->arena,
-                          .diag = cli->diag, .config = config,
+    struct cr_train t = { .cli = cli,
+                          .arena = cli->arena,
+                          .diag = cli->diag,
+                          .config = config,
                           .flags = { .check = true } };
     struct cr_load_report load;
     bool ok = cr_train_prepare(&t) && cr_load(config, t.net, NULL, &load);
@@ -105,9 +107,9 @@ static bool check_run_needs(struct cr_cli *cli, struct cr_config *config,
         cost->samples = cr_data_loader_samples(t.loader);
         if (t.eval_loader)
             cost->eval_samples = cr_data_loader_samples(t.eval_loader);
-        cost->memory = cr_exec_bytes(t.plans.full ? t.plans.full
-                                                  : t.plans.last) +
-                       (size_t)cost->params * sizeof(cr_real);
+        cost->memory =
+            cr_exec_bytes(t.plans.full ? t.plans.full : t.plans.last) +
+            (size_t)cost->params * sizeof(cr_real);
         /* forward, and as much again for each of the two gradients */
         cost->macs *= 3 * (double)t.plans.batch;
         ok = !o->data || check_samples(&t);
@@ -193,14 +195,12 @@ static void check_plugin_json(void *ctx, const char *path, const char *sha256)
 /* As people say it: it is a guess. */
 static const char *check_time(struct cr_arena *arena, double seconds)
 {
-    return seconds < 1          ? "less than 1 s"
-           : seconds < 90       ? cr_strf(arena, "about %.0f s", seconds)
-           : seconds < 90 * 60  ? cr_strf(arena, "about %.0f min",
-                                          seconds / 60)
-           : seconds < 48 * 3600 ? cr_strf(arena, "about %.0f h",
-                                           seconds / 3600)
-                                 : cr_strf(arena, "about %.0f days",
-                                           seconds / 86400);
+    return seconds < 1         ? "less than 1 s"
+           : seconds < 90      ? cr_strf(arena, "about %.0f s", seconds)
+           : seconds < 90 * 60 ? cr_strf(arena, "about %.0f min", seconds / 60)
+           : seconds < 48 * 3600
+               ? cr_strf(arena, "about %.0f h", seconds / 3600)
+               : cr_strf(arena, "about %.0f days", seconds / 86400);
 }
 
 static void check_print(const struct cr_cli *cli, const struct cost *c,
@@ -224,8 +224,9 @@ static void check_print(const struct cr_cli *cli, const struct cost *c,
         printf("\"parameters\": %" PRId64 ", \"trained\": %" PRId64
                ", \"samples\": %" PRId64 ", \"eval_samples\": %" PRId64
                ", \"steps\": %" PRId64 ", \"memory_bytes\": %zu"
-               ", \"seconds\": %.3g}\n", c->params, c->trained, c->samples,
-               c->eval_samples, c->steps, c->memory, seconds);
+               ", \"seconds\": %.3g}\n",
+               c->params, c->trained, c->samples, c->eval_samples, c->steps,
+               c->memory, seconds);
         return;
     }
     printf("ok: %" PRId64 " parameters, %" PRId64 " of them trained\n",
@@ -257,9 +258,8 @@ static int check_run(struct cr_cli *cli)
         cli->threads = 1;
     for (size_t i = 0; i < CR_LEN(run); i++)
         whole = whole && cr_section(config, run[i]);
-    ok = cr_plugin_each(config,
-                        cli->json ? check_plugin_json : check_plugin_line,
-                        &plugins);
+    ok = cr_plugin_each(
+        config, cli->json ? check_plugin_json : check_plugin_line, &plugins);
     if (ok && cr_config_check(config) && config->unknown)
         ok = check_data(config);
     else if (ok)
@@ -271,7 +271,7 @@ static int check_run(struct cr_cli *cli)
     return 0;
 }
 
-const struct cr_verb cr_verb_check = {
+const struct cr_command cr_command_check = {
     .about = {
         .name = "check",
         .summary = "Find everything that is wrong with a config.",

@@ -43,11 +43,11 @@ static const struct cr_opt lr_find_opts[] = {
 };
 
 struct curve {
-    int64_t n;                  /* steps done */
+    int64_t n; /* steps done */
     double *lr, *loss, *smooth;
-    double mean, weight;        /* of the smoothed loss: a, b^n */
-    int64_t least;              /* the step with the least of it */
-    bool diverged;              /* at lr[n - 1], or at the step behind */
+    double mean, weight; /* of the smoothed loss: a, b^n */
+    int64_t least;       /* the step with the least of it */
+    bool diverged;       /* at lr[n - 1], or at the step behind */
 };
 
 static bool lr_find_step(void *ctx, double loss)
@@ -152,8 +152,12 @@ static void lr_find_report(struct cr_cli *cli, const struct curve *c)
                                     lr_find_shown(cli->arena, c) };
     struct cr_plot_axis rule = { "lr", o->min, c->n ? c->lr[c->n - 1] : o->max,
                                  true };
-    struct cr_plot plot = { .arena = cli->arena, .n = c->n, .n_curves = 1,
-                            .curve = &smooth, .n_rules = 1, .rule = &rule,
+    struct cr_plot plot = { .arena = cli->arena,
+                            .n = c->n,
+                            .n_curves = 1,
+                            .curve = &smooth,
+                            .n_rules = 1,
+                            .rule = &rule,
                             .mark = at };
     double steepest = steep >= 0 ? c->lr[steep] : (double)NAN;
     double suggestion = at >= 0 ? c->lr[at] : (double)NAN;
@@ -169,8 +173,8 @@ static void lr_find_report(struct cr_cli *cli, const struct curve *c)
         lr_find_json(&b, c, steepest, diverged, suggestion);
     } else {
         if (!o->out && !cli->quiet && c->n > 1)
-            cr_buf_str(&b, cr_plot_text(&plot, cr_plot_columns(),
-                                        cr_plot_braille()));
+            cr_buf_str(
+                &b, cr_plot_text(&plot, cr_plot_columns(), cr_plot_braille()));
         cr_buf_f(&b, "steps: %" PRId64 "\n", c->n);
         lr_find_number(&b, "steepest", steepest);
         lr_find_number(&b, "lowest", c->n ? c->lr[c->least] : (double)NAN);
@@ -180,7 +184,7 @@ static void lr_find_report(struct cr_cli *cli, const struct curve *c)
     fputs(cr_buf_text(&b), stdout);
 }
 
-/* ---- The verb */
+/* ---- The command */
 
 /* The rates of the test instead of the config's, for all parameters. */
 static void lr_find_rates(struct cr_train *t, const struct lr_find *o,
@@ -189,8 +193,8 @@ static void lr_find_rates(struct cr_train *t, const struct lr_find *o,
     double *lr = CR_NEWS(t->arena, double, o->steps);
 
     for (int64_t i = 0; i < o->steps; i++)
-        lr[i] = o->min * pow(o->max / o->min,
-                             (double)i / (double)(o->steps - 1));
+        lr[i] =
+            o->min * pow(o->max / o->min, (double)i / (double)(o->steps - 1));
     t->optim.lr = (struct cr_lr){ .n = o->steps, .values = lr };
     for (int g = 0; g < t->optim.n_groups; g++)
         t->optim.group[g].has_lr = false;
@@ -223,8 +227,9 @@ static bool lr_find_train(struct cr_cli *cli, struct cr_train *t)
 static int lr_find_run(struct cr_cli *cli)
 {
     const struct lr_find *o = cr_cli_opts(cli);
-    struct cr_train t = { .cli = cli, .arena = cli->arena,
-                          .diag = cli->diag, .started = cr_now() };
+    struct cr_train t = {
+        .cli = cli, .arena = cli->arena, .diag = cli->diag, .started = cr_now()
+    };
     bool ran = false;
 
     t.flags = (struct cr_train_flags){ .progress = CR_PROGRESS_NONE,
@@ -241,7 +246,7 @@ static int lr_find_run(struct cr_cli *cli)
                : cr_cli_errors(cli, "Nothing was run.");
 }
 
-const struct cr_verb cr_verb_lr_find = {
+const struct cr_command cr_command_lr_find = {
     .about = {
         .name = "lr-find",
         .summary = "Try learning rates and suggest one.",

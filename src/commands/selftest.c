@@ -463,12 +463,12 @@ static void selftest_gradients(struct job *j, const struct cr_descriptor *about,
                                bool loss)
 {
     const char *example = selftest_example(j->cli->arena, about);
-    const char *text = cr_strf(j->cli->arena, "%s%s",
-                               !loss ? "loss: {MSELoss: {reduction: none}}\n"
-                               : strstr(example, "network:")
-                                   ? ""
-                                   : "network: {Dense: [6, 4]}\n",
-                               example);
+    const char *text =
+        cr_strf(j->cli->arena, "%s%s",
+                !loss ? "loss: {MSELoss: {reduction: none}}\n"
+                : strstr(example, "network:") ? ""
+                                              : "network: {Dense: [6, 4]}\n",
+                example);
     const char *why;
     struct made m;
 
@@ -676,7 +676,7 @@ static int selftest_run(struct cr_cli *cli)
     return 0;
 }
 
-const struct cr_verb cr_verb_selftest = {
+const struct cr_command cr_command_selftest = {
     .about = {
         .name = "selftest",
         .summary = "Check that this build computes rightly on this machine.",

@@ -179,8 +179,7 @@ static double bench_median(double *v, int64_t n)
 /* Clocks move, and other machines' work comes and goes: what a step reaches
  * is compared with what the processor does in the same moment. */
 static bool bench_time(struct job *j, struct cr_exec *e,
-                       const struct bench_train *train,
-                       struct result *r)
+                       const struct bench_train *train, struct result *r)
 {
     int64_t k, n = 1, rounds = j->o->repeat;
     double *times = CR_NEWS(j->cli->arena, double, rounds);
@@ -218,8 +217,7 @@ static bool bench_time(struct job *j, struct cr_exec *e,
 
 /* Times every step of the plan; the clock costs some 50 ns per step. */
 static void bench_cells(struct job *j, struct cr_exec *e,
-                        const struct bench_train *train,
-                        const struct result *r)
+                        const struct bench_train *train, const struct result *r)
 {
     int64_t steps = (int64_t)(4 * ROUND / r->seconds) + 1;
     int n;
@@ -395,7 +393,7 @@ static int bench_run(struct cr_cli *cli)
     return 0;
 }
 
-const struct cr_verb cr_verb_bench = {
+const struct cr_command cr_command_bench = {
     .about = {
         .name = "bench",
         .summary = "Time a network's steps in training and prediction.",
