@@ -23,7 +23,7 @@ END2
     set='metrics=[accuracy, Right, loss, {Low: {scale: 2.0}, name: twice}]'
 }
 
-@test "the mean over samples, whatever the batches" {
+@test "a metric block is the mean over samples for any batch size" {
     "$CELLRUN" train c.yaml -o run -q "$set" --epochs 2 >summary
     grep -q '^eval.Right: ' summary
     [ "$(sed -n 's/^eval.Right: //p' summary)" = \
@@ -50,7 +50,7 @@ END2
     [ "${#lines[@]}" = 1 ]
 }
 
-@test "they change no training and may decide" {
+@test "metric blocks change no training and can select the best checkpoint" {
     "$CELLRUN" train c.yaml -o a -q --epochs 2 >/dev/null
     "$CELLRUN" train c.yaml -o b -q --epochs 2 "$set" \
         'checkpoint.best={metric: twice, mode: min}' \
@@ -61,7 +61,7 @@ END2
     cmp a.txt b.txt
 }
 
-@test "what is wrong with one" {
+@test "errors in a metric block" {
     run -2 "$CELLRUN" check c.yaml \
         'metrics=[{inputs: [a, label], construct: "return a"}]'
     [[ $output == *"a metric written in the config needs a 'name'"* ]]
@@ -81,7 +81,7 @@ END2
     run -0 "$CELLRUN" check c.yaml 'metrics={Right: {}, name: right}'
 }
 
-@test "more than one number for a sample: their mean" {
+@test "several numbers for a sample are averaged" {
     more='metrics=[{name: wide, inputs: [a, label], construct: "return a"}, {name: mean, inputs: [a, label], construct: "return mean(a, -1)"}]'
     run -0 "$CELLRUN" train c.yaml -o run -q --epochs 1 "$more"
     [ -n "$(value eval.wide)" ]
@@ -90,14 +90,14 @@ END2
     [[ $(tr -s ' \n' ' ' <<<"$output") == *"or more, such as one for each word: their mean is the sample's"* ]]
 }
 
-@test "curves last as long as the run" {
+@test "the memory of ROC curves lives as long as the run" {
     "$CELLRUN" train c.yaml -o run -q --epochs 3 'metrics=[auc, ROC]' >summary
     grep -q '^eval.roc: \[\[0, 0, ' summary
     run -0 "$CELLRUN" eval --ckpt run/ckpt/last --metrics roc
     [ "eval.$output" = "$(grep '^eval.roc' summary)" ]
 }
 
-@test "a confusion matrix of one number for each sample, from a threshold on" {
+@test "a confusion matrix of single outputs with a threshold" {
     perl -e 'print pack "l<*", map { $_ * 7 % 3 > 0 } 0 .. 299' |
         npy train-y.npy '<i4' '(300,)'
     perl -e 'print pack "l<*", map { $_ * 7 % 3 > 0 } 0 .. 99' |
@@ -117,7 +117,7 @@ END2
     jq -e '.eval.confusion_matrix | length == 4 and (map(add) == [34, 66, 0, 0])' <<<"$output"
 }
 
-@test "what MindSpore cannot count is refused" {
+@test "what MindSpore does not support is an error" {
     run -0 "$CELLRUN" check c.yaml 'metrics=[{ConfusionMatrix: {num_classes: 5}}]'
     run -2 "$CELLRUN" check c.yaml 'metrics=[{ConfusionMatrix: {num_classes: 2}}]'
     [[ $output == *"the metric 'confusion_matrix' needs a 'num_classes' that is not less than its classes; the output is (16, 3)"* ]]
@@ -152,7 +152,7 @@ END
     [[ $output == *"expected none, mean, sum, sum_batch, mean_channel or sum_channel"* ]]
 }
 
-@test "the best is the smallest rate of what went wrong" {
+@test "checkpoint.best takes the smallest error rate" {
     for rate in miss_rate fall_out false_discovery_rate false_omission_rate \
         prevalence_threshold; do
         "$CELLRUN" train c.yaml -o "$rate" -q --epochs 3 >/dev/null \
@@ -179,7 +179,7 @@ END
     [[ $stderr != *"does nothing"* ]]
 }
 
-@test "log_loss is the loss of cross entropy, balanced_accuracy accuracy of equal classes" {
+@test "log_loss is the cross entropy, balanced_accuracy the accuracy of equal classes" {
     run -0 "$CELLRUN" train c.yaml -q -o run --json --epochs 2 \
         'metrics=[accuracy, balanced_accuracy, matthews, sample_loss, log_loss, average_precision, pr_auc, confusion_matrix]'
     jq -e '.eval | (.log_loss / .sample_loss - 1 | fabs) < 1e-5' <<<"$output"
@@ -209,7 +209,7 @@ END
     [[ $output == *"did you mean 'logits'?"* ]]
 }
 
-@test "a threshold chosen on eval is where predict cuts" {
+@test "predict uses the threshold chosen on the eval data" {
     perl -e 'print pack "l<*", map { $_ * 7 % 3 > 1 } 0 .. 299' |
         npy train-y.npy '<i4' '(300,)'
     perl -e 'print pack "l<*", map { $_ * 7 % 3 > 1 } 0 .. 99' |

@@ -44,7 +44,7 @@ rates() {
     done
 }
 
-@test "amounts of a schedule that a run cannot have" {
+@test "quantities of a schedule that do not apply to the run" {
     run -2 "$CELLRUN" train c.yaml -o r -q \
         'optimizer.learning_rate={WarmUpLR: {learning_rate: 0.1, warmup_steps: 3 min}}'
     [[ $output == *"'warmup_steps' takes steps, epochs or percent"* ]]
@@ -57,7 +57,7 @@ rates() {
     [ ! -e r ]
 }
 
-@test "a plateau: the rate falls after evaluations without improvement, and resumes" {
+@test "ReduceLROnPlateau reduces the rate after evaluations without improvement, and resumes" {
     plateau='{ReduceLROnPlateau: {learning_rate: 0.04, monitor: accuracy, factor: 0.5, patience: 1, min_delta: 0.02, cooldown: 1}}'
     set -- -q log.every=1 eval.every='7 steps' checkpoint.every='5 steps' \
         checkpoint.keep_checkpoint_max=100 "optimizer.learning_rate=$plateau"
@@ -106,7 +106,7 @@ rates() {
         .[2] == 0.02 and .[5] == 0.04' c/metrics.jsonl
 }
 
-@test "a plateau needs a metric, and is not allowed in a group" {
+@test "ReduceLROnPlateau needs a metric and is not allowed in a group" {
     plateau='{ReduceLROnPlateau: {learning_rate: 0.04, monitor: acuracy}}'
     run -2 "$CELLRUN" train c.yaml -o r "optimizer.learning_rate=$plateau"
     [[ $output == *"'acuracy' is none of the metrics"*"did you mean 'accuracy'?"* ]]

@@ -37,7 +37,7 @@ losses() {
         d/ckpt/last.safetensors
 }
 
-@test "a checkpoint keeps the weights: no training data are needed" {
+@test "a checkpoint contains the weights: training data are not needed" {
     "$CELLRUN" train c.yaml -o a -q "$balanced" >/dev/null
     rm train-x.npy train-y.npy
     run -0 --separate-stderr "$CELLRUN" eval --ckpt a --json
@@ -49,14 +49,14 @@ losses() {
     [ "$output" = balanced ]
 }
 
-@test "a run with them resumes to the same bytes" {
+@test "a run with class weights resumes byte-identically" {
     "$CELLRUN" train c.yaml -o a -q "$balanced" >/dev/null
     "$CELLRUN" train c.yaml -o b -q "$balanced" train.epochs=1 >/dev/null
     "$CELLRUN" resume b -q train.epochs=3 >/dev/null
     equal losses a b
 }
 
-@test "every loss that takes them" {
+@test "all losses with class weights" {
     for loss in NLLLoss FocalLoss MultiMarginLoss; do
         net=$balanced
         set=()
@@ -75,7 +75,7 @@ losses() {
     done
 }
 
-@test "classes by the names that the data have" {
+@test "classes by their names in the data" {
     cat >t.csv <<'END2'
 a,b,label
 1,2,cat
@@ -111,7 +111,7 @@ END2
     equal losses c d
 }
 
-@test "what balanced cannot count" {
+@test "labels that balanced cannot count" {
     run -0 "$CELLRUN" check c.yaml "$balanced" network.out='{Dense: [16, 4]}'
     [[ $output == *"no training sample is of class 3: its weight is 0"* ]]
     run -2 "$CELLRUN" check c.yaml 'loss={CrossEntropyLoss: {weight: even}}'
