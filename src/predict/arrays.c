@@ -1,9 +1,9 @@
 /*
- * Results as .npy and .npz: gathered, because a header tells how many there
- * are. In an .npy file are the numbers of the output, or, with --probs, the
- * probabilities of its classes; an .npz file has those of every output under
- * its name and, for outputs of classes, the classes as OUTPUT.label. Samples
- * left blank are NaN, and class -1.
+ * Results as .npy and .npz, collected in memory because the header contains
+ * their number. An .npy file has the elements of the output or, with --probs,
+ * the probabilities of its classes. An .npz file has an array per output, under
+ * its name, and the predicted classes as OUTPUT.label. Blank samples are NaN,
+ * and class -1.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -107,7 +107,7 @@ void cr_predict_arrays_add(struct cr_predict *j, int64_t i,
                      j->truth[k].size);
 }
 
-/* (n, ...) of a sample's spec. */
+/* The spec of n samples. */
 static struct cr_spec arrays_spec(int64_t n, const struct cr_spec *each)
 {
     struct cr_spec spec = *each;

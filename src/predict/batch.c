@@ -61,14 +61,13 @@ static void batch_forget(struct cr_predict *j)
     j->about = (struct cr_diag){ .arena = &j->room };
 }
 
-/* The first message, for the row that stands for the sample. */
+/* The first message about the sample, for its row. */
 static const char *batch_why(struct cr_predict *j)
 {
     return j->about.first ? cr_strdup(&j->text, j->about.first->text) : NULL;
 }
 
-/* Hands on what is wrong with a sample: at once where somebody waits for the
- * answer. */
+/* Reports the messages about a sample; in a stream at once. */
 static void batch_tell(struct cr_predict *j)
 {
     struct cr_diag_format how = { .json = j->cli->json,
@@ -85,7 +84,7 @@ static void batch_tell(struct cr_predict *j)
 
 void cr_predict_told(struct cr_predict *j)
 {
-    static const char *const what[] = { "left out", "stopped at the first",
+    static const char *const what[] = { "skipped", "stopped at the first",
                                         "left blank" };
 
     if (j->bad > 0)
@@ -94,7 +93,7 @@ void cr_predict_told(struct cr_predict *j)
                 j->bad + j->done, what[j->on_error]);
 }
 
-/* ---- Rows out */
+/* ---- Writing rows */
 
 static void batch_row(struct cr_predict *j, int64_t i,
                       const struct cr_predict_row *row)
@@ -126,7 +125,7 @@ static bool batch_run(struct cr_predict *j, struct cr_exec *exec,
     return cr_exec_check_faults(exec, diag);
 }
 
-/* One after the other: which samples the network refuses. */
+/* Computes the samples of a batch one by one to find those with errors. */
 static bool batch_one_by_one(struct cr_predict *j)
 {
     bool ok = true;
@@ -140,7 +139,7 @@ static bool batch_one_by_one(struct cr_predict *j)
             batch_row(j, 0, row);
             continue;
         }
-        /* truths of the row stand where row 0 has them */
+        /* cr_predict_results knows only row 0: move the labels there */
         for (int k = 0; k < j->n_truths && i > 0; k++)
             memcpy(j->truth[k].batch,
                    j->truth[k].batch + (size_t)i * j->truth[k].size,
@@ -204,14 +203,14 @@ bool cr_predict_flush(struct cr_predict *j)
     return ok;
 }
 
-/* ---- Samples in */
+/* ---- Adding samples */
 
 bool cr_predict_add(struct cr_predict *j, const struct cr_predict_row *row)
 {
     batch_forget(j);
     j->row[j->n] = *row;
     if (j->o->stream)
-        j->row[j->n].name = NULL; /* who asks knows */
+        j->row[j->n].name = NULL; /* answers have no input name */
     j->n++;
     return j->n < j->cap || cr_predict_flush(j);
 }

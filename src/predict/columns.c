@@ -23,7 +23,7 @@ bool cr_predict_images(const struct cr_predict *j)
            (s->rank == 2 || (s->rank == 3 && s->dim[2] <= 4));
 }
 
-/* ---- Which columns */
+/* ---- Finding the columns */
 
 static const struct cr_column *columns_find(const struct cr_state *s,
                                             const char *name)
@@ -48,8 +48,8 @@ static bool columns_feed(struct cr_predict *j, const struct cr_column *c)
     return true;
 }
 
-/* Those that `inputs` of the network names, else the data's only one that is
- * no label. */
+/* Finds the input columns: those under network.inputs, else the only column
+ * that is not a label. */
 static bool columns_feeds(struct cr_predict *j)
 {
     const struct cr_state *s = &j->model.state;
@@ -67,7 +67,7 @@ static bool columns_feeds(struct cr_predict *j)
         found = columns_find(s, m->key ? m->key : m->text);
         if (!found)
             return cr_error(diag, m->pos, CR_E_CKPT_FORMAT,
-                            "the checkpoint does not say what column '%s' is",
+                            "the checkpoint does not describe column '%s'",
                             m->key ? m->key : m->text);
         if (!columns_feed(j, found))
             return false;
@@ -77,8 +77,8 @@ static bool columns_feeds(struct cr_predict *j)
             continue;
         if (j->n_feeds > 0)
             return cr_error(diag, CR_NOWHERE, CR_E_NETWORK,
-                            "the data have several columns ('%s', '%s') and "
-                            "'network.inputs' does not say which go in",
+                            "the data set has several columns ('%s', '%s'), "
+                            "but 'network.inputs' is not set",
                             j->feed[0].name, s->columns[i].name);
         if (!columns_feed(j, &s->columns[i]))
             return false;
@@ -86,12 +86,12 @@ static bool columns_feeds(struct cr_predict *j)
     return j->n_feeds > 0 ||
            cr_error(diag, cr_at_file(j->cli->arena, j->o->ckpt),
                     CR_E_CKPT_FORMAT,
-                    "the checkpoint does not say what goes in");
+                    "the checkpoint does not describe the input columns");
 }
 
-/* Columns that the loss takes behind the results; `label` without a loss. A
- * column whose datapipe cannot be planned is left out: nothing of it is
- * needed to predict. */
+/* Finds the label columns: those that the loss takes after the results, or
+ * `label` without a loss. A column whose datapipe cannot be planned is omitted,
+ * because prediction does not need labels. */
 static void columns_truths(struct cr_predict *j)
 {
     static const char *const usual[] = { "label", NULL };
@@ -100,7 +100,7 @@ static void columns_truths(struct cr_predict *j)
     struct cr_diag *diag = config->diag;
     struct cr_diag quiet = { .arena = config->arena };
     const char *const *names;
-    /* without them LabelIndex cannot take labels that are numbers by now */
+    /* LabelIndex needs the names for labels stored as indices */
     const struct cr_strs classes = { .v = s->class_names,
                                      .n = s->class_names ? (int)s->classes
                                                          : 0 };
@@ -126,7 +126,8 @@ static void columns_truths(struct cr_predict *j)
     config->diag = diag;
 }
 
-/* What it was trained on, which says how rows of text are read. */
+/* Reads the options of the training data set: predict parses rows of text by
+ * them. */
 static bool columns_data(struct cr_predict *j)
 {
     struct cr_config *config = j->model.config;

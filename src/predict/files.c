@@ -1,6 +1,6 @@
 /*
- * What the command line names: images, arrays, tables, folders, COLUMN=FILE,
- * and lists of names.
+ * The inputs that the command line names: images, arrays, tables, folders,
+ * COLUMN=FILE, and lists of file names.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -26,14 +26,15 @@ static bool files_needs_one(struct cr_predict *j, const char *path)
     for (int i = 0; i < j->n_feeds; i++)
         cr_buf_f(&all, " %s=FILE", j->feed[i].name);
     cr_error(j->cli->diag, cr_at_file(j->cli->arena, path), CR_E_USAGE,
-             "the network takes %d columns, the file is of one", j->n_feeds);
+             "found a file of one column, but the network takes %d columns",
+             j->n_feeds);
     cr_hint(j->cli->diag, "name a file for each:%s", cr_buf_text(&all));
     j->stopped = true;
     return false;
 }
 
-/* All samples of an image or array. What is wrong with one file does not keep
- * the others from being judged; false ends the work. */
+/* Predicts all samples of an image or array. An error in one file does not
+ * prevent the others; false: stop. */
 static bool files_array(struct cr_predict *j, const char *path)
 {
     struct cr_predict_feed *f = &j->feed[0];
@@ -53,7 +54,7 @@ static bool files_array(struct cr_predict *j, const char *path)
     if (!open && !input.format && access(path, R_OK) == 0 &&
         cr_vocab_kept(j->model.config, f->name))
         cr_hint(diag, "the network was trained on text: `cellrun sample "
-                      "--ckpt %s` draws some, --prompt TEXT begins it",
+                      "--ckpt %s` generates text, --prompt TEXT starts it",
                 j->o->ckpt);
     if (open && input.count == 0)
         open = cr_error(diag, cr_at_file(diag->arena, path), CR_E_DATA_EMPTY,
@@ -73,8 +74,8 @@ static bool files_array(struct cr_predict *j, const char *path)
     return ok;
 }
 
-/* The results must not take the place of what they are made of: compared by
- * inode, so that a link or another spelling counts. False after reporting. */
+/* False after reporting that -o would overwrite the input `path`. Files are
+ * compared by inode, so links and other spellings of the name count too. */
 static bool files_keeps(struct cr_predict *j, const char *path)
 {
     const char *to = j->o->to;
@@ -93,7 +94,7 @@ static bool files_keeps(struct cr_predict *j, const char *path)
                              : cr_quote(j->cli->arena, path, strlen(path)));
 }
 
-/* The same of the files that texts below `in` name. */
+/* The same for all files that the strings below a config node name. */
 static bool files_keeps_named(struct cr_predict *j, const struct cr_node *in)
 {
     const char *path;
@@ -118,15 +119,15 @@ bool cr_predict_keeps_data(struct cr_predict *j)
             files_keeps_named(j, cr_section(j->model.config, "dataset")));
 }
 
-/* ---- Several files, one for each column */
+/* ---- COLUMN=FILE: a file for each column */
 
 struct column {
     struct cr_predict_feed *feed;
     const char *path;
-    struct cr_input input;      /* an array, */
-    struct cr_predict_rows *rows; /* a table, */
-    void *values;               /* or a member of an NPZ file */
-    int64_t count;              /* samples; -1: only the end tells */
+    struct cr_input input;      /* an array, if neither of these is set: */
+    struct cr_predict_rows *rows; /* a table */
+    void *values;               /* a member of an NPZ file */
+    int64_t count;              /* number of samples; -1: unknown */
     bool truth;
 };
 
@@ -149,7 +150,7 @@ static bool column_open(struct cr_predict *j, struct column *c)
     return true;
 }
 
-/* As cr_predict_rows_next. */
+/* Reads sample i; returns what cr_predict_rows_next returns. */
 static int column_read(struct cr_predict *j, struct column *c, int64_t i)
 {
     if (c->rows)
@@ -177,7 +178,7 @@ static void column_close(struct column *c)
         cr_input_close(&c->input);
 }
 
-/* Row by row; they end together. */
+/* Predicts all rows; the columns must be of equal length. */
 static bool columns_read(struct cr_predict *j, struct column *c, int n,
                          const char *name)
 {
@@ -214,7 +215,7 @@ static bool columns_read(struct cr_predict *j, struct column *c, int n,
     return ok;
 }
 
-/* The operand names a column: COLUMN=FILE. */
+/* The FILE of an operand COLUMN=FILE; NULL: it does not name a column. */
 static const char *files_of_column(struct cr_predict *j, const char *operand,
                                    struct cr_predict_feed **feed)
 {
@@ -233,7 +234,7 @@ static bool files_is_truth(const struct cr_predict *j,
     return f >= j->truth && f < j->truth + CR_COLUMNS_MAX;
 }
 
-/* Whether an operand looks like COLUMN=FILE, and is no name of a file. */
+/* Whether an operand looks like COLUMN=FILE and is not the name of a file. */
 static bool files_no_file(const char *operand)
 {
     const char *eq = strchr(operand, '=');
@@ -243,7 +244,7 @@ static bool files_no_file(const char *operand)
            access(operand, F_OK) != 0;
 }
 
-/* Operand i is COLUMN=FILE of a column that there is not. */
+/* Reports that operand i, COLUMN=FILE, names an unknown column. */
 static bool files_no_column(struct cr_predict *j, int i)
 {
     const char *operand = j->cli->operands[i];
@@ -269,7 +270,7 @@ static bool files_no_column(struct cr_predict *j, int i)
     return false;
 }
 
-/* All operands that are COLUMN=FILE make one table. */
+/* Predicts the table that consists of all operands COLUMN=FILE. */
 static bool files_columns(struct cr_predict *j)
 {
     struct column *c = CR_NEWS(j->cli->arena, struct column,
@@ -286,8 +287,8 @@ static bool files_columns(struct cr_predict *j)
             return files_no_column(j, i);
         if (!to->path)
             return cr_error(diag, j->cli->operand_pos[i], CR_E_USAGE,
-                            "'%s' stands beside COLUMN=FILE, which gives all "
-                            "samples of a column", j->cli->operands[i]);
+                            "'%s' is not allowed next to COLUMN=FILE",
+                            j->cli->operands[i]);
         to->truth = files_is_truth(j, to->feed);
         truths += to->truth;
         for (int k = 0; k < n; k++)
@@ -315,7 +316,7 @@ static bool files_columns(struct cr_predict *j)
     return ok;
 }
 
-/* ---- NPZ: a member for each column */
+/* ---- NPZ files: a member for each column */
 
 static bool npz_member(struct cr_predict *j, struct cr_tensor_file *file,
                        struct column *c)
@@ -331,7 +332,7 @@ static bool npz_member(struct cr_predict *j, struct cr_tensor_file *file,
     if (!e->readable || e->spec.rank < 1 ||
         cr_count(&e->spec) != e->spec.dim[0] * each)
         return cr_error(diag, at, CR_E_DATA_FORMAT,
-                        "member '%s' is %s %s, expected rows of %s %s",
+                        "member '%s': found %s %s, expected rows of %s %s",
                         c->feed->name, e->dtype,
                         cr_diag_format(diag->arena, &e->spec),
                         cr_type_name(c->feed->head.type),
@@ -363,7 +364,7 @@ static bool files_npz(struct cr_predict *j, const char *path)
     return ok && columns_read(j, c, n, path);
 }
 
-/* ---- Names of files */
+/* ---- File names */
 
 static bool files_one(struct cr_predict *j, const char *path);
 
@@ -383,7 +384,8 @@ static bool files_is_image(const char *name)
 
 #define FOLDER_DEPTH 32
 
-/* Images of a folder and of those in it, by name. */
+/* Predicts the images of a folder and its subfolders, sorted by name; counts
+ * them in *found. */
 static bool files_folder(struct cr_predict *j, const char *path, int depth,
                          int64_t *found)
 {
@@ -445,7 +447,8 @@ static bool files_one(struct cr_predict *j, const char *path)
                                         : files_array(j, path);
 }
 
-/* Names of files, one a line; "-": from standard input. */
+/* Predicts the files whose names `path` lists, one per line; "-": standard
+ * input. */
 static bool files_list(struct cr_predict *j, const char *path)
 {
     bool standard = strcmp(path, "-") == 0;
@@ -463,10 +466,11 @@ static bool files_list(struct cr_predict *j, const char *path)
     while (ok && (len = getline(&line, &room, from)) > 0) {
         if (line[len - 1] == '\n')
             line[--len] = '\0';
-        /* of a list by `find -print0` the first name alone would be read */
+        /* of the output of `find -print0` only the first name would be read */
         if (memchr(line, '\0', (size_t)len))
             ok = cr_error(diag, CR_NOWHERE, CR_E_USAGE,
-                          "%s holds a NUL, expected names, one a line", what);
+                          "%s: found a NUL byte, expected one file name per "
+                          "line", what);
         else if (len > 0)
             ok = files_keeps(j, line) && files_one(j, line);
         if (ok && j->o->stream)

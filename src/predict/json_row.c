@@ -13,10 +13,10 @@ struct scan {
     const char *name;
     int64_t line;
     char *begin, *s, *end;
-    char *plain;            /* free room of row->plain */
-    int next, last;         /* fields to be filled: next .. last - 1, */
-    int n;                  /* so many from the first */
-    bool takes;             /* the value goes to fields */
+    char *plain;            /* free rest of row->plain */
+    int next, last;         /* fields still to fill: next .. last - 1 */
+    int n;                  /* number of fields of the value */
+    bool takes;             /* the value fills fields */
 };
 
 static bool row_wrong(struct scan *k, const char *what)
@@ -96,7 +96,7 @@ static char *row_utf8(char *to, uint32_t c)
     return to;
 }
 
-/* Behind the u of an escape; a pair of surrogates is one character. */
+/* Decodes \uXXXX; k->s is at the u. A surrogate pair is one character. */
 static bool row_unicode(struct scan *k, char **to)
 {
     int v = k->end - k->s >= 5 ? row_hex(k->s + 1) : -1, low;
@@ -105,8 +105,8 @@ static bool row_unicode(struct scan *k, char **to)
 
     if (v <= 0)
         return row_wrong(k, v < 0 ? "found \\u without four hexadecimal digits"
-                                  : "found the character 0, which no text "
-                                    "may hold");
+                                  : "found the character 0, which strings "
+                                    "must not contain");
     k->s += 5;
     if (v >= 0xd800 && v < 0xe000) {
         low = k->end - k->s >= 6 && k->s[0] == '\\' && k->s[1] == 'u'
@@ -123,7 +123,7 @@ static bool row_unicode(struct scan *k, char **to)
     return true;
 }
 
-/* k->s is at the quote; afterwards behind the closing one. */
+/* Reads a string; k->s is at its quote and moves after the closing one. */
 static bool row_string(struct scan *k, const char **text, size_t *len)
 {
     static const char from[] = "\"\\/bfnrt", becomes[] = "\"\\/\b\f\n\r\t";
@@ -167,12 +167,12 @@ static bool row_string(struct scan *k, const char **text, size_t *len)
 
 static bool row_value(struct scan *k, int depth);
 
-/* Members between brackets; `each` reads one. */
+/* Reads the members between brackets, each with `each`. */
 static bool row_members(struct scan *k, char close, int depth,
                         bool (*each)(struct scan *k, int depth))
 {
     if (depth > ROW_DEPTH)
-        return row_wrong(k, "brackets are too deep");
+        return row_wrong(k, "brackets are nested too deep");
     k->s++;
     row_blank(k);
     if (k->s < k->end && *k->s == close) {
@@ -212,7 +212,7 @@ static bool row_member(struct scan *k, int depth)
         return false;
     row_blank(k);
     if (k->s == k->end || *k->s != ':')
-        return row_wrong(k, "expected : behind the key");
+        return row_wrong(k, "expected : after the key");
     k->s++;
     row_blank(k);
     k->takes = false;
@@ -274,7 +274,7 @@ static bool row_value(struct scan *k, int depth)
         return row_members(k, ']', depth, row_value);
     if (k->s < k->end && *k->s == '{') {
         if (k->takes)
-            return row_wrong(k, "found an object, expected a number, a text "
+            return row_wrong(k, "found an object, expected a number, a string "
                                 "or an array");
         return row_members(k, '}', depth, row_member);
     }
@@ -314,5 +314,5 @@ bool cr_json_row(struct cr_json_row *row, struct cr_diag *diag,
     if (!row_value(&k, 0))
         return false;
     row_blank(&k);
-    return k.s == k.end || row_wrong(&k, "found text behind the value");
+    return k.s == k.end || row_wrong(&k, "found text after the value");
 }

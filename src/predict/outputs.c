@@ -8,9 +8,10 @@
 #include "predict/predict.h"
 #include "train/eval.h"
 
-/* ---- What a result is */
+/* ---- The kind of a result */
 
-/* A class for each of `positions`, along that axis. */
+/* Sets the layout of an output whose classes are along `axis` (of the batch):
+ * one class per sample, or one per position. */
 static void outputs_positions(struct cr_predict_out *o,
                               const struct cr_spec *b, int axis)
 {
@@ -46,7 +47,8 @@ static void outputs_kind(struct cr_predict *j, struct cr_predict_out *o,
 
 /* ---- Names */
 
-/* `classes` that the config gives a column: in its fields or by LabelIndex. */
+/* The list `classes` of a column, in its CSV fields or its LabelIndex; NULL:
+ * none. */
 static const struct cr_node *outputs_listed(struct cr_predict *j,
                                             const char *column)
 {
@@ -75,7 +77,7 @@ static const struct cr_node *outputs_listed(struct cr_predict *j,
     return NULL;
 }
 
-/* The names under `predict`; of those outputs that have as many classes. */
+/* The class names under predict.labels, for outputs with as many classes. */
 static struct cr_strs outputs_given(struct cr_predict *j)
 {
     struct cr_predict_section predict = { 0 };
@@ -118,7 +120,7 @@ static void outputs_names(struct cr_predict *j, struct cr_predict_out *o)
     }
 }
 
-/* ---- Which results */
+/* ---- Finding the outputs */
 
 /* A result of the network, or, with --at, of a cell. */
 static bool outputs_add(struct cr_predict *j, int result, int results)
@@ -175,10 +177,10 @@ static bool outputs_of_cell(struct cr_predict *j)
         return outputs_add(j, -1, 1);
     if (j->o->embed)
         return cr_error(diag, CR_NOWHERE, CR_E_USAGE,
-                        "--embed: the network has no op with a weight of two "
-                        "dimensions, whose input it would be");
+                        "--embed: the network has no layer with a weight of "
+                        "two or more dimensions");
     cr_error(diag, CR_NOWHERE, CR_E_NO_MATCH,
-             "--at: the network has no cell '%s' that gives one tensor",
+             "--at: the network has no cell '%s' that returns one tensor",
              cr_quote(j->cli->arena, j->o->at, strlen(j->o->at)));
     near = cr_closest_name(j->o->at, cr_net_at_names(j->model.net));
     if (near)
@@ -188,8 +190,8 @@ static bool outputs_of_cell(struct cr_predict *j)
     return false;
 }
 
-/* Without --threshold two classes part where the last evaluation before the
- * checkpoint said so (the metric best_threshold). */
+/* Without --threshold, two classes are separated at the metric best_threshold
+ * of the last evaluation before the checkpoint. */
 static void outputs_chosen(struct cr_predict *j)
 {
     const struct cr_score *score =
@@ -206,7 +208,7 @@ static void outputs_chosen(struct cr_predict *j)
                         "checkpoint\n", j->threshold);
 }
 
-/* Flags that need classes. */
+/* Checks the flags that need classes, and sets the threshold. */
 static bool outputs_flags(struct cr_predict *j)
 {
     const struct cr_predict_opts *o = j->o;
@@ -221,12 +223,12 @@ static bool outputs_flags(struct cr_predict *j)
     }
     if (!classes && (o->probs || o->topk != CR_INT_NONE || o->wrong))
         return cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
-                        "--topk, --probs and --wrong need a network of "
+                        "--topk, --probs and --wrong require an output with "
                         "classes");
     if (!two && !isnan(o->threshold))
         return cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
-                        "--threshold needs a network of two classes, or of "
-                        "labels that are true or false");
+                        "--threshold requires an output of two classes, or of "
+                        "several labels that are true or false");
     j->threshold = o->threshold;
     outputs_chosen(j);
     return true;
@@ -257,7 +259,7 @@ bool cr_predict_outputs(struct cr_predict *j)
         cr_exec_result(j->exec, i, &spec);
         if (!given && n > 1 && (spec.rank < 1 || spec.dim[0] != j->o->batch))
             cr_warn(diag, CR_NOWHERE, CR_E_SHAPE,
-                    "result %d of the network is left out: found %s, expected "
+                    "result %d of the network is ignored: found %s, expected "
                     "a row for each of %" PRId64 " samples",
                     i, cr_diag_format(j->cli->arena, &spec), j->o->batch);
         else if (!given || i == j->o->result)
@@ -292,7 +294,7 @@ const cr_real *cr_predict_values(const struct cr_predict_out *o, int64_t i)
 
 /* ---- Classes */
 
-/* Classes from the likeliest, those of one probability by number. */
+/* Orders classes by falling probability, equal ones by index. */
 static int outputs_likelier(const void *a, const void *b, void *probs)
 {
     const int64_t *x = a, *y = b;
@@ -308,7 +310,7 @@ static double outputs_sigmoid(enum cr_prob_map act, double x)
     return act == CR_PROB_SIGMOID ? 1 / (1 + exp(-x)) : x;
 }
 
-/* Probabilities of row i in o->p. */
+/* Sets o->p to the probabilities of row i. */
 static void outputs_probs(struct cr_predict_out *o, int64_t i)
 {
     const cr_real *y = cr_predict_values(o, i);
@@ -332,7 +334,7 @@ static void outputs_probs(struct cr_predict_out *o, int64_t i)
         o->p[k] = exp(o->p[k]);
 }
 
-/* The first of the largest. */
+/* The index of the largest of n elements; the first of equal ones. */
 static int64_t outputs_largest(const cr_real *y, int64_t n, int64_t stride)
 {
     int64_t best = 0;
@@ -382,9 +384,10 @@ bool cr_predict_has(const struct cr_predict *j, const struct cr_predict_out *o,
     return outputs_sigmoid(o->act, (double)cr_predict_values(o, i)[k]) >= t;
 }
 
-/* ---- Against the truth */
+/* ---- Comparing with labels */
 
-/* The class of row i, where its truth is one class; -1: it is none. */
+/* The class that the label of row i names, as an index or one-hot; -1: none of
+ * the classes. */
 static int64_t outputs_true_class(const struct cr_predict *j,
                                   const struct cr_predict_out *o, int64_t i)
 {
@@ -408,7 +411,7 @@ static int64_t outputs_true_class(const struct cr_predict *j,
     return at;
 }
 
-/* Labels by themselves: some of them is not what the truth says. */
+/* Whether one of several labels of row i differs; adds to *loss. */
 static bool outputs_labels_wrong(struct cr_predict *j,
                                  struct cr_predict_out *o, int64_t i,
                                  double *loss)

@@ -1,18 +1,20 @@
 /*
- * Predicting: samples from files, tables and streams in, rows of results out.
+ * The command predict: reads samples from files, tables and streams, and
+ * writes one row of results per sample.
  *
- *   columns.c  what the network takes, and the truth where there is one
- *   outputs.c  what it gives: values, classes, sequences of classes
- *   batch.c    samples gathered, computed, handed to a writer; bad samples
- *   files.c    samples from images and arrays
- *   table.c    samples from rows of text (CSV, JSON lines), rows.h
- *   split.c    samples of the config's data
- *   stream.c   one line in, one line out
- *   write.c    rows as text; arrays.c: as .npy and .npz; wrong.c: the samples
- *              judged wrong, as rows or as a sheet of pictures
+ *   columns.c  the input columns of the network, and the columns of labels
+ *   outputs.c  the outputs: values, classes, sequences of classes
+ *   batch.c    collects samples into batches, computes and hands on the rows;
+ *              handles samples with errors
+ *   files.c    reads samples from images and arrays
+ *   table.c    reads samples from rows of text: CSV, JSON lines (json_row.c)
+ *   split.c    reads samples from the data set of the config
+ *   stream.c   answers each line of standard input
+ *   write.c    writes rows as text; arrays.c: as .npy and .npz; wrong.c: the
+ *              misclassified samples, as rows or as a contact sheet
  *
- * A source fills one sample into the feeds (cr_predict_into) and says so with
- * cr_predict_add, or says with cr_predict_bad that there is none.
+ * A source writes one sample to the addresses of cr_predict_into, then calls
+ * cr_predict_add, or cr_predict_bad if the sample cannot be read.
  */
 #ifndef CR_PREDICT_PREDICT_H
 #define CR_PREDICT_PREDICT_H
@@ -44,51 +46,53 @@ struct cr_predict_opts {
     bool probs, header, wrong, embed, stream;
 };
 
-/* A column: what the network takes, or the truth. */
+/* An input column of the network, or a column of labels. */
 struct cr_predict_feed {
     const char *name;
-    struct cr_spec head;        /* a sample as the data set holds it */
-    struct cr_spec out;         /* and behind the datapipe */
-    struct cr_column_pipeline *pipeline; /* between them */
+    struct cr_spec head;        /* a sample as stored in the data set */
+    struct cr_spec out;         /* a sample after the datapipe */
+    struct cr_column_pipeline *pipeline; /* converts head to out */
     struct cr_input_adapter adapter; /* for images and arrays of other shapes */
-    size_t size;                /* of one sample behind the datapipe */
-    char *batch;
-    void *stored;               /* room for one sample as in the data set */
+    size_t size;                /* bytes of one sample after the datapipe */
+    char *batch;                /* `cap` samples of that size */
+    void *stored;               /* scratch: one sample as stored */
 };
 
 enum cr_predict_kind {
-    CR_PREDICT_VALUES,          /* numbers */
+    CR_PREDICT_VALUES,          /* plain numbers */
     CR_PREDICT_CLASSES,         /* one of several classes */
-    CR_PREDICT_BINARY,          /* one number: the second of two classes */
-    CR_PREDICT_LABELS,          /* each class by itself: any number of them */
+    CR_PREDICT_BINARY,          /* one number: probability of class 1 of two */
+    CR_PREDICT_LABELS,          /* any number of the classes (multi-label) */
     CR_PREDICT_SEQUENCE         /* a class at each position */
 };
 
 struct cr_predict_out {
     const char *name;
-    int result;                 /* of the network; -1: the value of --at */
+    int result;                 /* index among the results of the network;
+                                   -1: the value of --at */
     struct cr_spec spec;        /* of one sample */
-    int64_t count;              /* its numbers */
+    int64_t count;              /* number of its elements */
     enum cr_predict_kind kind;
-    enum cr_prob_map act;    /* makes probabilities of them */
+    enum cr_prob_map act;       /* maps the elements to probabilities */
     int64_t classes;            /* BINARY: 2 */
-    int64_t positions, stride;  /* SEQUENCE: how many, and from one class to
-                                   the next */
-    const char **names;         /* of the classes */
-    bool named;                 /* which are words, not only numbers */
-    int truth;                  /* feed of its truth; -1: none */
-    const cr_real *data;        /* of the batch */
-    cr_real *room;              /* where the result is of another type */
-    double *p;                  /* probabilities of the present sample */
-    int64_t *order;             /* and its classes from the likeliest */
+    int64_t positions, stride;  /* SEQUENCE: number of positions, distance
+                                   from one class to the next */
+    const char **names;         /* names of the classes */
+    bool named;                 /* a name is not just the index of its class */
+    int truth;                  /* index of its labels in `truth`; -1: none */
+    const cr_real *data;        /* results of the batch */
+    cr_real *room;              /* results converted from another type; NULL:
+                                   not needed */
+    double *p;                  /* probabilities of the current sample */
+    int64_t *order;             /* its classes, most probable first */
 };
 
 struct cr_predict_row {
-    const char *name;           /* of the input; NULL: not shown */
-    const char *const *id;      /* texts of the fields of --id */
-    bool blank;                 /* there is no sample: shown without results */
-    const char *error;          /* and why; NULL: not known */
-    int64_t sample;             /* its number in the data set; -1 */
+    const char *name;           /* name of the input; NULL: not written */
+    const char *const *id;      /* values of the fields of --id */
+    bool blank;                 /* the sample has an error: no results */
+    const char *error;          /* that error; NULL: unknown */
+    int64_t sample;             /* its index in the data set; -1: none */
     double loss;                /* with --wrong */
 };
 
@@ -96,26 +100,27 @@ struct cr_predict {
     struct cr_cli *cli;
     const struct cr_predict_opts *o;
     struct cr_model model;
-    struct cr_obj data;         /* what it was trained on; about NULL: not
-                                   known */
+    struct cr_obj data;         /* data set of the training; about NULL:
+                                   unknown */
     int n_feeds, n_truths;
     struct cr_predict_feed feed[CR_COLUMNS_MAX], truth[CR_COLUMNS_MAX];
-    bool has_truth;             /* the sources give it */
-    bool titled;                /* the header is out */
+    bool has_truth;             /* the sources contain the labels */
+    bool titled;                /* the header has been written */
     int n_outs;
     struct cr_predict_out *out;
-    double threshold;           /* of two classes and of labels; NaN: 0.5 */
-    struct cr_exec *exec, *last, *one; /* for a batch, for n_last, for one */
-    int64_t n_last, before; /* samples that were computed already */
-    int64_t cap, n;             /* rows of a batch; gathered */
+    double threshold;           /* for two classes and multi-label; NaN: 0.5 */
+    struct cr_exec *exec, *last, *one; /* plans for cap, n_last, 1 samples */
+    int64_t n_last;
+    int64_t before;             /* samples computed in earlier batches */
+    int64_t cap, n;             /* capacity of the batch, samples in it */
     struct cr_predict_row *row;
-    struct cr_arena text;       /* names of a batch */
-    struct cr_buf line;         /* rows to be written, in `lines` */
+    struct cr_arena text;       /* texts of the rows of the batch */
+    struct cr_buf line;         /* rows to write, allocated in `lines` */
     struct cr_arena lines;
     int on_error;
-    int64_t done, bad;          /* samples computed; that could not be */
+    int64_t done, bad;          /* samples computed, samples with errors */
     bool stopped;
-    struct cr_arena room;       /* of a sample, and messages about it */
+    struct cr_arena room;       /* scratch of a sample and its messages */
     struct cr_diag about;
     struct cr_atomic_file *file; /* NULL: standard output */
     struct cr_predict_arrays *arrays; /* with npy and npz */
@@ -123,110 +128,138 @@ struct cr_predict {
     struct cr_data_loader *loader;    /* with --data */
 };
 
-/* columns.c: finds the columns and builds the network. */
+/* ---- columns.c */
+
+/* Finds the columns and builds the network. False after reporting. */
 bool cr_predict_columns(struct cr_predict *j);
-/* Whether the network takes one column of images, whose files have names. */
+/* Whether the only input column holds images: standard input is then a list
+ * of file names. */
 bool cr_predict_images(const struct cr_predict *j);
-/* The feed of that name, the truth among them; NULL: none. */
+/* The input or label column of that name; NULL: not found. */
 struct cr_predict_feed *cr_predict_feed(struct cr_predict *j, const char *name);
 
-/* The type that a field of text is read as. */
+/* The name of the type that a text field is parsed as, such as "int32". */
 const char *cr_predict_field_type(const struct cr_spec *head);
 
-/* outputs.c */
+/* ---- outputs.c */
+
+/* Finds the outputs, their kinds and names, and checks the flags that depend on
+ * them. Needs the plan of cr_predict_open. False after reporting. */
 bool cr_predict_outputs(struct cr_predict *j);
-/* Sets data of all outputs from the plan that has computed n samples. */
+/* Points `data` of all outputs to the results of a plan for n samples. */
 void cr_predict_results(struct cr_predict *j, struct cr_exec *exec, int64_t n);
-/* The numbers of row i. */
+/* The elements of row i. */
 const cr_real *cr_predict_values(const struct cr_predict_out *out, int64_t i);
-/* The class of row i, and, where `all`, probabilities and the order. */
+/* The predicted class of row i; with `all` also sets out->p and out->order. */
 int64_t cr_predict_class(const struct cr_predict *j,
                          struct cr_predict_out *out, int64_t i, bool all);
 /* The class at position k of row i of a sequence. */
 int64_t cr_predict_class_at(const struct cr_predict_out *out, int64_t i,
                             int64_t k);
-/* Whether class k is among those of row i (LABELS). */
+/* Whether row i has class k (LABELS). */
 bool cr_predict_has(const struct cr_predict *j,
                     const struct cr_predict_out *out, int64_t i, int64_t k);
-/* Whether row i is judged wrong, and its loss over all outputs of classes. */
+/* Whether some output of row i differs from its label; *loss: the sum of -ln p
+ * of the labels over all outputs with classes. */
 bool cr_predict_judge(struct cr_predict *j, int64_t i, double *loss);
 
-/* batch.c */
-bool cr_predict_open(struct cr_predict *j); /* memory and plans */
+/* ---- batch.c */
+
+/* Allocates the batch and plans the network. False after reporting. */
+bool cr_predict_open(struct cr_predict *j);
+/* Computes and writes the samples of a batch that is not full. */
 bool cr_predict_flush(struct cr_predict *j);
-/* Where the present sample goes. */
+/* Address of the current sample in the batch. */
 void *cr_predict_into(const struct cr_predict *j,
                       const struct cr_predict_feed *feed);
-/* Messages about the present sample go here; cleared by add and bad. */
+/* Collects the messages about the current sample; cleared by cr_predict_add and
+ * cr_predict_bad. */
 struct cr_diag *cr_predict_about(struct cr_predict *j);
-/* The sample is there, or is not: false ends the work. `row` is copied, its
- * texts are not. */
+/* The current sample is complete, or has an error that cr_predict_about holds.
+ * False: stop. `row` is copied; its texts must live until the batch is
+ * written. */
 bool cr_predict_add(struct cr_predict *j, const struct cr_predict_row *row);
 bool cr_predict_bad(struct cr_predict *j, const struct cr_predict_row *row);
-/* Whether the messages say that a file of samples cannot be read, which is no
- * fault of one sample; reports them then. */
+/* Whether the messages are about a file that cannot be read, not about one
+ * sample; if so, reports them. */
 bool cr_predict_unreadable(struct cr_predict *j);
-/* Sends a sample as the data set holds it through the datapipe. */
+/* Applies the datapipe to a sample as stored in the data set. False after
+ * reporting to cr_predict_about. */
 bool cr_predict_stored(struct cr_predict *j, struct cr_predict_feed *feed,
                        const void *x, int64_t index);
 void cr_predict_free(struct cr_predict *j);
-/* How many samples were bad, said at the end. */
+/* Warns about the number of samples with errors. */
 void cr_predict_told(struct cr_predict *j);
 
-/* files.c: everything that the command line names. */
+/* ---- files.c */
+
+/* Predicts every file that the command line names. False after reporting. */
 bool cr_predict_operands(struct cr_predict *j);
-/* False after reporting that -o is a file which --data reads. */
+/* False after reporting that -o would overwrite a file which --data reads. */
 bool cr_predict_keeps_data(struct cr_predict *j);
 
-/* table.c */
+/* ---- table.c */
+
+/* Whether the name or the content says that the file is a table. */
 bool cr_predict_is_table(const struct cr_predict *j, const char *path);
-/* "-": standard input. */
+/* Predicts the rows of a table; "-": standard input. False after reporting. */
 bool cr_predict_table(struct cr_predict *j, const char *path);
-/* A table that gives one column only. */
+/* A table for one column; NULL after reporting. */
 struct cr_predict_rows;
 struct cr_predict_rows *cr_predict_rows_open(struct cr_predict *j,
                                              const char *path,
                                              struct cr_predict_feed *only);
-/* 1: a sample is in the feeds; 0: the end; -1: it is bad, which
- * cr_predict_about says; -2: and so is all that follows. */
+/* Reads the next row. 1: the sample is in the batch; 0: end of the table; -1:
+ * the row has an error, reported to cr_predict_about; -2: likewise, and the
+ * table cannot be read further. */
 int cr_predict_rows_next(struct cr_predict_rows *rows, int64_t index);
 const char *const *cr_predict_rows_id(const struct cr_predict_rows *rows);
 void cr_predict_rows_close(struct cr_predict_rows *rows);
 
-/* split.c: --data */
+/* ---- split.c */
+
+/* Predicts the samples of --data. False after reporting. */
 bool cr_predict_split(struct cr_predict *j);
 
-/* stream.c */
+/* ---- stream.c */
+
+/* Answers the lines of standard input; sets *status if the exit status is not
+ * that of the messages. */
 bool cr_predict_stream(struct cr_predict *j, int *status);
-/* table.c, for it: the parser of single lines, and one line. */
+/* In table.c: a parser of single lines, and reading one line with it, as
+ * cr_predict_rows_next (0: the line has the names of the fields). */
 struct cr_predict_rows *cr_predict_lines(struct cr_predict *j);
 int cr_predict_line(struct cr_predict_rows *rows, char *line, size_t len,
                     int64_t number);
 
-/* write.c: how the names of files of each format end, and of a sheet. */
+/* ---- write.c */
+
+/* The suffix of each format, and of a contact sheet. */
 enum { CR_PREDICT_ENDINGS = 6 };
 extern const char *const cr_predict_endings[CR_PREDICT_ENDINGS];
 bool cr_predict_write_open(struct cr_predict *j);
 void cr_predict_header(struct cr_predict *j);
 void cr_predict_row(struct cr_predict *j, struct cr_buf *to, int64_t i,
                     const struct cr_predict_row *row);
-/* Hands j->line on. */
+/* Writes and empties j->line. */
 bool cr_predict_put(struct cr_predict *j);
 bool cr_predict_write_close(struct cr_predict *j, bool ok);
-/* Numbers that go out: shortest text of the type that the network computes
- * in. */
+/* Appends the shortest decimal text that reads back as the same number, in the
+ * type that the network computes in. `json`: null if it is not finite. */
 void cr_buf_value(struct cr_buf *to, double value, bool json);
-/* The truth of row i as text; for JSON with its quotes. */
+/* Appends label t of row i as text; for JSON with quotes. */
 void cr_predict_truth(struct cr_predict *j, struct cr_buf *to, int t,
                       int64_t i, bool json);
 
-/* arrays.c */
+/* ---- arrays.c: --format npy and npz */
+
 void cr_predict_arrays_open(struct cr_predict *j);
 void cr_predict_arrays_add(struct cr_predict *j, int64_t i,
                            const struct cr_predict_row *row);
 bool cr_predict_arrays_write(struct cr_predict *j);
 
-/* wrong.c */
+/* ---- wrong.c: --wrong */
+
 bool cr_predict_wrong_open(struct cr_predict *j);
 void cr_predict_wrong_add(struct cr_predict *j, int64_t i,
                           const struct cr_predict_row *row);

@@ -1,10 +1,10 @@
-/* Samples of the config's data: the truth stands beside them. */
+/* predict --data: the samples of a data set, with their labels. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "predict/predict.h"
 
-/* Columns of the data, by feed. */
+/* Indices of the columns of the data set, by input, label and --id. */
 struct split {
     struct cr_predict *j;
     int feed[CR_COLUMNS_MAX], truth[CR_COLUMNS_MAX], id[CR_COLUMNS_MAX];
@@ -32,8 +32,8 @@ static bool split_columns(struct split *s)
 
         if (at < 0)
             return cr_error(diag, CR_NOWHERE, CR_E_SHAPE,
-                            "--data: found no column '%s', expected what the "
-                            "network takes", f->name);
+                            "--data: the data set has no column '%s', which "
+                            "the network takes", f->name);
         if (!cr_spec_same(&have[at].spec, &f->out))
             return cr_error(diag, CR_NOWHERE, CR_E_SHAPE,
                             "--data: column '%s' is %s, expected %s", f->name,
@@ -53,13 +53,13 @@ static bool split_columns(struct split *s)
         s->id[i] = split_find(have, n, j->o->id.v[i]);
         if (s->id[i] < 0 || set->column[s->id[i]].spec.rank > 0)
             return cr_error(diag, CR_NOWHERE, CR_E_USAGE,
-                            "--id: the data have no column '%s' of single "
+                            "--id: the data set has no column '%s' of single "
                             "values", j->o->id.v[i]);
     }
     return true;
 }
 
-/* What the data set holds in a column of single values, as text. */
+/* The stored value of a column of single values, as text. */
 static const char *split_text(struct cr_predict *j, int column, int64_t i)
 {
     struct cr_dataset set = *cr_data_loader_dataset(j->loader);

@@ -1,9 +1,10 @@
 /*
- * One line in, one line out: another program writes a row and reads its
- * answer, which is on its way before the next line is read.
+ * predict --stream: another program writes a row and reads the answer, which is
+ * flushed before the next line is read.
  *
- * INT and TERM end the stream behind the present line, with 130 and 143: the
- * reading of a line is broken off, and an answer never is.
+ * SIGINT and SIGTERM end the stream after the current line, with status 130 and
+ * 143: they interrupt the reading of a line, but never the writing of an
+ * answer.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,7 +22,7 @@ static void stream_catch(int number)
     stream_signal = number;
 }
 
-/* Without SA_RESTART, so that a read comes back. */
+/* Without SA_RESTART, so that a signal interrupts read(). */
 static void stream_signals(void)
 {
     struct sigaction act = { .sa_handler = stream_catch };
@@ -39,8 +40,8 @@ struct lines {
     bool ended;
 };
 
-/* The next line, without its end; false: there is none. What follows the last
- * line end counts as a line. */
+/* Finds the next line, without its line end. False: end of input, a signal, or
+ * *error (errno). Text after the last line end is a line too. */
 static bool lines_next(struct lines *l, char **line, size_t *len, int *error)
 {
     size_t seen = l->from;

@@ -1,12 +1,11 @@
 /*
- * Rows of text: CSV with the fields' names in its first line or without, and
- * JSON lines. How a field becomes a value is the data set's own business
- * (data/csv_dataset.h); here only which fields make which column.
+ * Rows of text: CSV with or without a header, and JSON lines. This file maps
+ * fields to columns; data/csv_dataset.h converts fields to values.
  *
- * With names a column's fields are those that the config names. Without them
- * the fields are those of the columns that go in, one behind the other; so
- * are the elements of a JSON array. Members of a JSON object go by the names
- * of fields or columns.
+ * With a header, a column consists of the fields that the config names.
+ * Without one, the row has the fields of all input columns, one column after
+ * the other; the same applies to the elements of a JSON array. Members of a
+ * JSON object have the names of fields or of columns.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -21,32 +20,32 @@
 #include "predict/json_row.h"
 #include "predict/predict.h"
 
-/* Fields of rows, and the columns that are made of them. */
+/* The mapping from the fields of a row to the columns. */
 struct layout {
     struct cr_field_rows *rows;
-    int id[64]; /* fields of --id */
+    int id[64]; /* indices of the fields of --id */
 };
 
 struct cr_predict_rows {
     struct cr_predict *j;
     const char *path;
-    struct cr_csv_dataset_opts opts; /* of the data set, or of its like */
+    struct cr_csv_dataset_opts opts; /* of CSVDataset, or its defaults */
     struct cr_pos pos;
-    bool fields; /* it was trained on such rows */
+    bool fields; /* the network was trained on a CSVDataset */
     struct cr_predict_feed *feed[2 * CR_COLUMNS_MAX];
-    int n;     /* feeds that are read */
-    int total; /* fields that they are made of */
+    int n;     /* number of columns to read */
+    int total; /* number of fields of all of them */
     bool json, header, open, ended;
     struct cr_csv csv;
     struct cr_csv object; /* fields of a line of JSON */
     struct cr_json_row scan;
     struct layout by_name, by_place, by_key;
     const struct layout *present;
-    const struct cr_csv *row; /* whose fields id refers to */
+    const struct cr_csv *row; /* current row, for --id; NULL: unreadable */
     const char **id;
 };
 
-/* ---- Nodes of a config, for the columns */
+/* ---- Config nodes that describe the columns */
 
 static struct cr_node *table_node(struct cr_arena *arena, struct cr_node *to,
                                   enum cr_node_kind kind, const char *key)
@@ -62,15 +61,15 @@ static struct cr_node *table_node(struct cr_arena *arena, struct cr_node *to,
     return n;
 }
 
-/* The config's entry of a column; NULL: it has none. */
+/* The entry of a column under `columns`; NULL: not listed. */
 static const struct cr_node *table_said(const struct cr_predict_rows *t,
                                         const char *column)
 {
     return t->fields ? cr_node_get(t->opts.columns, column) : NULL;
 }
 
-/* What the fields of a column are, where each has a kind of its own, as the
- * checkpoint tells; NULL: its elements have one type. */
+/* The features that the checkpoint records for a column whose fields differ in
+ * type; NULL: all elements of the column have one type. */
 static const struct cr_features *table_found(const struct cr_predict_rows *t,
                                              const char *column)
 {
@@ -86,7 +85,8 @@ static const struct cr_features *table_found(const struct cr_predict_rows *t,
     return kinds ? cr_features_find(t->j->model.config, column) : NULL;
 }
 
-/* The fields that the config names, or that were found; NULL: none. */
+/* The fields of a column, from the config or the features of the checkpoint;
+ * NULL: neither names any. */
 static const struct cr_node *table_fields(const struct cr_predict_rows *t,
                                           const char *column)
 {
@@ -105,7 +105,7 @@ static const struct cr_node *table_fields(const struct cr_predict_rows *t,
     return said || found->n > 1 ? list : list->child;
 }
 
-/* Whether its fields hold words that stand for classes. */
+/* Whether the fields of a column contain class names. */
 static bool table_words(const struct cr_predict_rows *t,
                         const struct cr_predict_feed *f)
 {
@@ -116,7 +116,8 @@ static bool table_words(const struct cr_predict_rows *t,
             t->j->model.config->classes.n > 0);
 }
 
-/* {fields: ..., type: ..., and what else the config says of the column}. */
+/* Appends {fields: ..., type: ..., the other keys of the column in the config}
+ * to the map. */
 static void table_column(struct cr_predict_rows *t, struct cr_node *map,
                          const struct cr_predict_feed *f,
                          const struct cr_node *fields)
@@ -145,7 +146,7 @@ static void table_column(struct cr_predict_rows *t, struct cr_node *map,
             cr_predict_field_type(&f->head);
 }
 
-/* Fields from..to as a list, or the one as it is. */
+/* Field indices as a list node, or the first index as a number. */
 static const struct cr_node *
 table_places(struct cr_arena *arena, const int *places, int64_t n, bool list)
 {
@@ -180,7 +181,7 @@ static bool table_rows(struct cr_predict_rows *t, struct layout *l,
     return l->rows != NULL;
 }
 
-/* What the config calls field k of a column, for messages; NULL: nothing. */
+/* The name of field k of a column, for messages; NULL: unnamed. */
 static const char *table_name(const struct cr_predict_rows *t,
                               const struct cr_predict_feed *f, int k)
 {
@@ -195,8 +196,8 @@ static const char *table_name(const struct cr_predict_rows *t,
     return m && m->kind == CR_NODE_STR ? m->text : NULL;
 }
 
-/* By place: places[i] is the field of element i of the columns, of rows of n
- * fields. */
+/* A layout by index, for rows of n fields: places[i] is the field of element i,
+ * counted over all columns. */
 static bool table_by_place(struct cr_predict_rows *t, struct layout *l,
                            const int *places, int n, const struct cr_csv *csv)
 {
@@ -234,7 +235,7 @@ static int table_find(const struct cr_strs *names, const char *name)
     return -1;
 }
 
-/* --id by name, or, where there are none, by number. */
+/* Finds the fields of --id by name or by index. */
 static bool table_ids(struct cr_predict_rows *t, struct layout *l,
                       const struct cr_strs *names, int n)
 {
@@ -260,7 +261,8 @@ static bool table_ids(struct cr_predict_rows *t, struct layout *l,
     return true;
 }
 
-/* Rows without names of fields, which have n. */
+/* A layout for rows of n fields whose names do not matter: all fields but those
+ * of --id and of the labels, in the order of the columns. */
 static bool table_placed(struct cr_predict_rows *t, int n,
                          const struct cr_strs *names, const struct cr_csv *csv)
 {
@@ -283,13 +285,13 @@ static bool table_placed(struct cr_predict_rows *t, int n,
     if (left != t->total)
         return cr_error(t->j->cli->diag, cr_csv_at(csv, &csv->field[0]),
                         CR_E_DATA_FORMAT,
-                        "the row has %d field%s for the columns that the "
-                        "network takes, expected %d",
+                        "the row has %d field%s for the input columns of the "
+                        "network, expected %d",
                         left, left == 1 ? "" : "s", t->total);
     return table_by_place(t, l, places, n, csv);
 }
 
-/* Every field of the columns is named in the first line. */
+/* A layout for rows whose fields have names. */
 static bool table_named(struct cr_predict_rows *t, const struct cr_strs *names,
                         const struct cr_csv *csv)
 {
@@ -305,7 +307,8 @@ static bool table_named(struct cr_predict_rows *t, const struct cr_strs *names,
            table_ids(t, &t->by_name, names, names->n);
 }
 
-/* Keys of a JSON object: columns, and their fields by name. */
+/* Lists the accepted keys of a JSON object: columns, their fields, --id, and
+ * labels, which are skipped. */
 static void table_keys(struct cr_predict_rows *t)
 {
     struct cr_arena *arena = t->j->cli->arena;
@@ -366,7 +369,7 @@ static bool table_by_key(struct cr_predict_rows *t)
     return table_by_place(t, &t->by_key, places, n, &t->object);
 }
 
-/* The key of field `at`: its own, else that of its column. */
+/* The key of field `at`: its own name, else the name of its column. */
 static const char *table_key(const struct cr_predict_rows *t, int at)
 {
     const char *name = NULL;
@@ -379,9 +382,9 @@ static const char *table_key(const struct cr_predict_rows *t, int at)
     return name;
 }
 
-/* Whether an object may lack the fields that it lacks: those are missing
- * values, unless it has none, or a member that nothing is called and that may
- * be one of them misspelt. */
+/* Checks the members of an object. Absent fields count as missing values, but
+ * it is an error if all are absent, or if some are and the object has an
+ * unknown member, which may be a typo. */
 static bool table_object_ok(struct cr_predict_rows *t, int64_t line)
 {
     struct cr_diag *diag = &t->j->about;
@@ -398,18 +401,17 @@ static bool table_object_ok(struct cr_predict_rows *t, int64_t line)
         return true;
     if (!t->scan.other)
         return cr_error(diag, pos, CR_E_DATA_FORMAT,
-                        "JSON: found no member of the row, expected '%s'",
+                        "JSON: found none of the fields, expected '%s'",
                         names[0]);
     cr_error(diag, pos, CR_E_DATA_FORMAT,
-             "JSON: no field is called '%s', and the row has no '%s'",
+             "JSON: found the unknown field '%s', expected '%s'",
              cr_quote(diag->arena, t->scan.other, strlen(t->scan.other)),
              names[0]);
     near = cr_closest_name(t->scan.other, names);
     if (near)
         cr_hint(diag, "did you mean '%s'?", near);
     else
-        cr_hint(diag, "\"%s\": null says that the value is missing",
-                names[0]);
+        cr_hint(diag, "write \"%s\": null for a missing value", names[0]);
     return false;
 }
 
@@ -458,7 +460,8 @@ static struct cr_predict_rows *table_new(struct cr_predict *j, const char *path,
     return t;
 }
 
-/* Whether the first row has names: of other data, where it has no number. */
+/* Whether the first row is a header: --names, else as in the training data,
+ * else if it contains no number. */
 static bool table_header(const struct cr_predict_rows *t)
 {
     double value;
@@ -473,8 +476,8 @@ static bool table_header(const struct cr_predict_rows *t)
     return true;
 }
 
-/* Whether the first row may be one of names: it has no number, or the name of
- * a field that goes in. */
+/* Whether the first row can be a header: not all its fields are numbers, and
+ * it names a field of the network or these fields have no names. */
 static bool table_names_any(const struct cr_predict_rows *t,
                             const struct cr_strs *names)
 {
@@ -495,7 +498,7 @@ static bool table_names_any(const struct cr_predict_rows *t,
     return false;
 }
 
-/* The first row of a CSV file settles which fields there are. */
+/* Chooses the layout of a CSV file by its first row. */
 static bool table_first(struct cr_predict_rows *t, const struct cr_csv *csv,
                         bool header)
 {
@@ -515,9 +518,9 @@ static bool table_first(struct cr_predict_rows *t, const struct cr_csv *csv,
         !table_names_any(t, &names)) {
         cr_error(t->j->cli->diag, cr_csv_at(csv, &csv->field[0]),
                  CR_E_DATA_FORMAT,
-                 "the first line names none of the fields that the network "
-                 "takes");
-        cr_hint(t->j->cli->diag, "--names no says that it is a row already");
+                 "the first line names none of the network's input fields");
+        cr_hint(t->j->cli->diag,
+                "use --names no if the first line is a row of data");
         return false;
     }
     if (header && t->fields) {
@@ -588,7 +591,7 @@ struct cr_predict_rows *cr_predict_rows_open(struct cr_predict *j,
 
 void cr_predict_rows_close(struct cr_predict_rows *t)
 {
-    cr_csv_close(&t->csv); /* lines in memory leave fields to be freed */
+    cr_csv_close(&t->csv); /* also frees the fields of lines in memory */
     free(t->scan.plain);
     t->scan.plain = NULL;
     t->open = false;
@@ -596,7 +599,8 @@ void cr_predict_rows_close(struct cr_predict_rows *t)
 
 /* ---- Reading */
 
-/* Numbers of another type in memory, where they fit it. */
+/* Converts the elements of a column to the type of the data set. NULL after
+ * reporting a value out of range. */
 static const void *table_convert(struct cr_predict *j,
                                  const struct cr_predict_feed *f,
                                  const struct cr_spec *spec, const void *x)

@@ -1,7 +1,7 @@
 /*
- * Rows as text. Fields of TSV and CSV, in this order: the input, those of
- * --id, the truth, and for each output its class, the likeliest classes with
- * their probabilities, or its numbers.
+ * Rows as text. Fields of TSV and CSV, in this order: the input, the fields of
+ * --id, the label, and for each output its class, the most probable classes
+ * with their probabilities, or its elements.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -12,7 +12,7 @@
 #include "predict/predict.h"
 #include "train/score.h"
 
-/* ---- Numbers and texts */
+/* ---- Numbers and strings */
 
 void cr_buf_value(struct cr_buf *to, double value, bool json)
 {
@@ -39,7 +39,7 @@ static void write_next(const struct cr_predict *j, struct cr_buf *b)
     cr_buf_char(b, j->o->format == CR_PREDICT_CSV ? ',' : '\t');
 }
 
-/* A text: quoted in CSV where it must be, in TSV and JSON escaped. */
+/* Appends a string: quoted in CSV if necessary, escaped in TSV and JSON. */
 static void write_text(const struct cr_predict *j, struct cr_buf *b,
                        const char *text)
 {
@@ -62,8 +62,8 @@ static void write_class(const struct cr_predict *j, struct cr_buf *b,
         write_text(j, b, o->names[class]);
 }
 
-/* The classes that a sample has, or that its positions have, as one field or
- * as a list. */
+/* Appends the classes of a sample, or of its positions, as one field or as a
+ * JSON list. */
 static void write_classes(const struct cr_predict *j, struct cr_buf *to,
                           const struct cr_predict_out *o, int64_t i)
 {
@@ -93,7 +93,7 @@ static void write_classes(const struct cr_predict *j, struct cr_buf *to,
         write_text(j, to, cr_buf_text(b));
 }
 
-/* ---- The truth */
+/* ---- Labels */
 
 void cr_predict_truth(struct cr_predict *j, struct cr_buf *to, int t,
                       int64_t i, bool json)
@@ -220,7 +220,7 @@ static void write_fields(struct cr_predict *j, struct cr_buf *b, int64_t i,
         write_next(j, b);
         cr_buf_value(b, row->loss, false);
     }
-    /* no delimiter before the first */
+    /* drop the delimiter before the first field */
     memmove(b->text + begin, b->text + begin + 1, b->len - begin - 1);
     b->len--;
 }
@@ -425,9 +425,9 @@ static void write_object(struct cr_predict *j, struct cr_buf *b, int64_t i,
     cr_buf_char(b, '}');
 }
 
-/* ---- Out */
+/* ---- Output */
 
-/* --against labels, which write_against_ok has allowed. */
+/* Appends the line of --against labels, which write_against_ok has checked. */
 static void write_against(struct cr_predict *j, struct cr_buf *to, int64_t i)
 {
     struct cr_predict_out *o = &j->out[0];
@@ -453,7 +453,7 @@ static bool write_against_ok(const struct cr_predict *j)
                         cr_quote(j->cli->arena, what, strlen(what)));
     return (j->n_outs == 1 && write_one_class(&j->out[0]) && !write_json(j)) ||
            cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
-                    "--against labels needs text output of one class for each "
+                    "--against labels requires text output of one class per "
                     "sample");
 }
 
@@ -469,8 +469,7 @@ void cr_predict_row(struct cr_predict *j, struct cr_buf *to, int64_t i,
     cr_buf_char(to, '\n');
 }
 
-/* The memory of the rows stays for those that follow, unless there was much
- * beside them. */
+/* The memory of the rows is reused, unless other allocations exceed it. */
 bool cr_predict_put(struct cr_predict *j)
 {
     bool ok = j->line.len == 0 || write_out(j, j->line.text, j->line.len);
@@ -487,7 +486,7 @@ const char *const cr_predict_endings[CR_PREDICT_ENDINGS] = {
     ".tsv", ".csv", ".jsonl", ".npy", ".npz", ".png"
 };
 
-/* A name may end in anything but another format's ending. */
+/* Refuses a name with the suffix of another format. */
 static bool write_ending(const struct cr_predict *j)
 {
     const char *path = j->o->to;
@@ -501,10 +500,10 @@ static bool write_ending(const struct cr_predict *j)
         if (i != format && cr_ends(path, cr_predict_endings[i]))
             return cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
                             i == 5 ? "-o: found '%s', expected a name that "
-                                     "ends in %s, as --format says; a sheet "
-                                     "of pictures needs --wrong"
+                                     "ends in %s, the suffix of --format; a "
+                                     "contact sheet requires --wrong"
                                    : "-o: found '%s', expected a name that "
-                                     "ends in %s, as --format says",
+                                     "ends in %s, the suffix of --format",
                             cr_quote(j->cli->arena, path, strlen(path)),
                             cr_predict_endings[format]);
     return true;
@@ -518,7 +517,7 @@ bool cr_predict_write_open(struct cr_predict *j)
         return false;
     if (j->o->format == CR_PREDICT_NPZ && !path)
         return cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
-                        "--format npz needs -o FILE");
+                        "--format npz requires -o FILE");
     if (j->o->format >= CR_PREDICT_NPY)
         cr_predict_arrays_open(j);
     if (!path || strcmp(path, "-") == 0 || j->o->format == CR_PREDICT_NPZ ||

@@ -1,5 +1,6 @@
 /*
- * Samples judged wrong, worst first: as rows, or as a sheet of pictures.
+ * predict --wrong: the misclassified samples, largest loss first, as rows or as
+ * a contact sheet.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,8 +12,8 @@
 
 struct wrong {
     double loss;
-    int64_t sample, number;     /* in the data set; in the order of input */
-    const char *text;           /* its row, or what stands below its picture */
+    int64_t sample, number;     /* index in the data set, in the input */
+    const char *text;           /* its row, or the caption of its image */
     size_t len;
 };
 
@@ -33,22 +34,24 @@ bool cr_predict_wrong_open(struct cr_predict *j)
                             j->out[k].kind != CR_PREDICT_VALUES);
     if (!judged)
         return cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
-                        "--wrong needs results of classes, with a column of "
-                        "labels in the data");
+                        "--wrong requires an output with classes and a column "
+                        "of labels");
     if (o->format >= CR_PREDICT_NPY)
         return cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
-                        "--wrong gives rows or a sheet, not %s",
+                        "--wrong: found --format %s, expected tsv, csv or "
+                        "jsonl",
                         o->format == CR_PREDICT_NPY ? "npy" : "npz");
     if (sheet && (!o->data || !cr_predict_images(j)))
         return cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
-                        "--wrong -o %s: a sheet shows images of --data",
+                        "--wrong -o %s: a contact sheet requires --data and a "
+                        "network of images",
                         o->to);
     j->judged = CR_NEW(j->cli->arena, struct cr_predict_wrong);
     j->judged->sheet = sheet;
     return true;
 }
 
-/* "7 not 1": what it was taken for, and what it is. */
+/* Appends "7 not 1": the predicted class and the label. */
 static void wrong_words(struct cr_predict *j, struct cr_buf *b, int64_t i)
 {
     for (int k = 0; k < j->n_outs; k++) {
@@ -94,13 +97,13 @@ static int wrong_worse(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* ---- The sheet */
+/* ---- The contact sheet */
 
-#define WRONG_MOST 100
-#define WRONG_TILE 96
-#define WRONG_GAP 4
+#define WRONG_MOST 100 /* images */
+#define WRONG_TILE 96  /* pixels that a small image is enlarged to */
+#define WRONG_GAP 4    /* pixels between images */
 
-/* The stored image as RGB. */
+/* The stored image as RGB; NULL after reporting. */
 static unsigned char *wrong_image(struct cr_predict *j, struct cr_arena *mem,
                                   int64_t sample, struct cr_spec *spec)
 {
@@ -147,8 +150,8 @@ static bool wrong_put(struct cr_predict *j, struct cr_arena *mem,
         !cr_write_file(j->cli->diag, j->o->to, bytes.text, bytes.len))
         return false;
     if (!j->cli->quiet)
-        fprintf(stderr, "%s: %" PRId64 " of %zu samples judged wrong, of %"
-                PRId64 "\n", j->o->to, n, j->judged->n, j->done);
+        fprintf(stderr, "%s: %" PRId64 " of %zu misclassified samples, out of "
+                "%" PRId64 "\n", j->o->to, n, j->judged->n, j->done);
     return true;
 }
 
@@ -174,7 +177,7 @@ static bool wrong_sheet(struct cr_predict *j)
     }
     th += high;
     tw += WRONG_GAP;
-    /* about four to three */
+    /* a sheet of about 4 : 3 */
     while (across < n && across * tw * 3 < (n + across - 1) / across * th * 4)
         across++;
     s = cr_contact_sheet_make(&w->arena,
@@ -199,7 +202,7 @@ bool cr_predict_wrong_write(struct cr_predict *j)
 
     if (!j->has_truth && j->done > 0)
         return cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
-                        "--wrong: the input does not say what is true");
+                        "--wrong: the input has no labels");
     if (w->n > 0)
         qsort(w->v, w->n, sizeof *w->v, wrong_worse);
     if (w->sheet)

@@ -339,7 +339,7 @@ rule 2 twice
     run -2 "$CELLRUN" data show net.yaml -o sheet.jpg
     [[ $output == *"-o: found 'sheet.jpg', expected a name that ends in .png [E0501]"* ]]
     run -2 "$CELLRUN" predict --ckpt run x.npy -o rows.csv --format tsv
-    [[ $output == *"-o: found 'rows.csv', expected a name that ends in .tsv, as --format says [E0501]"* ]]
+    [[ $output == *"-o: found 'rows.csv', expected a name that ends in .tsv, the suffix of --format [E0501]"* ]]
     run -0 "$CELLRUN" predict --ckpt run x.npy -o rows.csv --format csv
     run -0 "$CELLRUN" predict --ckpt run x.npy -o rows
     [ -z "$(ls ./*.png ./*.pdf ./*.jpg ./*.onnx 2>/dev/null)" ]

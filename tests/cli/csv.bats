@@ -79,7 +79,7 @@ END
     printf 'sepal_length,b,c,d\n1,2,3,4\n1,2,x,4\n' >rows.csv
     run -3 --separate-stderr "$CELLRUN" predict --ckpt run rows.csv
     said "rows.csv:3:5: error: column 'x', field 'c': found 'x', expected a number [E0203]
-cellrun: warning: 1 of 2 samples have errors: left out [E0203]"
+cellrun: warning: 1 of 2 samples have errors: skipped [E0203]"
     [[ $output == rows.csv#0$'\t'* ]]
     run -3 --separate-stderr "$CELLRUN" predict --ckpt run none.csv
     [[ $stderr == "none.csv: error: cannot read: No such file or directory [E0202]" ]]

@@ -103,7 +103,7 @@ setup() {
     printf 'dark.png\0bright.png\0' >"$tmp/list"
     run -2 --separate-stderr "$CELLRUN" predict --ckpt run - <"$tmp/list"
     [ -z "$output" ]
-    [[ $stderr == *"standard input holds a NUL"*"[E0501]"* ]]
+    [[ $stderr == *"standard input: found a NUL byte"*"[E0501]"* ]]
 }
 
 @test "an IDX file: every sample, with eval's accuracy" {
@@ -315,7 +315,7 @@ END
     "$CELLRUN" train two.yaml -o two -q train.steps=1
     run -0 --separate-stderr "$CELLRUN" predict --ckpt two eval-x.npy
     [ "$(grep -c warning <<<"$stderr")" = 1 ]
-    [[ "$stderr" == *"warning: result 2 of the network is left out: found (), expected a row for each of 64 samples"* ]]
+    [[ "$stderr" == *"warning: result 2 of the network is ignored: found (), expected a row for each of 64 samples"* ]]
     # a class, and two numbers
     [ "$(awk -F'\t' '{ print NF }' <<<"$output" | sort -u)" = 4 ]
     first=$(cut -f 1,2 <<<"$output")

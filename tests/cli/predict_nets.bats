@@ -79,12 +79,12 @@ near() {
             "$(perl -e 'print 1 / (1 + exp -shift)' -- "${i#*:}")"
     done
     run -2 "$CELLRUN" predict --ckpt pairs left.npy
-    [[ $output == *"the network takes 2 columns, the file is of one"* ]]
+    [[ $output == *"found a file of one column, but the network takes 2 columns"* ]]
     [[ $output == *"left=FILE right=FILE"* ]]
     run -2 "$CELLRUN" predict --ckpt pairs left=left.npy left=right.npy
     [[ $output == *"column 'left' has two files"* ]]
     run -2 "$CELLRUN" predict --ckpt pairs left=left.npy right.npy
-    [[ $output == *"'right.npy' stands beside COLUMN=FILE"* ]]
+    [[ $output == *"'right.npy' is not allowed next to COLUMN=FILE"* ]]
     for left in left=left.npy left.npy; do
         run -2 "$CELLRUN" predict --ckpt pairs "$left" rigth=right.npy
         [[ $output == *"unknown column 'rigth'"*"did you mean 'right'?"* ]]
@@ -141,7 +141,7 @@ near() {
         label=same.npy --wrong
     [ "$(cut -f 1-3 <<<"$output" | xargs)" = 'left.npy#2 0 1 left.npy#1 1 0' ]
     run -2 "$CELLRUN" predict --ckpt pairs left=left.npy right=right.npy --wrong
-    [[ $output == *"--wrong: the input does not say what is true"* ]]
+    [[ $output == *"--wrong: the input has no labels"* ]]
 }
 
 # ---- two heads
@@ -207,7 +207,7 @@ near() {
     run -2 "$CELLRUN" predict --ckpt heads left.npy --format npy
     [[ $output == *"--format npy holds one output, the network gives 2"* ]]
     run -2 "$CELLRUN" predict --ckpt heads left.npy --format npz
-    [[ $output == *"--format npz needs -o FILE"* ]]
+    [[ $output == *"--format npz requires -o FILE"* ]]
 }
 
 @test "two heads: --format npz writes an archive whatever the name of -o" {
@@ -308,7 +308,7 @@ END2
     near "$(cut -f 3 <<<"${lines[2]}")" 0.5
 }
 
-# ---- the samples judged wrong, as pictures
+# ---- misclassified samples, as a contact sheet
 
 @test "a sheet of misclassified digits" {
     "$CELLRUN" train "$BATS_TEST_DIRNAME/../../configs/digits.yaml" -o digits \
@@ -326,12 +326,12 @@ END2
     run -0 --separate-stderr "$CELLRUN" predict --ckpt digits --data eval \
         --wrong -o "$tmp/wrong.png"
     [ -z "$output" ]
-    [[ $stderr == *"samples judged wrong, of $n" ]]
-    # a picture that a reader of PNG takes, larger than one digit
+    [[ $stderr == *"misclassified samples, out of $n" ]]
+    # a PNG file, larger than one digit
     run -0 "$CELLRUN" predict --ckpt digits "$tmp/wrong.png" -v
     [[ $output == *"becomes uint8"* ]]
     run -2 "$CELLRUN" predict --ckpt digits --data eval -o "$tmp/wrong.png"
-    [[ $output == *"a sheet of pictures needs --wrong"* ]]
+    [[ $output == *"a contact sheet requires --wrong"* ]]
 }
 
 # ---- names of files

@@ -134,7 +134,7 @@ END2
     run -0 "$CELLRUN" predict --ckpt mixed "$tmp/bare.csv" --names no --id 0
     [ "$output" = "$tmp/bare.csv#0"$'\tAnn\t1' ]
     run -3 "$CELLRUN" predict --ckpt mixed "$tmp/bare.csv" --names no
-    [[ $output == *"the row has 4 fields for the columns that the network takes, expected 3"* ]]
+    [[ $output == *"the row has 4 fields for the input columns of the network, expected 3"* ]]
 }
 
 # Rows 1, 3 and 4 are good.
@@ -154,7 +154,7 @@ bad_rows() {
     [[ $stderr == *"bad.csv:4"*"text after a closing quote"* ]]
     [[ $stderr == *"'Lima' is none of the classes"* ]]
     [[ $stderr == *"the row has 2 fields, expected 3"* ]]
-    [[ $stderr == *"warning: 4 of 7 samples have errors: left out [E0203]"* ]]
+    [[ $stderr == *"warning: 4 of 7 samples have errors: skipped [E0203]"* ]]
 }
 
 @test "--on-error blank: every row has its place" {
@@ -292,7 +292,7 @@ END2
 @test "a table without the names that it should have is one error" {
     run -3 --separate-stderr "$CELLRUN" predict --ckpt mixed - \
         <<<$'20,1,Rome\n40,3,"Oslo, N"'
-    [[ $stderr == *"the first line names none of the fields"*"--names no"* ]]
+    [[ $stderr == *"the first line names none of the network's input fields"*"--names no"* ]]
     [ "$(grep -c 'error' <<<"$stderr")" = 1 ]
     run -0 "$CELLRUN" predict --ckpt mixed --names no - \
         <<<$'20,1,Rome\n40,3,"Oslo, N"'
@@ -323,12 +323,12 @@ END2
         run "-$1" --separate-stderr "$CELLRUN" predict --ckpt "$tmp/fill" - <<<"$2"
     }
     predict 3 '{"agee":30}'
-    [[ $stderr == *"input:1: "*"no field is called 'agee'"* ]]
+    [[ $stderr == *"input:1: "*"found the unknown field 'agee'"* ]]
     [[ $stderr == *"did you mean 'age'?"* ]]
     predict 3 $'{"height":2,"years":1}\n{}\n{"age":1,"height":2}'
     [ "$output" = $'-#2\t3' ]
-    [[ $stderr == *"called 'years', and the row has no 'age'"* ]]
-    [[ $stderr == *"input:2: "*"found no member of the row, expected 'age'"* ]]
+    [[ $stderr == *"found the unknown field 'years', expected 'age'"* ]]
+    [[ $stderr == *"input:2: "*"found none of the fields, expected 'age'"* ]]
     # the truth and what stands beside a complete row are no mistakes
     predict 0 $'{"height":2,"y":1}\n{"height":2,"age":null,"z":1}'
     [ "$output" = $'-#0\t32\n-#1\t32' ]
@@ -377,9 +377,9 @@ END2
     run -2 "$CELLRUN" predict --ckpt mixed
     [[ $output == *"expected an INPUT, --data, --files-from or --stream"* ]]
     run -2 "$CELLRUN" predict --ckpt mixed people.csv --probs
-    [[ $output == *"need a network of classes"* ]]
+    [[ $output == *"require an output with classes"* ]]
     run -2 "$CELLRUN" predict --ckpt mixed people.csv --threshold 0.5
-    [[ $output == *"--threshold needs"* ]]
+    [[ $output == *"--threshold requires"* ]]
     run -2 "$CELLRUN" predict --ckpt mixed people.csv -o "$tmp/x.npz" \
         --format tsv
     [[ $output == *"expected a name that ends in .tsv"* ]]
