@@ -41,7 +41,7 @@ setup() {
     lm c.yaml
     "$CELLRUN" train c.yaml -o r -q --steps 1
     run -3 --separate-stderr "$CELLRUN" predict --ckpt r text
-    [[ $stderr == *"no known format"*'`cellrun sample --ckpt r` generates text'* ]]
+    [[ $stderr == *"unknown file format"*'`cellrun sample --ckpt r` generates text'* ]]
     run -3 --separate-stderr "$CELLRUN" predict --ckpt r nowhere
     [[ $stderr != *"cellrun sample"* ]]
 }
