@@ -76,7 +76,7 @@ static int init_list(const struct cr_cli *cli)
     return 0;
 }
 
-static bool init_template(struct cr_cli *cli, struct cr_init_rules *s)
+static bool init_template(struct cr_cli *cli, struct cr_starter *s)
 {
     const struct cr_template *t = cr_template_find(cli->operands[0]);
     const char *names[32] = { NULL };
@@ -102,7 +102,7 @@ static bool init_template(struct cr_cli *cli, struct cr_init_rules *s)
 }
 
 /* "X.npy,Y.npy": names have no comma. */
-static bool init_arrays(struct cr_init_rules *s, const char *both)
+static bool init_arrays(struct cr_starter *s, const char *both)
 {
     size_t n = strcspn(both, ",");
 
@@ -159,7 +159,7 @@ static const char *init_line(const struct cr_cli *cli)
     return cr_buf_text(&b);
 }
 
-static bool init_write(struct cr_cli *cli, const struct cr_init_rules *s)
+static bool init_write(struct cr_cli *cli, const struct cr_starter *s)
 {
     const struct init *o = cr_cli_opts(cli);
 
@@ -178,7 +178,7 @@ static bool init_write(struct cr_cli *cli, const struct cr_init_rules *s)
 static int init_run(struct cr_cli *cli)
 {
     const struct init *o = cr_cli_opts(cli);
-    struct cr_init_rules s = { .arena = cli->arena,
+    struct cr_starter s = { .arena = cli->arena,
                                .diag = cli->diag,
                                .out = { .arena = cli->arena },
                                .command = init_line(cli),

@@ -8,14 +8,14 @@
 #include "data/format.h"
 
 struct arrays {
-    struct cr_init_rules *s;
+    struct cr_starter *s;
     const char *x_path, *y_path;
     struct cr_spec x, y;
     struct cr_starter_facts of;
 };
 
 /* The array's spec and, with `all`, its values as doubles. */
-static bool arrays_read(struct cr_init_rules *s, const char *path,
+static bool arrays_read(struct cr_starter *s, const char *path,
                         struct cr_spec *spec, double **all)
 {
     const struct cr_format *format = cr_format_of(s->diag, s->arena, path);
@@ -137,7 +137,7 @@ static void arrays_rows(struct arrays *a)
     cr_starter_output(a->s, &a->of, "x");
 }
 
-bool cr_starter_npy(struct cr_init_rules *s, const char *x, const char *y)
+bool cr_starter_npy(struct cr_starter *s, const char *x, const char *y)
 {
     struct arrays a = { .s = s, .x_path = x, .y_path = y };
     struct cr_buf *b = &s->out;

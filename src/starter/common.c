@@ -7,7 +7,7 @@
 
 #include "conf/scalar.h"
 
-void cr_starter_text(struct cr_init_rules *s, const char *text)
+void cr_starter_text(struct cr_starter *s, const char *text)
 {
     struct cr_buf b = { .arena = s->arena };
 
@@ -16,7 +16,7 @@ void cr_starter_text(struct cr_init_rules *s, const char *text)
     cr_string_write(&s->out, cr_buf_text(&b), true, false);
 }
 
-void cr_starter_path(struct cr_init_rules *s, const char *path)
+void cr_starter_path(struct cr_starter *s, const char *path)
 {
     char *full = s->folder ? realpath(path, NULL) : NULL;
 
@@ -24,7 +24,7 @@ void cr_starter_path(struct cr_init_rules *s, const char *path)
     free(full);
 }
 
-void cr_starter_head(struct cr_init_rules *s)
+void cr_starter_head(struct cr_starter *s)
 {
     cr_buf_f(&s->out,
              "# Written by: %s\n"
@@ -40,7 +40,7 @@ void cr_starter_head(struct cr_init_rules *s)
 /* From this many samples on a part may be spared for a test. */
 #define TEST_ROWS 1000
 
-void cr_starter_split(struct cr_init_rules *s, const struct cr_starter_facts *f)
+void cr_starter_split(struct cr_starter *s, const struct cr_starter_facts *f)
 {
     const char *stratify = f->classifies ? ", stratify: label" : "";
 
@@ -77,7 +77,7 @@ static int64_t starter_epochs(const struct cr_starter_facts *f)
     return epochs < least ? least : epochs > most ? most : epochs;
 }
 
-static void starter_loss(struct cr_init_rules *s,
+static void starter_loss(struct cr_starter *s,
                          const struct cr_starter_facts *f)
 {
     bool uneven = f->classifies && f->fewest * 3 < f->most;
@@ -95,7 +95,7 @@ static void starter_loss(struct cr_init_rules *s,
     cr_buf_str(&s->out, "loss: CrossEntropyLoss\n");
 }
 
-void cr_starter_training(struct cr_init_rules *s,
+void cr_starter_training(struct cr_starter *s,
                          const struct cr_starter_facts *f)
 {
     bool uneven = f->classifies && f->fewest * 3 < f->most;
@@ -144,7 +144,7 @@ const char *cr_starter_round(struct cr_arena *arena, double x)
                                       NULL));
 }
 
-void cr_starter_dense(struct cr_init_rules *s, const struct cr_starter_facts *f,
+void cr_starter_dense(struct cr_starter *s, const struct cr_starter_facts *f,
                       int64_t inputs)
 {
     int64_t width = 64, layers = f->rows < 20000 ? 1 : 2;
@@ -159,7 +159,7 @@ void cr_starter_dense(struct cr_init_rules *s, const struct cr_starter_facts *f,
              f->classifies ? f->classes : 1);
 }
 
-void cr_starter_output(struct cr_init_rules *s,
+void cr_starter_output(struct cr_starter *s,
                        const struct cr_starter_facts *f, const char *input)
 {
     if (f->classifies) {
@@ -172,7 +172,7 @@ void cr_starter_output(struct cr_init_rules *s,
              input);
 }
 
-void cr_starter_convnet(struct cr_init_rules *s,
+void cr_starter_convnet(struct cr_starter *s,
                         const struct cr_starter_facts *f, const char *input,
                         const char *value, int64_t side)
 {
@@ -249,7 +249,7 @@ static void starter_classes(const double *y, int64_t n,
     }
 }
 
-bool cr_starter_numbers(struct cr_init_rules *s, const double *y, int64_t n,
+bool cr_starter_numbers(struct cr_starter *s, const double *y, int64_t n,
                         struct cr_starter_facts *f)
 {
     double *sorted = CR_NEWS(s->arena, double, n + 1), sum = 0, square = 0;

@@ -16,7 +16,7 @@
 #define SIDE_TO 64
 
 struct images {
-    struct cr_init_rules *s;
+    struct cr_starter *s;
     const char *dir, *train, *eval; /* eval NULL: a part of train */
     struct cr_starter_facts of;
     int64_t h, w;               /* of the first */
@@ -213,7 +213,7 @@ static int64_t images_pipe(struct images *m)
     return side;
 }
 
-bool cr_starter_folder(struct cr_init_rules *s, const char *dir)
+bool cr_starter_folder(struct cr_starter *s, const char *dir)
 {
     struct images m = { .s = s, .dir = dir,
                         .of = { .classifies = true, .images = true } };

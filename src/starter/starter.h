@@ -26,7 +26,7 @@ const char *cr_template_summary(struct cr_arena *arena,
 
 enum cr_starter_task { CR_TASK_AUTO, CR_TASK_CLASSIFY, CR_TASK_REGRESS };
 
-struct cr_init_rules {
+struct cr_starter {
     struct cr_arena *arena;
     struct cr_diag *diag;
     struct cr_buf out;          /* the config */
@@ -36,10 +36,10 @@ struct cr_init_rules {
 };
 
 /* Append a config for the data to `out`. False after reporting. */
-bool cr_starter_csv(struct cr_init_rules *s, const char *path,
+bool cr_starter_csv(struct cr_starter *s, const char *path,
                     const char *target);
-bool cr_starter_folder(struct cr_init_rules *s, const char *dir);
-bool cr_starter_npy(struct cr_init_rules *s, const char *x, const char *y);
+bool cr_starter_folder(struct cr_starter *s, const char *dir);
+bool cr_starter_npy(struct cr_starter *s, const char *x, const char *y);
 
 /* ---- What these share (common.c) */
 
@@ -56,35 +56,35 @@ struct cr_starter_facts {
 
 /* A value or key of YAML in braces; `$` is written so that it is no
  * variable. */
-void cr_starter_text(struct cr_init_rules *s, const char *text);
+void cr_starter_text(struct cr_starter *s, const char *text);
 /* The path as the config, in its folder, names it. */
-void cr_starter_path(struct cr_init_rules *s, const char *path);
+void cr_starter_path(struct cr_starter *s, const char *path);
 /* The comment on top: the command and how to go on. */
-void cr_starter_head(struct cr_init_rules *s);
+void cr_starter_head(struct cr_starter *s);
 /* The key `split` of `dataset`, with what it is for. */
-void cr_starter_split(struct cr_init_rules *s,
+void cr_starter_split(struct cr_starter *s,
                       const struct cr_starter_facts *f);
 /* Samples in a batch. */
 int64_t cr_starter_batch(const struct cr_starter_facts *f);
 /* From `loss` to the end: loss, optimizer, metrics, length, best. */
-void cr_starter_training(struct cr_init_rules *s,
+void cr_starter_training(struct cr_starter *s,
                          const struct cr_starter_facts *f);
 /* A number of about the size of x: three digits. */
 const char *cr_starter_round(struct cr_arena *arena, double x);
 /* Cells of a perceptron for a table of `inputs` numbers, as a list, and the
  * line of `construct` that gives their result from h. */
-void cr_starter_dense(struct cr_init_rules *s, const struct cr_starter_facts *f,
+void cr_starter_dense(struct cr_starter *s, const struct cr_starter_facts *f,
                       int64_t inputs);
-void cr_starter_output(struct cr_init_rules *s,
+void cr_starter_output(struct cr_starter *s,
                        const struct cr_starter_facts *f, const char *input);
 /* Blocks and network: convolutions for images of so many pixels a side, which
  * the column `input` holds and `value` makes (n, channels, height, width). */
-void cr_starter_convnet(struct cr_init_rules *s,
+void cr_starter_convnet(struct cr_starter *s,
                         const struct cr_starter_facts *f, const char *input,
                         const char *value, int64_t side);
 /* Mean and deviation, and whether labels count as classes 0, 1, ...; reports
  * a target that no task has. */
-bool cr_starter_numbers(struct cr_init_rules *s, const double *y, int64_t n,
+bool cr_starter_numbers(struct cr_starter *s, const double *y, int64_t n,
                         struct cr_starter_facts *f);
 
 #endif

@@ -20,7 +20,7 @@ enum use { USE_TARGET, USE_NUMBER, USE_CATEGORY, USE_DATE, USE_EMBED, USE_DROP,
 #define EMBED_MOST 8
 
 struct table {
-    struct cr_init_rules *s;
+    struct cr_starter *s;
     const char *path;
     struct cr_table_facts facts;
     const struct cr_field_facts *target;
@@ -473,7 +473,7 @@ static bool table_empty(const struct table *t)
     return false;
 }
 
-bool cr_starter_csv(struct cr_init_rules *s, const char *path,
+bool cr_starter_csv(struct cr_starter *s, const char *path,
                     const char *target)
 {
     struct table t = { .s = s, .path = path };
