@@ -25,9 +25,10 @@ const struct cr_doc_entry cr_keywords[] = {
       "In a block: its parameters with their defaults, or `required`. A use "
       "gives them by name, or in this order; $name is the value." },
     { "inputs",
-      "In a network, block or loss: the names of what comes in, a list. "
-      "Without it the network has one, x, or the data set's only column that "
-      "is not the label." },
+      "In a network, block, loss or metric: the names of its inputs, a list. "
+      "Default: x, for the network the data set's only column other than the "
+      "label. The last one may be \"*NAME\": a tuple of the inputs that "
+      "remain, of any number." },
     { "construct",
       "The forward pass of a cell, written out: lines `a = EXPRESSION` and, "
       "last, `return EXPRESSION`. Expressions call the members under cells, "

@@ -35,7 +35,7 @@ static bool boundary(struct maker *k, struct cr_val *const *in,
 {
     struct cr_custom_grad *c = k->custom;
     struct cr_val *args[CR_OP_MAX];
-    int i, n = k->inputs.max;
+    int i, n = k->b->n_in;
 
     c->n_out = out->n_members > 0 ? out->n_members : 1;
     c->out = CR_NEWS(k->b->net->arena, struct cr_val *, c->n_out);
@@ -50,7 +50,8 @@ static bool boundary(struct maker *k, struct cr_val *const *in,
             return cr_fail(k->b, CR_E_NETWORK,
                            "inputs of a cell with bprop are tensors, '%s' is "
                            "a tuple of %d",
-                           k->inputs.names[i], in[i]->n_members);
+                           cr_input_name(k->b->net, &k->inputs, i),
+                           in[i]->n_members);
         args[i + 1] = in[i];
     }
     for (i = 0; i < c->n_out; i++) {
@@ -84,6 +85,14 @@ static struct cr_script_value thing_of(struct cr_arena *arena, int n,
     return t;
 }
 
+static bool name_free(struct maker *k, const char *name)
+{
+    return (strcmp(name, "out") != 0 && strcmp(name, "dout") != 0) ||
+           cr_fail(k->b, CR_E_NETWORK,
+                   "an input of a cell with bprop cannot be called '%s'",
+                   name);
+}
+
 /* The names that the text begins with. */
 static bool given(struct maker *k, struct cr_val *const *in, bool tuple)
 {
@@ -91,19 +100,13 @@ static bool given(struct maker *k, struct cr_val *const *in, bool tuple)
     struct cr_custom_grad *c = k->custom;
     int i;
 
-    for (i = 0; i < k->inputs.max; i++) {
-        const char *name = k->inputs.names[i];
-
-        if (strcmp(name, "out") == 0 || strcmp(name, "dout") == 0)
-            return cr_fail(k->b, CR_E_NETWORK,
-                           "an input of a cell with bprop cannot be called "
-                           "'%s'",
-                           name);
-        if (!cr_interp_input(&k->m, name, cr_script_value_tensor(in[i])))
+    for (i = 0; k->inputs.names[i]; i++)
+        if (!name_free(k, k->inputs.names[i]))
             return false;
-    }
-    return cr_grad_boundary_dout(k->b,
-                                 c) && /* None where there is no gradient */
+    return (!k->inputs.rest || name_free(k, k->inputs.rest)) &&
+           cr_interp_inputs(&k->m, &k->inputs, in, k->b->n_in) &&
+           /* None where there is no gradient */
+           cr_grad_boundary_dout(k->b, c) &&
            cr_interp_input(&k->m, "out",
                            thing_of(arena, c->n_out, c->out, tuple)) &&
            cr_interp_input(&k->m, "dout",
@@ -144,7 +147,7 @@ static bool take_params(struct maker *k, const struct cr_script *e,
 {
     struct cr_net *net = k->b->net;
     const struct cr_script *a = e->op == CR_SCRIPT_MAP ? e->args : NULL;
-    int i, p, at = k->inputs.max + 1, o;
+    int i, p, at = k->b->n_in + 1, o;
 
     for (i = 0; i < map->n; i++, a = a ? a->next : NULL) {
         const char *full = cr_param_name(
@@ -193,7 +196,7 @@ static bool take_all(struct maker *k, const struct cr_script *e,
     struct cr_arena *arena = k->b->net->arena;
     const struct cr_script *map = e;
     struct cr_script_value params = { 0 }, one;
-    int i, n = k->inputs.max;
+    int i, n = k->b->n_in;
 
     if (value.kind == CR_SV_TUPLE && value.n > 0 &&
         value.items[value.n - 1].kind == CR_SV_MAP) {
@@ -217,7 +220,8 @@ static bool take_all(struct maker *k, const struct cr_script *e,
                     value.n, value.n == 1 ? "" : "s", n, n == 1 ? "" : "s"));
     for (i = 0; i < n; i++)
         if (!take(k, one.kind == CR_SV_TUPLE ? member(e, i) : e, i + 1,
-                  k->inputs.names[i], in[i], &value.items[i]))
+                  cr_input_name(k->b->net, &k->inputs, i), in[i],
+                  &value.items[i]))
             return false;
     return params.kind != CR_SV_MAP || take_params(k, map, &params);
 }

@@ -496,36 +496,6 @@ struct cr_val *cr_subcell(struct cr_build *b, const char *name,
 
 /* ---- the network and its loss ---- */
 
-/* The columns that go in: `inputs` of the network, else the data's single
- * column that is not a label, else x. */
-static struct cr_cell_inputs input_columns(struct cr_net *net,
-                                           const struct cr_node *network)
-{
-    static const struct cr_cell_inputs none = { 0, 0, NULL };
-    const char **found = CR_NEWS(net->arena, const char *, 2);
-    int i;
-
-    if (network->kind == CR_NODE_MAP && cr_node_get(network, "inputs"))
-        return cr_cell_inputs(net, network);
-    for (i = 0; i < net->opts.n_columns; i++) {
-        const char *name = net->opts.columns[i].name;
-
-        if (strcmp(name, "label") == 0)
-            continue;
-        if (found[0]) {
-            cr_error(net->diag, network->pos, CR_E_NETWORK,
-                     "the data has several columns (%s, %s): the network "
-                     "must name its own with `inputs`",
-                     found[0], name);
-            return none;
-        }
-        found[0] = name;
-    }
-    if (!found[0])
-        found[0] = "x";
-    return (struct cr_cell_inputs){ 1, 1, found };
-}
-
 /* What a loss takes: the network's results, then columns; or those where
  * `where` has bits. */
 static int loss_inputs(struct cr_net *net, const char *const *columns,
@@ -557,15 +527,19 @@ static bool build_loss_text(struct cr_net *net, struct cr_build *root,
                             const struct cr_node *node)
 {
     struct cr_cell_inputs inputs = cr_cell_inputs(net, node);
-    int results = net->graph->output->n_members, n;
+    int results = net->graph->output->n_members, n, names = 0;
     struct cr_val *in[CR_OP_MAX], *out;
 
     results = results > 0 ? results : 1;
+    while (inputs.names[names])
+        names++;
     if (inputs.max < results)
         return cr_error(net->diag, node->pos, CR_E_NETWORK,
                         "the network gives %d results, the loss takes %d",
                         results, inputs.max);
-    n = loss_inputs(net, inputs.names + results, 0, node->pos, in);
+    n = loss_inputs(net, inputs.names + (names < results ? names : results),
+                    0, node->pos, in);
+    n = n > 0 ? cr_rest_label(net, &inputs, names, n, in) : 0;
     root->loss = true;
     out = n > 0 ? build_node(root, "loss", node, n, in) : NULL;
     return out && cr_aux_read(net, node, out);
@@ -621,7 +595,7 @@ static bool build_graph(struct cr_net *net, struct cr_init_rules *starter)
 {
     const struct cr_node *network = cr_section(net->config, "network");
     struct cr_build root = { .net = net, .init_rules = starter, .path = "" };
-    struct cr_cell_inputs inputs = input_columns(net, network);
+    struct cr_cell_inputs inputs = cr_net_input_names(net, network);
     struct cr_val *in[CR_OP_MAX];
     int i;
 

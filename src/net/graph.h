@@ -276,14 +276,27 @@ bool cr_op_infer(struct cr_arena *arena, struct cr_diag *diag,
                  struct cr_spec *out);
 /* inputs.c: sees to it that opts.columns is set */
 bool cr_net_inputs(struct cr_net *net, const struct cr_node *network);
-/* inputs.c: what a cell of the config takes, typed or not; names[max] is
- * NULL. */
+/* inputs.c: the inputs of a cell of the config, typed or not. `inputs:
+ * [a, "*args"]` has one name and the rest `args`. */
 struct cr_cell_inputs {
     int min, max;
-    const char *const *names;
+    const char *const *names; /* NULL after the last */
+    const char *rest;         /* a tuple of the inputs after those with names;
+                                 NULL: there is none, and names has max */
 };
 struct cr_cell_inputs cr_cell_inputs(const struct cr_net *net,
                                      const struct cr_node *node);
+/* The name of input i in messages: "x" or "args[0]". */
+const char *cr_input_name(const struct cr_net *net,
+                          const struct cr_cell_inputs *inputs, int i);
+/* The columns that go into the network: its `inputs`, else the data's single
+ * column that is not a label, else x; max 0 after reporting. */
+struct cr_cell_inputs cr_net_input_names(struct cr_net *net,
+                                         const struct cr_node *network);
+/* After the n inputs of a loss or metric, of which `names` have
+ * names: the column `label` for `*args`, if the data has it. The new n. */
+int cr_rest_label(struct cr_net *net, const struct cr_cell_inputs *inputs,
+                  int names, int n, struct cr_val **in);
 /* What is wrong with n inputs for the cell of that name; NULL: nothing. */
 const char *cr_cell_inputs_wrong(const struct cr_net *net, const char *name,
                                  struct cr_cell_inputs inputs, int n);

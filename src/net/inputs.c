@@ -24,6 +24,7 @@ static struct cr_cell_inputs listed(const struct cr_net *net,
 {
     const char **names =
         CR_NEWS(net->arena, const char *, cr_node_count(inputs) + 2);
+    const char *rest;
     int n = 0;
 
     if (inputs->kind == CR_NODE_STR)
@@ -32,7 +33,19 @@ static struct cr_cell_inputs listed(const struct cr_net *net,
         names[n++] = inputs->kind == CR_NODE_MAP ? m->key
                      : m->kind == CR_NODE_STR    ? m->text
                                                  : "?";
-    return (struct cr_cell_inputs){ n, n, names };
+    if (n == 0 || names[n - 1][0] != '*')
+        return (struct cr_cell_inputs){ n, n, names, NULL };
+    rest = names[--n] + 1;
+    names[n] = NULL;
+    return (struct cr_cell_inputs){ n, CR_OP_MAX, names, rest };
+}
+
+const char *cr_input_name(const struct cr_net *net,
+                          const struct cr_cell_inputs *inputs, int i)
+{
+    return inputs->rest && i >= inputs->min
+               ? cr_strf(net->arena, "%s[%d]", inputs->rest, i - inputs->min)
+               : inputs->names[i];
 }
 
 const char *cr_cell_inputs_wrong(const struct cr_net *net, const char *name,
@@ -43,8 +56,10 @@ const char *cr_cell_inputs_wrong(const struct cr_net *net, const char *name,
 
     if (n >= inputs.min && n <= inputs.max)
         return NULL;
-    for (i = 0; i < inputs.max; i++)
+    for (i = 0; inputs.names && inputs.names[i]; i++)
         cr_buf_f(&names, "%s%s", i ? ", " : "", inputs.names[i]);
+    if (inputs.rest)
+        cr_buf_f(&names, "%s*%s", i ? ", " : "", inputs.rest);
     if (inputs.min == inputs.max)
         return cr_strf(net->arena, "%s takes %d input%s (%s), %d %s given",
                        name, inputs.min, inputs.min == 1 ? "" : "s",
@@ -81,7 +96,7 @@ struct cr_cell_inputs cr_cell_inputs(const struct cr_net *net,
     if (cell) {
         if (cell->inputs || cell->max_inputs == 0)
             return (struct cr_cell_inputs){ cell->min_inputs, cell->max_inputs,
-                                            cell->inputs };
+                                            cell->inputs, NULL };
         names = CR_NEWS(net->arena, const char *, cell->max_inputs + 1);
         for (i = 0; i < cell->max_inputs; i++)
             names[i] = i == 0 ? "x"
@@ -89,12 +104,46 @@ struct cr_cell_inputs cr_cell_inputs(const struct cr_net *net,
                            ? cell->targets[i - 1]
                            : cr_strf(net->arena, "input%d", i + 1);
         return (struct cr_cell_inputs){ cell->min_inputs, cell->max_inputs,
-                                        names };
+                                        names, NULL };
     }
     inputs = node->kind == CR_NODE_MAP ? cr_node_get(node, "inputs") : NULL;
     if (inputs && (inputs->kind == CR_NODE_STR || inputs->child))
         return listed(net, inputs);
-    return (struct cr_cell_inputs){ 1, 1, one_input };
+    return (struct cr_cell_inputs){ 1, 1, one_input, NULL };
+}
+
+/* Whether a loss or metric written in the config names the column after its
+ * first input, which is the network's output. */
+static bool truth_named(const struct cr_node *node, const char *name)
+{
+    const struct cr_node *inputs =
+        node->kind == CR_NODE_MAP ? cr_node_get(node, "inputs") : NULL;
+
+    for (int i = 1; i < cr_node_count(inputs); i++) {
+        const struct cr_node *m = cr_node_at(inputs, i);
+        const char *text = m->key ? m->key : m->text;
+
+        if (text && strcmp(text, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool cr_is_truth_column(const struct cr_config *config, const char *name)
+{
+    const struct cr_node *args, *loss = cr_section(config, "loss");
+    const struct cr_node *metrics = cr_section(config, "metrics");
+    const char *type = loss ? cr_node_type(loss, &args) : NULL;
+    const struct cr_cell *cell = type ? cr_loss_find(type) : NULL;
+
+    for (int i = 0; cell && cell->targets && cell->targets[i]; i++)
+        if (strcmp(cell->targets[i], name) == 0)
+            return true;
+    for (CR_EACH(m, metrics && metrics->kind == CR_NODE_LIST ? metrics : NULL))
+        if (truth_named(m, name))
+            return true;
+    return strcmp(name, "label") == 0 || (loss && truth_named(loss, name)) ||
+           (metrics && truth_named(metrics, name));
 }
 
 int cr_net_targets(const struct cr_net *net, const char *const **names)
@@ -102,6 +151,7 @@ int cr_net_targets(const struct cr_net *net, const char *const **names)
     const struct cr_node *args, *node = cr_section(net->config, "loss");
     const char *type = node ? cr_node_type(node, &args) : NULL;
     const struct cr_cell *loss = type ? cr_loss_find(type) : NULL;
+    static const char *const label[] = { "label", NULL };
     int n = 0, results = net->graph->output->n_members;
 
     *names = NULL;
@@ -113,10 +163,36 @@ int cr_net_targets(const struct cr_net *net, const char *const **names)
         struct cr_cell_inputs inputs = cr_cell_inputs(net, node);
 
         results = results > 0 ? results : 1;
-        n = inputs.max > results ? inputs.max - results : 0;
-        *names = inputs.names + (inputs.max - n);
+        while (inputs.names[n])
+            n++;
+        *names = inputs.names + (n > results ? results : n);
+        n = n > results ? n - results : 0;
+        if (inputs.rest && n == 0) {
+            *names = label;
+            n = 1;
+        }
     }
     return n;
+}
+
+/* `*NAME` is the last of `inputs`, and a name follows the star. */
+static bool rest_right(struct cr_build *b, const struct cr_node *inputs)
+{
+    bool ok = true;
+
+    for (CR_EACH(m, inputs)) {
+        const char *text = m->key                   ? m->key
+                           : m->kind == CR_NODE_STR ? m->text
+                                                    : "";
+
+        if (text[0] == '*' &&
+            (m->next || m->key || !text[1] || strchr(text + 1, '*')))
+            ok = cr_error(b->net->diag, m->pos, CR_E_FORM,
+                          "inputs: found '%s', expected names and, as the last "
+                          "one of a list, *NAME",
+                          text);
+    }
+    return ok;
 }
 
 bool cr_construct_keys(struct cr_build *b, const struct cr_node *node)
@@ -157,6 +233,7 @@ bool cr_construct_keys(struct cr_build *b, const struct cr_node *node)
         ok = cr_error(net->diag, word->pos, CR_E_WRONG_TYPE,
                       "auto_prefix: found %s, expected true or false",
                       cr_node_what(net->arena, word));
+    ok = rest_right(b, cr_node_get(node, "inputs")) && ok;
     if (!cr_node_get(node, "construct"))
         ok = cells ? cr_error(net->diag, cells->pos, CR_E_MISSING_KEY,
                               "'cells' needs 'construct' beside it: the lines "
@@ -300,9 +377,87 @@ bool cr_net_inputs(struct cr_net *net, const struct cr_node *network)
             return false;
         }
         columns[n].name = cr_cell_inputs(net, network).names[0];
+        if (!columns[n].name) /* *args alone */
+            columns[n].name = one_input[0];
         columns[n++].spec = CR_SPEC(features);
     }
     net->opts.columns = columns;
     net->opts.n_columns = n;
     return ok;
+}
+
+/* Where `inputs` of the network ends with *args: that and the columns that
+ * neither it nor a loss or metric names. */
+static struct cr_cell_inputs input_rest(struct cr_net *net,
+                                        const struct cr_node *network,
+                                        struct cr_cell_inputs inputs)
+{
+    const char **names;
+    int i, k, n = 0;
+
+    if (!inputs.rest)
+        return inputs;
+    names = CR_NEWS(net->arena, const char *,
+                    inputs.min + net->opts.n_columns + 1);
+    while (inputs.names[n]) {
+        names[n] = inputs.names[n];
+        n++;
+    }
+    for (i = 0; i < net->opts.n_columns; i++) {
+        const char *name = net->opts.columns[i].name;
+
+        for (k = 0; k < n && strcmp(names[k], name) != 0; k++)
+            ;
+        if (k == n && !cr_is_truth_column(net->config, name))
+            names[n++] = name;
+    }
+    if (n == 0)
+        cr_error(net->diag, network->pos, CR_E_NETWORK,
+                 "the data has no column for '*%s' of the network",
+                 inputs.rest);
+    return (struct cr_cell_inputs){ n, n, names, NULL };
+}
+
+struct cr_cell_inputs cr_net_input_names(struct cr_net *net,
+                                         const struct cr_node *network)
+{
+    static const struct cr_cell_inputs none = { 0, 0, NULL, NULL };
+    const char **found = CR_NEWS(net->arena, const char *, 2);
+    int i;
+
+    if (network->kind == CR_NODE_MAP && cr_node_get(network, "inputs"))
+        return input_rest(net, network, cr_cell_inputs(net, network));
+    for (i = 0; i < net->opts.n_columns; i++) {
+        const char *name = net->opts.columns[i].name;
+
+        if (strcmp(name, "label") == 0)
+            continue;
+        if (found[0]) {
+            cr_error(net->diag, network->pos, CR_E_NETWORK,
+                     "the data has several columns (%s, %s): the network "
+                     "must name its own with `inputs`",
+                     found[0], name);
+            return none;
+        }
+        found[0] = name;
+    }
+    if (!found[0])
+        found[0] = "x";
+    return (struct cr_cell_inputs){ 1, 1, found, NULL };
+}
+
+int cr_rest_label(struct cr_net *net, const struct cr_cell_inputs *inputs,
+                  int names, int n, struct cr_val **in)
+{
+    int i;
+
+    if (!inputs->rest || names > n || n == CR_OP_MAX)
+        return n;
+    for (i = 0; i < names; i++)
+        if (strcmp(inputs->names[i], "label") == 0)
+            return n;
+    for (i = 0; i < net->opts.n_columns; i++)
+        if (strcmp(net->opts.columns[i].name, "label") == 0)
+            in[n++] = cr_net_feed(net, "label", CR_NOWHERE);
+    return n;
 }

@@ -31,26 +31,20 @@ bool cr_interp_qualified(struct cr_interp *m, const struct cr_script *e)
     return false;
 }
 
-/* The same arguments, each *TUPLE as its members; NULL after reporting, or
- * where there is none. */
-const struct cr_script *cr_interp_splat(struct cr_interp *m,
-                                        const struct cr_script *args)
+bool cr_interp_splat(struct cr_interp *m, const struct cr_script *args,
+                    struct cr_script **to)
 {
     struct cr_arena *arena = m->b->net->arena;
-    struct cr_script *first = NULL, **last = &first;
-    const struct cr_script *a = args;
+    const struct cr_script *a;
     int i;
 
-    while (a && a->op != CR_SCRIPT_SPLAT)
-        a = a->next;
-    if (!a)
-        return args;
+    *to = NULL;
     for (a = args; a; a = a->next) {
         bool many = a->op == CR_SCRIPT_SPLAT;
         struct cr_script_value t = { .n = 1 };
 
         if (many && !cr_interp_items(m, a->args, &t))
-            return NULL;
+            return false;
         for (i = 0; i < t.n; i++) {
             struct cr_script *one = CR_NEW(arena, struct cr_script);
 
@@ -60,17 +54,11 @@ const struct cr_script *cr_interp_splat(struct cr_interp *m,
                 one->op = CR_SCRIPT_VALUE;
                 one->value = &t.items[i];
             }
-            *last = one;
-            last = &one->next;
+            *to = one;
+            to = &one->next;
         }
     }
-    if (!first) { /* f(*()) */
-        first = CR_NEW(arena, struct cr_script);
-        *first = *args;
-        first->op = CR_SCRIPT_NONE;
-        first->next = NULL;
-    }
-    return first;
+    return true;
 }
 
 /* x.NAME(...): the function NAME of x, ... */
@@ -132,10 +120,11 @@ bool cr_interp_method(struct cr_interp *m, const struct cr_script *e,
 bool cr_interp_apply(struct cr_interp *m, const struct cr_script *e,
                      struct cr_script_value *to)
 {
-    const struct cr_script *args = cr_interp_splat(m, e->args->next);
+    struct cr_script *args;
     struct cr_script_value t;
 
-    if ((!args && e->args->next) || !cr_interp_eval(m, e->args, &t))
+    if (!cr_interp_splat(m, e->args->next, &args) ||
+        !cr_interp_eval(m, e->args, &t))
         return false;
     if (t.kind != CR_SV_CELL)
         return cr_interp_fail(

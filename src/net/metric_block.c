@@ -63,20 +63,24 @@ static int judge_inputs(struct cr_net *net, const struct cr_node *node,
     struct cr_val *output = net->graph->output;
     int results = output->n_members > 0 ? output->n_members : 1;
 
-    if (inputs.max < results || inputs.max > CR_OP_MAX) {
+    int i = 0, n = 0;
+
+    while (inputs.names[n])
+        n++;
+    if (inputs.max < results || n > CR_OP_MAX) {
         cr_error(net->diag, node->pos, CR_E_NETWORK,
                  "the network gives %d results, the metric takes %d", results,
                  inputs.max);
         return 0;
     }
-    for (int i = 0; i < inputs.max; i++) {
-        in[i] = i >= results ? judge_input(net, inputs.names[i], node->pos)
-                : output->n_members > 0 ? output->members[i]
-                                        : output;
+    for (; i < results; i++)
+        in[i] = output->n_members > 0 ? output->members[i] : output;
+    for (; i < n; i++) {
+        in[i] = judge_input(net, inputs.names[i], node->pos);
         if (!in[i])
             return 0;
     }
-    return inputs.max;
+    return cr_rest_label(net, &inputs, n, i, in);
 }
 
 /* One number, or one (or more, then their mean) for each sample. */

@@ -104,6 +104,9 @@ void cr_net_check_loss_input(const struct cr_net *net);
 /* The columns that the config's loss takes behind what this network gives:
  * their number and names; 0 without a loss. */
 int cr_net_targets(const struct cr_net *net, const char *const **names);
+/* Whether a loss or metric takes the column, so that `*args` of the network
+ * does not: `label`, and what they name. */
+bool cr_is_truth_column(const struct cr_config *config, const char *name);
 
 /* How parameters are updated; made by train/optim from the config. The
  * learning rate and such stand in the hyper-parameters of each step. */

@@ -468,13 +468,13 @@ bool cr_interp_call_cell(struct cr_interp *m, const struct cr_script *e,
                 return false;
             continue;
         }
-        for (i = 0; a->keyword && i < inputs.max &&
+        for (i = 0; a->keyword && inputs.names && inputs.names[i] &&
                     strcmp(inputs.names[i], a->keyword) != 0;
              i++)
             ;
         if (!a->keyword)
             i = n;
-        if (i >= inputs.max && a->keyword) {
+        if (a->keyword && (!inputs.names || !inputs.names[i])) {
             fail(m, a, "%s has no input '%s'", name, a->keyword);
             if (cr_closest_name(a->keyword, inputs.names))
                 cr_hint(net->diag, "did you mean '%s'?",
@@ -499,9 +499,10 @@ bool cr_interp_call_cell(struct cr_interp *m, const struct cr_script *e,
     wrong = cr_cell_inputs_wrong(net, name, inputs, n);
     if (wrong)
         return fail(m, e, "%s", wrong);
-    for (i = 0; i < inputs.min; i++)
+    for (i = 0; i < (inputs.rest ? n : inputs.min); i++)
         if (!in[i])
-            return fail(m, e, "%s needs its input '%s'", name, inputs.names[i]);
+            return fail(m, e, "%s needs its input '%s'", name,
+                        cr_input_name(net, &inputs, i));
     m->b->call_args = g.map;
     v = cr_child(m->b, name, node, n, in);
     m->b->call_args = NULL;
@@ -550,8 +551,7 @@ static bool eval_call(struct cr_interp *m, const struct cr_script *e,
     struct cr_script call = *e;
     bool ok;
 
-    call.args = (struct cr_script *)(uintptr_t)cr_interp_splat(m, e->args);
-    if (!call.args && e->args)
+    if (!cr_interp_splat(m, e->args, &call.args))
         return false;
     e = &call;
     if (e->method)
@@ -618,10 +618,10 @@ static bool eval_name(struct cr_interp *m, const struct cr_script *e,
 static bool eval_tuple(struct cr_interp *m, const struct cr_script *e,
                        struct cr_script_value *to)
 {
-    const struct cr_script *a = cr_interp_splat(m, e->args), *i;
+    struct cr_script *a, *i;
     int n = 0;
 
-    if (!a && e->args)
+    if (!cr_interp_splat(m, e->args, &a))
         return false;
     *to = (struct cr_script_value){ .kind = CR_SV_TUPLE };
     for (i = a; i; i = i->next)

@@ -78,10 +78,9 @@ bool cr_interp_method(struct cr_interp *m, const struct cr_script *e,
                       struct cr_script_value *to);
 bool cr_interp_apply(struct cr_interp *m, const struct cr_script *e,
                      struct cr_script_value *to);
-/* The same arguments, each *TUPLE as its members; NULL after reporting, or
- * where there is none. */
-const struct cr_script *cr_interp_splat(struct cr_interp *m,
-                                        const struct cr_script *args);
+/* A copy of the arguments with the members of each *TUPLE in its place. */
+bool cr_interp_splat(struct cr_interp *m, const struct cr_script *args,
+                     struct cr_script **to);
 /* Whether a part is `self`, `ops` ... that nothing here has the name of; and
  * the error about such a name with a member. */
 bool cr_interp_module(struct cr_interp *m, const struct cr_script *e);
@@ -129,6 +128,10 @@ bool cr_is_statement(const char *name);
 /* Adds a variable; false where the cell has a member of that name. */
 bool cr_interp_input(struct cr_interp *m, const char *name,
                      struct cr_script_value value);
+
+/* Adds the n inputs of a cell by their names, the rest as a tuple. */
+bool cr_interp_inputs(struct cr_interp *m, const struct cr_cell_inputs *inputs,
+                      struct cr_val *const *in, int n);
 
 /* bprop.c: what the cell gives, with the gradients of the text beside it. */
 struct cr_val *cr_bprop(struct cr_build *b, const struct cr_node *node,

@@ -184,8 +184,28 @@ bool cr_interp_input(struct cr_interp *m, const char *name,
     return true;
 }
 
+bool cr_interp_inputs(struct cr_interp *m, const struct cr_cell_inputs *inputs,
+                     struct cr_val *const *in, int n)
+{
+    struct cr_arena *arena = m->b->net->arena;
+    struct cr_script_value rest = { .kind = CR_SV_TUPLE };
+    int i;
+
+    for (i = 0; inputs->names[i]; i++)
+        if (!cr_interp_input(m, inputs->names[i],
+                            cr_script_value_result(arena, in[i])))
+            return false;
+    if (!inputs->rest)
+        return true;
+    rest.items = CR_NEWS(arena, struct cr_script_value, n - i + 1);
+    for (; i < n; i++)
+        rest.items[rest.n++] = cr_script_value_result(arena, in[i]);
+    cr_script_value_weigh(&rest);
+    return cr_interp_input(m, inputs->rest, rest);
+}
+
 bool cr_interp_run(struct cr_interp *m, struct cr_script_value *value,
-                   const struct cr_script **returned)
+                  const struct cr_script **returned)
 {
     const struct cr_script_line *end = NULL;
 
@@ -284,19 +304,17 @@ struct cr_val *cr_construct(struct cr_build *b, const struct cr_node *node,
     struct cr_script_value value = { 0 };
     struct cr_pos pos = b->pos;
     struct cr_val *out;
-    int i;
+    const char *wrong;
 
     if (!b->is_repeat_call && !cr_references_right(b))
         return NULL;
-    if (b->n_in != inputs.max) { /* called by a list or a map, not by a text */
-        cr_fail(b, CR_E_NETWORK, "the cell takes %d inputs, %d %s given",
-                inputs.max, b->n_in, b->n_in == 1 ? "is" : "are");
+    wrong = cr_cell_inputs_wrong(b->net, "the cell", inputs, b->n_in);
+    if (wrong) { /* called by a list or a map, not by a text */
+        cr_fail(b, CR_E_NETWORK, "%s", wrong);
         return NULL;
     }
-    for (i = 0; i < inputs.max; i++)
-        if (!cr_interp_input(&m, inputs.names[i],
-                             cr_script_value_result(b->net->arena, in[i])))
-            return NULL;
+    if (!cr_interp_inputs(&m, &inputs, in, b->n_in))
+        return NULL;
     if (!cr_interp_run(&m, &value, &returned))
         return NULL;
     out = cr_interp_val(&m, returned, &value);

@@ -58,12 +58,17 @@ static bool columns_feeds(struct cr_predict *j)
     struct cr_diag *diag = j->cli->diag;
     int label = cr_label_column(j->model.config, s->columns, s->n_columns);
     const struct cr_column *found;
+    bool rest; /* *args takes the columns without a name of their own */
 
-    if (inputs && inputs->kind == CR_NODE_STR) {
+    rest = inputs && inputs->kind == CR_NODE_STR && inputs->text[0] == '*';
+    if (inputs && inputs->kind == CR_NODE_STR && !rest) {
         found = columns_find(s, inputs->text);
         return found ? columns_feed(j, found) : true;
     }
     for (CR_EACH(m, inputs)) {
+        rest = !m->key && m->text && m->text[0] == '*';
+        if (rest)
+            break;
         found = columns_find(s, m->key ? m->key : m->text);
         if (!found)
             return cr_error(diag, m->pos, CR_E_CKPT_FORMAT,
@@ -72,10 +77,14 @@ static bool columns_feeds(struct cr_predict *j)
         if (!columns_feed(j, found))
             return false;
     }
-    for (int i = 0; i < s->n_columns && !cr_node_count(inputs); i++) {
-        if (i == label || strcmp(s->columns[i].name, "label") == 0)
+    for (int i = 0; i < s->n_columns && (rest || !cr_node_count(inputs)); i++) {
+        const char *name = s->columns[i].name;
+
+        if (i == label || strcmp(name, "label") == 0 ||
+            (rest && (cr_predict_feed(j, name) ||
+                      cr_is_truth_column(j->model.config, name))))
             continue;
-        if (j->n_feeds > 0)
+        if (j->n_feeds > 0 && !rest)
             return cr_error(diag, CR_NOWHERE, CR_E_NETWORK,
                             "the data set has several columns ('%s', '%s'), "
                             "but 'network.inputs' is not set",

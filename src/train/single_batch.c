@@ -124,6 +124,9 @@ static bool single_batch_known(struct cr_single_batch *p, int i)
     if (n == 0)
         return true;
     for (int k = 0; k < n; k++)
+        if (names[k][0] == '*')
+            return true;
+    for (int k = 0; k < n; k++)
         cr_buf_f(&takes, "%s%s", k ? ", " : "", names[k]);
     n = single_batch_listed(loss, names, n, PROBE_NAMES - 1);
     for (CR_EACH(m, cr_section(p->config, "metrics")))

@@ -167,7 +167,7 @@ wrong() {
 @test "a cell of two inputs in a list is refused" {
     printf 'network:\n- {Dense: [3, 3]}\n- {inputs: [a, b], construct: return a + b}\n' >list.yaml
     run -2 --separate-stderr "$CELLRUN" check list.yaml
-    [[ "$stderr" == "list.yaml:3:3: error: the cell takes 2 inputs, 1 is given "* ]]
+    [[ "$stderr" == "list.yaml:3:3: error: the cell takes 2 inputs (a, b), 1 is given "* ]]
 }
 
 @test "gradcheck reports a parameter that bprop omits" {

@@ -238,6 +238,48 @@ case('grad_results_two_sens', MLP % 'b(h), h',
      MLP_PARAMS, loss=False, sens=[(7, 4), (7, 5)])
 
 
+# ---- Functions of any number of tensors: def construct(self, *args)
+REST = """blocks:
+  Sum:
+    inputs: [first, "*args"]
+    construct: |
+      total = first
+      for i, a in enumerate(args):
+        total = total + a * (i + 2)
+      return total / (len(args) + 1)
+network:
+  inputs: ["*inputs"]
+  cells: {a: {Dense: [6, 5]}, b: {Dense: [5, 4]}, sum: Sum}
+  construct: |
+    h = tanh(a(sum(inputs[-1], *inputs)))
+    return b(sum(h)), h
+loss:
+  inputs: [y, "*others"]
+  construct: |
+    h, label = others
+    return mean((y - label) ** 2) + mean(h * h)
+"""
+
+
+def weighted(first, *args):
+    total = first
+    for i, a in enumerate(args):
+        total = total + a * (i + 2)
+    return total / (len(args) + 1)
+
+
+def rest(o, p, *inputs):
+    *inputs, label = inputs
+    h = o.tanh(dense(o, p, 'a', weighted(inputs[-1], *inputs)))
+    y = dense(o, p, 'b', weighted(h))
+    return ((y - label) ** 2).mean() + (h * h).mean()
+
+
+case('grad_rest', REST, rest,
+     {'left': (7, 6), 'mid': (7, 6), 'right': (7, 6), 'label': (7, 4)},
+     MLP_PARAMS, lr=0.05, steps=3)
+
+
 # ---- What a loss returns beside it (value_and_grad with has_aux)
 AUX = MLP % 'b(h), h' + """loss:
   inputs: [y, h, label]
