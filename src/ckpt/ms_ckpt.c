@@ -1,5 +1,5 @@
 /*
- * MindSpore's checkpoints, .ckpt (formats.md 0.4 and 1; semantics.md 8.2).
+ * MindSpore's checkpoints, .ckpt (cellrun-formats(7)).
  *
  * A file is a run of protobuf messages (ms_message.c has them), one for each
  * tensor or slice of a tensor, and so is one long message as well. At its end

@@ -16,7 +16,7 @@ static const struct cr_opt bce_opts[] = {
     { 0 },
 };
 
-CR_INLINE cr_real bce_slope(cr_real x, cr_real y)
+CR_INLINE cr_real bce_dx(cr_real x, cr_real y)
 {
     cr_real v = x * (1 - x);
 
@@ -25,7 +25,7 @@ CR_INLINE cr_real bce_slope(cr_real x, cr_real y)
 
 CR_LOOP2(bce_real, cr_real, cr_real,
          -(b *cr_log(a + BCE_EPS) + (1 - b) * cr_log(1 - a + BCE_EPS)))
-CR_GRAD2(bce_grad, g *bce_slope(a, b),
+CR_GRAD2(bce_grad, g *bce_dx(a, b),
          g *(cr_log(1 - a + BCE_EPS) - cr_log(a + BCE_EPS)))
 CR_LOSS_OP(bce, 2, 10);
 

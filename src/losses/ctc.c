@@ -79,26 +79,26 @@ struct sample {
     const struct cr_op_ctx *s;
     int64_t i, steps, path; /* of its own: T and 2 S + 1 */
     const int32_t *label;
-    double *a, *loss; /* rows of `room` */
-    int64_t room;
+    double *a, *loss; /* rows of `stride` */
+    int64_t stride;
 };
 
-static int64_t between(int64_t v, int64_t most)
+static int64_t clamp(int64_t v, int64_t max)
 {
-    return v < 0 ? 0 : v > most ? most : v;
+    return v < 0 ? 0 : v > max ? max : v;
 }
 
 static struct sample sample_at(const struct cr_op_ctx *s, int64_t i)
 {
     const struct cr_spec *lp = &s->in[LP];
     int64_t labels = s->in[T].dim[1];
-    struct sample m = { .s = s, .i = i, .room = 2 * labels + 1 };
+    struct sample m = { .s = s, .i = i, .stride = 2 * labels + 1 };
 
     m.label = (const int32_t *)s->x[T] + i * labels;
-    m.steps = between(((const int32_t *)s->x[STEPS])[i], lp->dim[0]);
-    m.path = 2 * between(((const int32_t *)s->x[LABELS])[i], labels) + 1;
-    m.a = (double *)s->saved + i * (lp->dim[0] * m.room + 1);
-    m.loss = m.a + lp->dim[0] * m.room;
+    m.steps = clamp(((const int32_t *)s->x[STEPS])[i], lp->dim[0]);
+    m.path = 2 * clamp(((const int32_t *)s->x[LABELS])[i], labels) + 1;
+    m.a = (double *)s->saved + i * (lp->dim[0] * m.stride + 1);
+    m.loss = m.a + lp->dim[0] * m.stride;
     return m;
 }
 
@@ -127,7 +127,7 @@ static double log_add(double a, double b)
 }
 
 /* True if a path may go from s - 2 to s. */
-static bool leaps(const struct sample *m, int64_t at)
+static bool can_skip_blank(const struct sample *m, int64_t at)
 {
     return at % 2 && at > 1 && class_of(m, at) != class_of(m, at - 2);
 }
@@ -143,7 +143,7 @@ static void ctc_forward_rows(void *ctx, int64_t from, int64_t to)
         double l = m.path == 1 ? 0 : INFINITY; /* without steps */
 
         for (t = 0; t < m.steps; t++) {
-            double *a = m.a + t * m.room, *before = a - m.room;
+            double *a = m.a + t * m.stride, *before = a - m.stride;
 
             for (at = 0; at < m.path; at++) {
                 double v = at < 2 ? 0 : -INFINITY;
@@ -152,7 +152,7 @@ static void ctc_forward_rows(void *ctx, int64_t from, int64_t to)
                     v = before[at];
                     if (at > 0)
                         v = log_add(v, before[at - 1]);
-                    if (leaps(&m, at))
+                    if (can_skip_blank(&m, at))
                         v = log_add(v, before[at - 2]);
                 }
                 a[at] = v + log_prob(&m, t, at);
@@ -185,7 +185,7 @@ static void ctc_back_step(const struct sample *m, int64_t t,
 
         if (t < m->steps - 1 && at < last)
             v = log_add(v, after[at + 1] + log_prob(m, t + 1, at + 1));
-        if (t < m->steps - 1 && at + 2 <= last && leaps(m, at + 2))
+        if (t < m->steps - 1 && at + 2 <= last && can_skip_blank(m, at + 2))
             v = log_add(v, after[at + 2] + log_prob(m, t + 1, at + 2));
         b[at] = v;
     }
@@ -199,8 +199,8 @@ static void ctc_back_rows(void *ctx, int64_t from, int64_t to)
 
     for (i = from; i < to; i++) {
         struct sample m = sample_at(s, i);
-        double *b = (double *)s->scratch + i * 2 * m.room;
-        double *after = b + m.room, *other;
+        double *b = (double *)s->scratch + i * 2 * m.stride;
+        double *after = b + m.stride, *other;
         cr_real g = ((const cr_real *)s->dy[0])[i];
 
         for (t = all - 1; t >= 0; t--) {
@@ -212,7 +212,7 @@ static void ctc_back_rows(void *ctx, int64_t from, int64_t to)
                 continue;
             ctc_back_step(&m, t, after, b);
             for (at = 0; at < m.path; at++) {
-                double v = m.a[t * m.room + at] + b[at] + *m.loss;
+                double v = m.a[t * m.stride + at] + b[at] + *m.loss;
 
                 if (v > -1000)
                     dx[class_of(&m, at)] -= g * (cr_real)exp(v);

@@ -19,7 +19,7 @@ static const struct cr_opt focal_opts[] = {
 };
 
 /* (N, C, ...) as (N, C, positions) */
-static struct cr_val *flat(struct cr_build *b, struct cr_val *v)
+static struct cr_val *flatten_positions(struct cr_build *b, struct cr_val *v)
 {
     struct cr_flatten *attr = CR_NEW(cr_build_arena(b), struct cr_flatten);
 
@@ -29,16 +29,16 @@ static struct cr_val *flat(struct cr_build *b, struct cr_val *v)
 }
 
 /* Probabilities of the classes: the labels themselves, or one-hot rows. */
-static struct cr_val *shares(struct cr_build *b, const struct cr_spec *x,
-                             struct cr_val *label, bool classes)
+static struct cr_val *class_probs(struct cr_build *b, const struct cr_spec *x,
+                                  struct cr_val *label, bool classes)
 {
     struct cr_val *hot;
 
     if (!classes)
-        return flat(b, label);
+        return flatten_positions(b, label);
     hot = cr_loss_one_hot(b, label, x->dim[1], 1); /* (N, C, 1, ...) */
     hot = cr_loss_over(b, "sum", hot, 2, false);
-    return hot ? flat(b, hot) : NULL;
+    return hot ? flatten_positions(b, hot) : NULL;
 }
 
 static struct cr_val *focal_build(struct cr_build *b, struct cr_val *const *in)
@@ -61,14 +61,15 @@ static struct cr_val *focal_build(struct cr_build *b, struct cr_val *const *in)
     if (!cr_loss_classes(b, o->weight, in[1], x->dim[1], &weight))
         return NULL;
     axis->axis = 1;
-    lp = CR_EMIT(b, "log_softmax", axis, flat(b, in[0]));
+    lp = CR_EMIT(b, "log_softmax", axis, flatten_positions(b, in[0]));
     p = CR_EMIT(b, "exp", NULL, lp);
     v = CR_EMIT(b, "pow", NULL,
                 CR_EMIT(b, "sub", NULL, cr_loss_number(b, 1), p),
                 cr_loss_number(b, o->gamma));
     v = CR_EMIT(b, "mul", NULL, v, CR_EMIT(b, "neg", NULL, lp));
     v = CR_EMIT(b, "mul", NULL, v,
-                cr_loss_weigh(b, shares(b, x, in[1], classes), &weight, 1));
+                cr_loss_weigh(b, class_probs(b, x, in[1], classes), &weight,
+                              1));
     if (x->rank > 2)
         v = cr_loss_over(b, "mean", v, 2, false);
     if (classes)

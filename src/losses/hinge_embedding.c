@@ -14,20 +14,20 @@ static const struct cr_opt hinge_opts[] = {
     { 0 },
 };
 
-CR_INLINE cr_real hinge_room(const void *attr, cr_real x)
+CR_INLINE cr_real hinge_violation(const void *attr, cr_real x)
 {
-    cr_real room = (cr_real)((const struct hinge *)attr)->margin - x;
+    cr_real violation = (cr_real)((const struct hinge *)attr)->margin - x;
 
-    return room > 0 ? room : 0;
+    return violation > 0 ? violation : 0;
 }
 
 CR_LOOP2(hinge_real, cr_real, cr_real,
          b == 1    ? a
-         : b == -1 ? hinge_room(attr, a)
+         : b == -1 ? hinge_violation(attr, a)
                    : 0)
 CR_GRAD2(hinge_grad,
          b == 1                               ? g
-         : b == -1 && hinge_room(attr, a) > 0 ? -g
+         : b == -1 && hinge_violation(attr, a) > 0 ? -g
                                               : 0,
          0 * g)
 CR_LOSS_OP(hinge, 2, 1);

@@ -22,7 +22,7 @@ CR_INLINE cr_real huber_value(const void *attr, cr_real d)
     return d < delta ? d * d / 2 : delta * (d - delta / 2);
 }
 
-CR_INLINE cr_real huber_slope(const void *attr, cr_real d)
+CR_INLINE cr_real huber_dx(const void *attr, cr_real d)
 {
     cr_real delta = (cr_real)((const struct huber *)attr)->delta;
 
@@ -30,7 +30,7 @@ CR_INLINE cr_real huber_slope(const void *attr, cr_real d)
 }
 
 CR_LOOP2(huber_real, cr_real, cr_real, huber_value(attr, a - b))
-CR_GRAD2(huber_grad, g *huber_slope(attr, a - b), -g *huber_slope(attr, a - b))
+CR_GRAD2(huber_grad, g *huber_dx(attr, a - b), -g *huber_dx(attr, a - b))
 CR_LOSS_OP(huber, 2, 1);
 
 static struct cr_val *huber_build(struct cr_build *b, struct cr_val *const *in)

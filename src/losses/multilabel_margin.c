@@ -42,7 +42,7 @@ static bool multilabel_plan(struct cr_op_plan *p)
 }
 
 /* The number of labels of a row, and whether a class is one of them. */
-static int64_t labels(const int32_t *t, int64_t classes)
+static int64_t n_labels(const int32_t *t, int64_t classes)
 {
     int64_t n = 0;
 
@@ -51,7 +51,7 @@ static int64_t labels(const int32_t *t, int64_t classes)
     return n;
 }
 
-static bool among(const int32_t *t, int64_t n, int64_t c)
+static bool is_label(const int32_t *t, int64_t n, int64_t c)
 {
     int64_t i;
 
@@ -65,18 +65,18 @@ static bool among(const int32_t *t, int64_t n, int64_t c)
 static cr_real multilabel_row(const cr_real *x, const int32_t *t, int64_t c,
                               cr_real g, cr_real *dx)
 {
-    int64_t i, k, n = labels(t, c);
+    int64_t i, k, n = n_labels(t, c);
     cr_real sum = 0;
 
     for (k = 0; k < c; k++) {
-        if (among(t, n, k))
+        if (is_label(t, n, k))
             continue;
         for (i = 0; i < n; i++) {
-            cr_real room = 1 - x[t[i]] + x[k];
+            cr_real violation = 1 - x[t[i]] + x[k];
 
-            if (!(room > 0))
+            if (!(violation > 0))
                 continue;
-            sum += room;
+            sum += violation;
             if (dx) {
                 dx[t[i]] -= g / (cr_real)c;
                 dx[k] += g / (cr_real)c;

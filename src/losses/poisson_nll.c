@@ -31,14 +31,14 @@ CR_INLINE cr_real poisson_value(const void *attr, cr_real x, cr_real y)
     return l;
 }
 
-CR_INLINE cr_real poisson_slope(const void *attr, cr_real x, cr_real y)
+CR_INLINE cr_real poisson_dx(const void *attr, cr_real x, cr_real y)
 {
     const struct poisson *o = attr;
 
     return o->log_input ? cr_exp(x) - y : 1 - y / (x + (cr_real)o->eps);
 }
 
-CR_INLINE cr_real poisson_slope_y(const void *attr, cr_real x, cr_real y)
+CR_INLINE cr_real poisson_dy(const void *attr, cr_real x, cr_real y)
 {
     const struct poisson *o = attr;
     cr_real d = o->log_input ? -x : -cr_log(x + (cr_real)o->eps);
@@ -47,8 +47,7 @@ CR_INLINE cr_real poisson_slope_y(const void *attr, cr_real x, cr_real y)
 }
 
 CR_LOOP2(poisson_real, cr_real, cr_real, poisson_value(attr, a, b))
-CR_GRAD2(poisson_grad, g *poisson_slope(attr, a, b),
-         g *poisson_slope_y(attr, a, b))
+CR_GRAD2(poisson_grad, g *poisson_dx(attr, a, b), g *poisson_dy(attr, a, b))
 CR_LOSS_OP(poisson, 2, 10);
 
 static struct cr_val *poisson_nll_build(struct cr_build *b,

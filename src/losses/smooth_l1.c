@@ -22,7 +22,7 @@ CR_INLINE cr_real smooth_value(const void *attr, cr_real d)
     return d < beta ? d * d / (2 * beta) : d - beta / 2;
 }
 
-CR_INLINE cr_real smooth_slope(const void *attr, cr_real d)
+CR_INLINE cr_real smooth_dx(const void *attr, cr_real d)
 {
     cr_real beta = (cr_real)((const struct smooth_l1 *)attr)->beta;
 
@@ -30,8 +30,8 @@ CR_INLINE cr_real smooth_slope(const void *attr, cr_real d)
 }
 
 CR_LOOP2(smooth_l1_real, cr_real, cr_real, smooth_value(attr, a - b))
-CR_GRAD2(smooth_l1_grad, g *smooth_slope(attr, a - b),
-         -g *smooth_slope(attr, a - b))
+CR_GRAD2(smooth_l1_grad, g *smooth_dx(attr, a - b),
+         -g *smooth_dx(attr, a - b))
 CR_LOSS_OP(smooth_l1, 2, 1);
 
 static struct cr_val *smooth_l1_build(struct cr_build *b,

@@ -15,13 +15,13 @@ CR_INLINE cr_real soft_value(cr_real z)
     return (z > 0 ? z : 0) + cr_log1p(cr_exp(-cr_abs(z)));
 }
 
-CR_INLINE cr_real soft_slope(cr_real z)
+CR_INLINE cr_real soft_dx(cr_real z)
 {
     return 1 / (1 + cr_exp(-z));
 }
 
 CR_LOOP2(soft_margin_real, cr_real, cr_real, soft_value(-a *b))
-CR_GRAD2(soft_margin_grad, -g *b *soft_slope(-a *b), -g *a *soft_slope(-a *b))
+CR_GRAD2(soft_margin_grad, -g *b *soft_dx(-a *b), -g *a *soft_dx(-a *b))
 CR_LOSS_OP(soft_margin, 2, 10);
 
 static struct cr_val *soft_margin_build(struct cr_build *b,

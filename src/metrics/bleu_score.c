@@ -61,21 +61,21 @@ static int bleu_compare(const void *i, const void *k, void *ctx)
 }
 
 /* The positions of all n-grams, sorted by the n-gram. */
-static void bleu_sort(struct grams *g, int64_t runs, int64_t *at)
+static void bleu_sort(struct grams *g, int64_t n_grams, int64_t *at)
 {
-    for (int64_t i = 0; i < runs; i++)
+    for (int64_t i = 0; i < n_grams; i++)
         at[i] = i;
-    qsort_r(at, (size_t)runs, sizeof *at, bleu_compare, g);
+    qsort_r(at, (size_t)n_grams, sizeof *at, bleu_compare, g);
 }
 
 /* The number of common n-grams, with multiplicity. */
 static int64_t bleu_common(const struct grams *x, const int64_t *xs,
                            const struct grams *y, const int64_t *ys,
-                           int64_t runs)
+                           int64_t n_grams)
 {
     int64_t i = 0, k = 0, common = 0;
 
-    while (i < runs && k < runs) {
+    while (i < n_grams && k < n_grams) {
         int order = bleu_order(x, xs[i], y, ys[k]);
 
         common += order == 0;
@@ -112,12 +112,12 @@ static void bleu_score_add(const void *opts, void *state, int64_t classes,
         }
         for (int64_t n = 1; n <= o->n_gram && n <= length; n++) {
             struct grams gx = { x, n }, gy = { y, n };
-            int64_t runs = length - n + 1;
+            int64_t n_grams = length - n + 1;
 
-            bleu_sort(&gx, runs, xs);
-            bleu_sort(&gy, runs, ys);
-            all->both[n - 1] += (double)bleu_common(&gx, xs, &gy, ys, runs);
-            all->said[n - 1] += (double)runs;
+            bleu_sort(&gx, n_grams, xs);
+            bleu_sort(&gy, n_grams, ys);
+            all->both[n - 1] += (double)bleu_common(&gx, xs, &gy, ys, n_grams);
+            all->said[n - 1] += (double)n_grams;
         }
     }
     cr_arena_free(&mem);

@@ -94,15 +94,15 @@ struct rates {
     struct cr_metric_mean of_samples;
 };
 
-static double rates_share(double part, double of)
+static double rates_ratio(double part, double of)
 {
     return of > 0 ? part / of : (double)NAN;
 }
 
 static double rates_value(int name, double tp, double fp, double tn, double fn)
 {
-    double tpr = rates_share(tp, tp + fn), tnr = rates_share(tn, tn + fp);
-    double ppv = rates_share(tp, tp + fp), npv = rates_share(tn, tn + fn);
+    double tpr = rates_ratio(tp, tp + fn), tnr = rates_ratio(tn, tn + fp);
+    double ppv = rates_ratio(tp, tp + fp), npv = rates_ratio(tn, tn + fn);
 
     switch (name) {
     case SENSITIVITY:
@@ -114,27 +114,27 @@ static double rates_value(int name, double tp, double fp, double tn, double fn)
     case NEGATIVE_PREDICTIVE_VALUE:
         return npv;
     case MISS_RATE:
-        return rates_share(fn, tp + fn);
+        return rates_ratio(fn, tp + fn);
     case FALL_OUT:
-        return rates_share(fp, tn + fp);
+        return rates_ratio(fp, tn + fp);
     case FALSE_DISCOVERY_RATE:
-        return rates_share(fp, tp + fp);
+        return rates_ratio(fp, tp + fp);
     case FALSE_OMISSION_RATE:
-        return rates_share(fn, tn + fn);
+        return rates_ratio(fn, tn + fn);
     case PREVALENCE_THRESHOLD:
         return tpr + tnr == 1 ? (double)NAN
                               : (sqrt(tpr * (1 - tnr)) + tnr - 1) /
                                     (tpr + tnr - 1);
     case THREAT_SCORE:
-        return rates_share(tp, tp + fn + fp);
+        return rates_ratio(tp, tp + fn + fp);
     case ACCURACY:
-        return rates_share(tp + tn, tp + fp + tn + fn);
+        return rates_ratio(tp + tn, tp + fp + tn + fn);
     case BALANCED_ACCURACY:
         return (tpr + tnr) / 2;
     case F1_SCORE:
-        return rates_share(2 * tp, 2 * tp + fn + fp);
+        return rates_ratio(2 * tp, 2 * tp + fn + fp);
     case MATTHEWS:
-        return rates_share(tp * tn - fp * fn,
+        return rates_ratio(tp * tn - fp * fn,
                            sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)));
     case FOWLKES_MALLOWS:
         return sqrt(ppv * tpr);
@@ -267,8 +267,8 @@ static double confusion_matrix_metric_value(const void *opts,
     return rates_value(o->metric_name, all->tp, all->fp, all->tn, all->fn);
 }
 
-/* Rates of errors, and the prevalence threshold, below which a positive
- * prediction is more often wrong than correct. */
+/* False for rates of errors and the prevalence threshold (Balayla 2020), of
+ * which smaller values are better. */
 static bool rates_larger(int name)
 {
     switch (name) {

@@ -20,7 +20,7 @@ static const struct cr_opt log_loss_opts[] = {
     { 0 },
 };
 
-static double log_loss_nats(const struct log_loss *o, double x, double label)
+static double log_loss_nll(const struct log_loss *o, double x, double label)
 {
     /* ln(1 + e^-x) and ln(1 + e^x), without overflow or cancellation */
     double tail = log1p(exp(-fabs(x)));
@@ -45,8 +45,8 @@ static void log_loss_add(const void *opts, void *state, int64_t classes,
         return;
     }
     for (int64_t i = 0; i < n; i++)
-        all->sum += log_loss_nats(opts, (double)batch->output[i],
-                                  cr_metric_target(batch, i));
+        all->sum += log_loss_nll(opts, (double)batch->output[i],
+                                 cr_metric_target(batch, i));
     all->all += n;
 }
 

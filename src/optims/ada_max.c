@@ -49,10 +49,10 @@ CR_CLONES static void ada_max_update(const struct cr_update *u)
     for (int64_t i = 0; i < n; i++) {
         cr_real g = scale * gs[i] + decay * w[i];
 
-        cr_real size = g < 0 ? -g : g, faded = b2 * v[i];
+        cr_real size = g < 0 ? -g : g, decayed = b2 * v[i];
 
         m[i] = b1 * m[i] + c1 * g;
-        v[i] = faded > size ? faded : size;
+        v[i] = decayed > size ? decayed : size;
         w[i] -= a * m[i] / (v[i] + eps);
     }
 }

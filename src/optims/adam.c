@@ -72,24 +72,24 @@ CR_CLONES static void adam_update(const struct cr_update *u)
     const cr_real eps = (cr_real)o->eps, scale = (cr_real)u->scale;
     const cr_real decay = (cr_real)u->weight_decay;
     cr_real *restrict w = u->w, *restrict m = u->slot[0];
-    cr_real *restrict v = u->slot[1], *restrict most = u->slot[2];
+    cr_real *restrict v = u->slot[1], *restrict v_max = u->slot[2];
     const cr_real *restrict gs = u->g;
     const int64_t n = u->n;
 
     if (o->use_amsgrad || o->use_nesterov) {
         CR_SIMD
         for (int64_t i = 0; i < n; i++) {
-            cr_real g = scale * gs[i] + decay * w[i], top, size;
+            cr_real g = scale * gs[i] + decay * w[i], numerator, size;
 
             m[i] = b1 * m[i] + c1 * g;
             v[i] = b2 * v[i] + c2 * g * g;
-            top = o->use_nesterov ? b1 * m[i] + c1 * g : m[i];
+            numerator = o->use_nesterov ? b1 * m[i] + c1 * g : m[i];
             size = v[i];
             if (o->use_amsgrad) {
-                size = most[i] > size ? most[i] : size;
-                most[i] = size;
+                size = v_max[i] > size ? v_max[i] : size;
+                v_max[i] = size;
             }
-            w[i] -= a * top / (cr_sqrt(size) + eps);
+            w[i] -= a * numerator / (cr_sqrt(size) + eps);
         }
         return;
     }

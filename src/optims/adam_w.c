@@ -81,11 +81,11 @@ CR_CLONES static void adam_w_update(const struct cr_update *u)
     const cr_real root = (cr_real)(1 / sqrt(1 - pow(beta2, t)));
     const cr_real b1 = (cr_real)beta1, c1 = (cr_real)(1 - beta1);
     const cr_real b2 = (cr_real)beta2, c2 = (cr_real)(1 - beta2);
-    const cr_real keep = (cr_real)(1 - u->lr * u->weight_decay);
+    const cr_real shrink = (cr_real)(1 - u->lr * u->weight_decay);
     const cr_real scale = (cr_real)(o->maximize ? -u->scale : u->scale);
     const cr_real eps = (cr_real)o->eps;
     cr_real *restrict w = u->w, *restrict m = u->slot[0];
-    cr_real *restrict v = u->slot[1], *restrict most = u->slot[2];
+    cr_real *restrict v = u->slot[1], *restrict v_max = u->slot[2];
     const cr_real *restrict gs = u->g;
     const int64_t n = u->n;
 
@@ -96,8 +96,8 @@ CR_CLONES static void adam_w_update(const struct cr_update *u)
 
             m[i] = b1 * m[i] + c1 * g;
             v[i] = b2 * v[i] + c2 * g * g;
-            most[i] = most[i] > v[i] ? most[i] : v[i];
-            w[i] = keep * w[i] - a * m[i] / (cr_sqrt(most[i]) * root + eps);
+            v_max[i] = v_max[i] > v[i] ? v_max[i] : v[i];
+            w[i] = shrink * w[i] - a * m[i] / (cr_sqrt(v_max[i]) * root + eps);
         }
         return;
     }
@@ -107,7 +107,7 @@ CR_CLONES static void adam_w_update(const struct cr_update *u)
 
         m[i] = b1 * m[i] + c1 * g;
         v[i] = b2 * v[i] + c2 * g * g;
-        w[i] = keep * w[i] - a * m[i] / (cr_sqrt(v[i]) * root + eps);
+        w[i] = shrink * w[i] - a * m[i] / (cr_sqrt(v[i]) * root + eps);
     }
 }
 

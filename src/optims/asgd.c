@@ -37,7 +37,7 @@ CR_CLONES static void asgd_update(const struct cr_update *u)
 {
     const struct asgd *o = u->opts;
     const cr_real eta = u->slot[1][0] > 0 ? u->slot[1][0] : (cr_real)u->lr;
-    const cr_real mu = u->slot[2][0], keep = 1 - (cr_real)o->lambd * eta;
+    const cr_real mu = u->slot[2][0], shrink = 1 - (cr_real)o->lambd * eta;
     const cr_real scale = (cr_real)u->scale, decay = (cr_real)u->weight_decay;
     const cr_real *restrict gs = u->g;
     cr_real *restrict w = u->w, *restrict a = u->slot[0];
@@ -47,7 +47,7 @@ CR_CLONES static void asgd_update(const struct cr_update *u)
     for (int64_t i = 0; i < n; i++) {
         cr_real g = scale * gs[i] + decay * w[i];
 
-        w[i] = w[i] * keep - eta * g;
+        w[i] = w[i] * shrink - eta * g;
         a[i] = mu == 1 ? w[i] : a[i] + (w[i] - a[i]) * mu;
     }
 }

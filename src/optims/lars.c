@@ -75,16 +75,16 @@ static void lars_update(const struct cr_update *u)
 {
     const struct lars *o = u->opts;
     double w = sqrt(u->sum[W]), g = sqrt(u->sum[G]), c = 1;
-    struct cr_update part = *u;
+    struct cr_update inner = *u;
 
     if (w > 0 && g > 0)
         c = o->coefficient * w / (g + u->weight_decay * w + o->epsilon);
     if (w > 0 && g > 0 && o->use_clip)
         c = u->lr > 0 ? fmin(c / u->lr, 1) : 1;
-    part.opts = o->optimizer.opts;
-    part.scale = u->excluded ? u->scale : c * u->scale;
-    part.weight_decay = u->excluded ? 0 : c * u->weight_decay;
-    ((const struct cr_optim *)o->optimizer.about)->update(&part);
+    inner.opts = o->optimizer.opts;
+    inner.scale = u->excluded ? u->scale : c * u->scale;
+    inner.weight_decay = u->excluded ? 0 : c * u->weight_decay;
+    ((const struct cr_optim *)o->optimizer.about)->update(&inner);
 }
 
 static const char *const lars_apart[] = { "LayerNorm", "bias", NULL };

@@ -63,9 +63,10 @@ CR_CLONES static void rprop_update(const struct cr_update *u)
     const int64_t n = u->n;
     const cr_real down = (cr_real)(o->etas.n ? o->etas.v[0] : 0.5);
     const cr_real up = (cr_real)(o->etas.n ? o->etas.v[1] : 1.2);
-    const cr_real least =
+    const cr_real min_step =
         (cr_real)(o->step_sizes.n ? o->step_sizes.v[0] : 1e-6);
-    const cr_real most = (cr_real)(o->step_sizes.n ? o->step_sizes.v[1] : 50);
+    const cr_real max_step =
+        (cr_real)(o->step_sizes.n ? o->step_sizes.v[1] : 50);
     cr_real *restrict p = u->slot[0], *restrict step = u->slot[1];
 
     CR_SIMD
@@ -75,7 +76,7 @@ CR_CLONES static void rprop_update(const struct cr_update *u)
         cr_real s = step[i] > 0 ? step[i] : lr, same = g * p[i];
 
         s = same > 0 ? s * up : same < 0 ? s * down : s;
-        s = s < least ? least : s > most ? most : s;
+        s = s < min_step ? min_step : s > max_step ? max_step : s;
         g = same < 0 ? 0 : g;
         w[i] -= g > 0 ? s : g < 0 ? -s : 0;
         p[i] = g;

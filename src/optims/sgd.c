@@ -56,7 +56,7 @@ static void sgd_update(const struct cr_update *u)
     const struct sgd *o = u->opts;
     const cr_real lr = (cr_real)u->lr, decay = (cr_real)u->weight_decay;
     const cr_real scale = (cr_real)u->scale, mu = (cr_real)o->momentum;
-    const cr_real part = (cr_real)(1 - o->dampening);
+    const cr_real undamped = (cr_real)(1 - o->dampening);
     cr_real *a = u->slot[0], *stat = u->slot[1];
 
     if (mu == 0) {
@@ -67,7 +67,7 @@ static void sgd_update(const struct cr_update *u)
     for (int64_t i = 0; i < u->n; i++) {
         cr_real g = scale * u->g[i] + decay * u->w[i];
 
-        a[i] = stat[i] > 0 ? g : mu * a[i] + part * g;
+        a[i] = stat[i] > 0 ? g : mu * a[i] + undamped * g;
         stat[i] = 0;
         u->w[i] -= lr * (o->nesterov ? g + mu * a[i] : a[i]);
     }

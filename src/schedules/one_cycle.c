@@ -33,12 +33,12 @@ static const struct cr_opt one_cycle_opts[] = {
     { 0 },
 };
 
-static double one_cycle_way(const struct one_cycle *o, double from, double to,
-                            double part)
+static double one_cycle_anneal(const struct one_cycle *o, double from,
+                               double to, double fraction)
 {
     if (o->anneal_strategy == LINEAR)
-        return from + (to - from) * part;
-    return cr_decay_cosine(to, from, part, 1);
+        return from + (to - from) * fraction;
+    return cr_decay_cosine(to, from, fraction, 1);
 }
 
 static double one_cycle_at(const void *opts, const struct cr_run_steps *run,
@@ -46,16 +46,16 @@ static double one_cycle_at(const void *opts, const struct cr_run_steps *run,
 {
     const struct one_cycle *o = opts;
     double s = (double)update, end = cr_run_updates(run, &o->total_steps) - 1;
-    double top = o->pct_start * (end + 1) - 1;
+    double peak = o->pct_start * (end + 1) - 1;
     double first = o->max_lr / o->div_factor;
     double last = first / o->final_div_factor;
 
     if (s >= end)
         return last;
-    if (s <= top)
-        return top > 0 ? one_cycle_way(o, first, o->max_lr, s / top)
-                       : o->max_lr;
-    return one_cycle_way(o, o->max_lr, last, (s - top) / (end - top));
+    if (s <= peak)
+        return peak > 0 ? one_cycle_anneal(o, first, o->max_lr, s / peak)
+                        : o->max_lr;
+    return one_cycle_anneal(o, o->max_lr, last, (s - peak) / (end - peak));
 }
 
 const struct cr_schedule cr_schedule_one_cycle = {
