@@ -58,6 +58,39 @@ grep -oEh '(getenv|cr_env_number)\("[A-Z_]*"' -r src | cut -d'"' -f2 |
     sort -u >"$tmp/told"
 check 'help environment lists what is read' diff "$tmp/read" "$tmp/told"
 
+# The tables of cellrun-arithmetic(7) follow the program.
+page=$BUILD/man/cellrun-arithmetic.7
+missing() {
+    local name
+    for name in $("$CELLRUN" help losses | sed -n 's/^  \([A-Z][^ ]*\) .*/\1/p') \
+        $("$CELLRUN" help optimizers | sed -n 's/^  \([A-Z][^ ]*\) .*/\1/p'); do
+        grep -qw "$name" "$page" || echo "$name"
+    done
+    [ "${name-}" ] || echo 'no losses, no optimizers'
+}
+result 'cellrun-arithmetic(7) names every loss and optimizer' < <(missing)
+
+# other_defaults: rows of PYTORCH that have another default than help
+other_defaults() {
+    local row key told default
+    while IFS='|' read -r row key; do
+        told=$(sed -n "s/^\.It $row Ta .* Ta \([^ ,]*\).*/\1/p" "$page")
+        default=$("$CELLRUN" help "$key" |
+            sed -n "s/^$key: .*default \(.*\)/\1/p")
+        awk -v a="${told:-none}" -v b="$default" \
+            'BEGIN { exit !(a == b || (a + 0 == b + 0 && a + 0 != 0)) }' ||
+            echo "$row: the page has $told, help $default"
+    done <<END
+AdaMax rate|AdaMax.learning_rate
+BatchNorm momentum|BatchNorm2d.momentum
+InstanceNorm affine|InstanceNorm2d.affine
+LayerNorm eps|LayerNorm.epsilon
+LeakyReLU slope|LeakyReLU.alpha
+SGD rate|SGD.learning_rate
+END
+}
+result 'cellrun-arithmetic(7) has the defaults of help' < <(other_defaults)
+
 check 'README.md names every command of the usual path' \
     grep -q 'cellrun eval --ckpt' README.md
 check '.ci/run calls the test command of README.md' \
