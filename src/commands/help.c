@@ -1,7 +1,7 @@
 /*
- * help: explains whatever has a name, from the tables that everything else
- * reads too. A name may be several things at once (train is a command and a
- * section): all of them are shown.
+ * help explains everything that has a name, from the descriptors that the
+ * rest of the program uses. A name may have several meanings (train is a
+ * command and a section); help shows all of them.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -31,19 +31,19 @@ struct help {
 static const struct cr_opt help_opts[] = {
     CR_STR_OPTIONAL(
         struct help, man,
-        "Write a part of the manual in mdoc: commands, flags, sections, "
-        "cells, codes, environment and such.",
+        "Write a part of the manual in mdoc, such as commands, flags, "
+        "sections, cells, codes, environment or cellrun-train.",
         .text = "PART"),
     CR_STRS_OPTIONAL(struct help, plugin,
-                     "A plug-in whose cells are explained too.",
+                     "A plug-in whose cells help also explains.",
                      .text = "FILE"),
     CR_BOOL_DEFAULT(
         struct help, search, false,
-        "Print every sentence of help and manual that has all words."),
+        "Print every sentence of help and manual that contains all words."),
     { 0 },
 };
 
-/* Words, wrapped, every line indented; the first goes on at column `at`. */
+/* Appends the text wrapped and indented; its first line starts at column at. */
 static void help_wrap(struct cr_buf *buf, const char *text, int indent, int at)
 {
     while (*text) {
@@ -85,7 +85,7 @@ static void help_lines(struct cr_buf *buf, const char *text)
     }
 }
 
-/* One entry of a list: a name, and its sentence beside it. */
+/* One entry of a list: a name and, from `column` on, its sentence. */
 static void help_item(struct cr_buf *buf, const char *name, const char *text,
                       int column)
 {
@@ -198,7 +198,7 @@ static void help_about(struct cr_buf *buf, const struct cr_descriptor *about,
                 cr_buf_f(&keys, " %s", *p);
             cr_buf_char(buf, '\n');
             help_wrap(buf,
-                      cr_strf(buf->arena, "keys that may stand beside it:%s",
+                      cr_strf(buf->arena, "modifiers:%s",
                               cr_buf_text(&keys)),
                       0, 0);
         }
@@ -237,7 +237,7 @@ static bool help_overview(struct cr_buf *buf)
 {
     struct cr_buf lists = { .arena = buf->arena };
 
-    cr_buf_str(buf, "cellrun trains and uses neural networks written down in "
+    cr_buf_str(buf, "cellrun trains and runs neural networks described in "
                     "YAML.\n\nusage: cellrun COMMAND [FILE...] [key=value...] "
                     "[flags]\n\ncommands\n");
     help_list(buf, CR_KIND_COMMAND, 14);
@@ -248,19 +248,19 @@ static bool help_overview(struct cr_buf *buf)
     cr_buf_char(buf, '\n');
     help_wrap(buf,
               "cellrun help NAME explains a command, a section, a type "
-              "(Dense), a key (train.epochs, learning_rate), a word of "
-              "the language (base, when, bprop), the code of a message "
-              "(E0012), or a word from elsewhere (Linear, overfitting); "
-              "--search finds words in all texts. It lists:",
+              "(Dense), a key (train.epochs, learning_rate), a keyword "
+              "(base, when, bprop), the code of a message (E0012), or a term "
+              "of PyTorch, Keras or the field (Linear, overfitting); "
+              "--search finds words in all texts. Lists:",
               0, 0);
     for (int k = 0; k < CR_KINDS; k++)
         if (*cr_registry_list((enum cr_kind)k))
             cr_buf_f(&lists, "%s ", cr_kind_plural((enum cr_kind)k));
-    cr_buf_str(&lists, "codes environment exit terms words");
+    cr_buf_str(&lists, "codes environment exit terms keywords");
     help_wrap(buf, cr_buf_text(&lists), 2, 0);
     cr_buf_char(buf, '\n');
     help_wrap(buf,
-              "The manual: cellrun(1); the language as a whole: "
+              "The manual: cellrun-tutorial(7) to start, cellrun(1), "
               "cellrun-config(5).",
               0, 0);
     return true;
@@ -321,7 +321,7 @@ static void help_term_list(struct cr_buf *buf)
     }
 }
 
-/* `help cells`, `help codes`: a list by the name of what it lists. */
+/* `help cells`, `help codes`: a list, by the plural of its kind. */
 static bool help_lists(struct cr_buf *buf, const char *name)
 {
     for (int k = 0; k < CR_KINDS; k++)
@@ -337,14 +337,14 @@ static bool help_lists(struct cr_buf *buf, const char *name)
         help_exit(buf);
     else if (strcmp(name, "terms") == 0)
         help_term_list(buf);
-    else if (strcmp(name, "words") == 0)
+    else if (strcmp(name, "keywords") == 0 || strcmp(name, "words") == 0)
         help_words(buf);
     else
         return false;
     return true;
 }
 
-/* Everything of that name, one after the other. */
+/* All descriptors of that name. */
 static bool help_abouts(struct cr_buf *buf, const char *name)
 {
     bool found = false;
@@ -363,12 +363,12 @@ static bool help_abouts(struct cr_buf *buf, const char *name)
     return found;
 }
 
-/* A word of the language; it may be a key of something as well. */
+/* A keyword of the language, which may also be the name of a key. */
 static bool help_word(struct cr_buf *buf, const char *name)
 {
     for (const struct cr_doc_entry *w = cr_keywords; w->name; w++)
         if (strcmp(w->name, name) == 0) {
-            cr_buf_f(buf, "%s (word of the language)\n", name);
+            cr_buf_f(buf, "%s (keyword)\n", name);
             help_wrap(buf, w->text, 2, 0);
             return true;
         }
@@ -382,7 +382,7 @@ static void help_row(struct cr_buf *buf, const char *path,
     help_wrap(buf, row->doc, 2, 0);
 }
 
-/* Rows of that name (or dotted name) below one descriptor. */
+/* Rows of that name, or of that path, in one table and its subtables. */
 static bool help_find_row(struct cr_buf *buf, const struct cr_opt *rows,
                           const char *above, const char *name)
 {
@@ -401,7 +401,7 @@ static bool help_find_row(struct cr_buf *buf, const struct cr_opt *rows,
     return found;
 }
 
-/* optimizer.learning_rate: the argument of whatever type the config has. */
+/* optimizer.learning_rate: the argument of each optimizer. */
 static bool help_optimizer(struct cr_buf *buf, const char *name)
 {
     static const char section[] = "optimizer.";
@@ -461,7 +461,7 @@ static void help_json_rows(struct cr_buf *buf, const struct cr_opt *rows)
     cr_buf_char(buf, ']');
 }
 
-/* A list of descriptors, whole with their rows: one of that name, or all. */
+/* Descriptors with their rows: those of that name or kind, or all. */
 static bool help_json(struct cr_buf *buf, const char *name)
 {
     bool found = false;
@@ -507,7 +507,7 @@ static bool help_json(struct cr_buf *buf, const char *name)
     return found;
 }
 
-/* `help metrics`: a section whose name is also that of a list. */
+/* `help metrics`: a section with the name of a list. */
 static bool help_section_list(struct cr_buf *buf, const char *name)
 {
     if (!cr_registry_find(CR_KIND_SECTION, name))
@@ -522,7 +522,7 @@ static bool help_section_list(struct cr_buf *buf, const char *name)
     return false;
 }
 
-/* What has this name; not the words of other frameworks. */
+/* Everything of that name, without the terms of other frameworks. */
 static bool help_name(struct cr_buf *buf, const char *name)
 {
     return help_section_list(buf, name) || help_abouts(buf, name) ||
@@ -530,7 +530,8 @@ static bool help_name(struct cr_buf *buf, const char *name)
            help_keys(buf, name);
 }
 
-/* One line on a name: its summary, or what its key does. */
+/* The summary of a name, or the first sentence on a key; "" for a list, NULL
+ * if it is unknown. */
 static const char *help_brief(struct cr_arena *arena, const char *name)
 {
     struct cr_buf buf = { .arena = arena }, one = { .arena = arena };
@@ -558,8 +559,7 @@ static const char *help_brief(struct cr_arena *arena, const char *name)
     return cr_buf_text(&one);
 }
 
-/* The terms that have
- the word, and the names that they stand for. */
+/* The terms that contain the word, and what their names are here. */
 static bool help_terms(struct cr_buf *buf, const char *word, bool more)
 {
     struct cr_arena *arena = buf->arena;
@@ -654,7 +654,7 @@ static int help_search(struct cr_cli *cli, struct cr_buf *buf,
     }
     if (cr_search(buf, words) == 0) {
         if (!cli->quiet)
-            fprintf(stderr, "no sentence has '%s'\n",
+            fprintf(stderr, "no sentence contains '%s'\n",
                     cr_quote(cli->arena, words, strlen(words)));
         return 1;
     }

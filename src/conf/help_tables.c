@@ -1,7 +1,7 @@
 /*
- * The manual's generated parts. Everything is said in mdoc(7) macros; user
- * text goes through manual_text, which escapes what roff would take for its
- * own: backslashes, and a dot or quote at the head of a line.
+ * The generated parts of the manual, in mdoc(7). Texts pass through
+ * manual_text, which escapes what roff would interpret: backslashes, and a dot
+ * or quote at the start of a line.
  */
 #include "conf/help_tables.h"
 
@@ -13,18 +13,18 @@
 
 const struct cr_status cr_statuses[] = {
     { "0", "Finished; early stopping counts too." },
-    { "1", "Another failure: disk full, out of memory, an error of ours." },
-    { "2", "Wrong usage or a wrong config; nothing was run." },
+    { "1", "Other failure: disk full, out of memory, internal error." },
+    { "2", "Wrong usage or an invalid config; nothing was run." },
     { "3", "Data: missing, unreadable, damaged, no samples." },
-    { "4", "Checkpoint: missing, damaged, not trusted, or it does not fit the "
-           "network." },
+    { "4", "Checkpoint: missing, damaged, not trusted, or incompatible with "
+           "the network." },
     { "5", "The training diverged: a loss or gradient is not finite." },
-    { "6", "Finished, but --require or --against does not hold." },
-    { "75", "Stopped in good order before the end, with a checkpoint: "
-            "`cellrun resume DIR` goes on, and so does the same `train` "
-            "command with --resume auto." },
+    { "6", "Finished, but a condition of --require or --against is not met." },
+    { "75", "Stopped before the end, after a checkpoint was written. Continue "
+            "with `cellrun resume DIR`, or with the same `train` command and "
+            "--resume auto." },
     { "130", "Interrupted (INT), after a checkpoint was written." },
-    { "141", "Nobody read standard output to its end." },
+    { "141", "Standard output was closed before everything was written." },
     { "143", "Terminated (TERM), after a checkpoint was written." },
     { NULL, NULL },
 };
@@ -93,11 +93,11 @@ const char *cr_flag_value(struct cr_arena *arena, const struct cr_opt *row)
 
 /* ---- mdoc ------------------------------------------------------------- */
 
-/* Running text. A sentence begins on a line of its own, as mdoc wants it, and
- * a long one is wrapped; no line may begin like a macro. */
+/* Running text. Each sentence starts on a new line, as mdoc expects, and long
+ * ones are wrapped. No line may start like a macro. `Code` is bold. */
 static void manual_text(struct cr_buf *buf, const char *text)
 {
-    bool start = true;
+    bool start = true, code = false;
     char before = ' ';
     size_t column = 0;
 
@@ -107,7 +107,7 @@ static void manual_text(struct cr_buf *buf, const char *text)
         start = *text == '\n' ||
                 (*text == ' ' &&
                  ((before == '.' && isupper((unsigned char)text[1])) ||
-                  (column > 0 && column + strcspn(text + 1, " \n") > 76)));
+                  (column > 0 && column + strcspn(text + 1, " \n") > 70)));
         before = *text;
         column = start ? 0 : column + 1;
         if (start && text[1] == '\n') {
@@ -115,12 +115,18 @@ static void manual_text(struct cr_buf *buf, const char *text)
             text++;
         } else if (start) {
             cr_buf_char(buf, '\n');
+        } else if (*text == '`') {
+            code = !code;
+            cr_buf_str(buf, code ? "\\fB" : "\\fR");
+            column += 2;
         } else if (*text == '\\') {
             cr_buf_str(buf, "\\e");
         } else {
             cr_buf_char(buf, *text);
         }
     }
+    if (code)
+        cr_buf_str(buf, "\\fR");
     if (!start)
         cr_buf_char(buf, '\n');
 }
@@ -222,6 +228,8 @@ static void manual_about(struct cr_buf *buf, const struct cr_descriptor *about)
 /* A usage line: flags and subcommands bold, words in capitals in italics. */
 static void manual_usage(struct cr_buf *buf, const char *text, size_t len)
 {
+    size_t line = buf->len;
+
     for (size_t i = 0, n; i < len; i += n) {
         const char *p = text + i;
         bool upper = isupper((unsigned char)*p);
@@ -232,12 +240,16 @@ static void manual_usage(struct cr_buf *buf, const char *text, size_t len)
             ;
         if (!isalnum((unsigned char)*p))
             n = 1;
-        if (*p == '-')
-            cr_buf_str(buf, "\\-");
-        else if (isalpha((unsigned char)*p))
+        if (*p == '-') {
+            cr_buf_str(buf, "\\fB\\-\\fR");
+        } else if (*p == ' ' && buf->len - line > 50) {
+            cr_buf_char(buf, '\n');
+            line = buf->len;
+        } else if (isalpha((unsigned char)*p)) {
             cr_buf_f(buf, "\\f%c%.*s\\fR", upper ? 'I' : 'B', (int)n, p);
-        else
+        } else {
             cr_buf_add(buf, p, n);
+        }
     }
     if (len > 0)
         cr_buf_char(buf, '\n');

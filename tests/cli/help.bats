@@ -44,18 +44,18 @@ set -o pipefail
     [[ "$output" == *"Momentum.learning_rate: "* ]]
 }
 
-@test "help on a word of the language" {
+@test "help on a keyword of the language" {
     run -0 "$CELLRUN" help
     [[ "$output" == *"cellrun-config(5)"* ]]
     for word in base vars blocks bprop inputs construct when repeat only \
         to_float share hook_backward warmup; do
         run -0 "$CELLRUN" help $word
-        [ "${lines[0]}" = "$word (word of the language)" ]
+        [ "${lines[0]}" = "$word (keyword)" ]
     done
     # a word may be a key too
     run -0 "$CELLRUN" help construct
     [[ "$output" == *"watch.construct: "* ]]
-    run -0 "$CELLRUN" help words
+    run -0 "$CELLRUN" help keywords
     [[ "$output" == *"  when "* ]]
     run -2 --separate-stderr "$CELLRUN" help bpropp
     [[ "$stderr" == *"did you mean 'bprop'?"* ]]
