@@ -5,7 +5,8 @@
 #include "base/str.h"
 #include "net/amp.h"
 
-/* O2 in float16 begins with MindSpore's manager, as its Model does. */
+/* As in MindSpore's Model, the default of O2 in float16 is
+ * DynamicLossScaleManager. */
 static bool scale_by_default(const struct cr_amp *amp)
 {
     return amp->level == CR_LEVEL_O2 && amp->dtype == 0;
@@ -19,9 +20,11 @@ static bool scale_disagrees(struct cr_config *config, struct cr_pos pos,
              "loss_scale of %s: found %s, expected %s: %s", optimizer,
              cr_real_text(config->arena, loss_scale),
              cr_real_text(config->arena, wanted),
-             wanted != 1     ? "amp.loss_scale leaves it to the optimizer"
-             : scaler->about ? "the step divides by amp.loss_scale already"
-                             : "there is no scaled loss to undo");
+             wanted != 1     ? "with this amp.loss_scale the optimizer divides "
+                               "the gradients"
+             : scaler->about ? "the training step already divides the "
+                               "gradients by amp.loss_scale"
+                             : "the loss is not scaled");
     if (scaler->node)
         cr_note(config->diag, "amp.loss_scale: %s      (%s:%d)",
                 cr_node_flow(config->arena, scaler->node),

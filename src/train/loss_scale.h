@@ -12,12 +12,12 @@
 /* A scale is a float32, as MindSpore's is. */
 #define CR_LOSS_SCALE_MAX 3.4028234663852886e38
 
-/* How a scaler begins and goes on; filled in from its options. */
+/* Initial value and updates of a scale, from the options of a scaler. */
 struct cr_loss_scale_rule {
     double start;
-    double factor;  /* up after `window` good updates in a row, down */
-    int64_t window; /* after one that is not; 0: it stays */
-    bool unchecked; /* nothing is tested: the optimizer divides */
+    double factor;  /* multiplies after `window` finite updates, divides */
+    int64_t window; /* after one that is not; 0: constant */
+    bool unchecked; /* gradients are not tested; the optimizer divides */
 };
 
 struct cr_scaler {
@@ -25,31 +25,31 @@ struct cr_scaler {
     void (*rule)(const void *opts, struct cr_loss_scale_rule *to);
 };
 
-/* Where it stands; part of the run's state. */
+/* The current scale; part of the run's state. */
 struct cr_loss_scale {
-    double value;    /* 0: not begun */
-    int64_t n_finite;   /* updates in a row since the last that was bad */
-    int64_t n_overflow; /* left out in a row */
-    int64_t skipped; /* left out in all */
+    double value;       /* 0: not started */
+    int64_t n_finite;   /* consecutive finite updates */
+    int64_t n_overflow; /* consecutive skipped updates */
+    int64_t skipped;    /* all skipped updates */
 };
 
-/* What a config wants. */
+/* The settings of a config. */
 struct cr_loss_scale_opts {
     bool on; /* the loss is scaled */
     struct cr_loss_scale_rule rule;
-    bool skip; /* else an overflow ends the run */
+    bool skip; /* skip overflows; if false they end the run */
     int64_t give_up_after;
 };
 
-/* Reads the section amp; false after reporting. */
+/* Reads the loss scale from the section amp; false after reporting. */
 bool cr_loss_scale_section(struct cr_config *config,
                            struct cr_loss_scale_opts *to);
-/* `loss_scale` is that of the optimizer, at `pos`: it must be that of a
- * trusting scaler, else 1. False after reporting. */
+/* The same, and checks `loss_scale` of the optimizer, at `pos`: it must equal
+ * that of an unchecked scaler, and be 1 otherwise. False after reporting. */
 bool cr_loss_scale_read(struct cr_config *config, struct cr_pos pos,
                         const char *optimizer, double loss_scale,
                         struct cr_loss_scale_opts *to);
-/* After an update, or one that was left out. */
+/* Adjusts the scale after an update (finite) or a skipped one. */
 void cr_loss_scale_adjust(const struct cr_loss_scale_rule *rule,
                           struct cr_loss_scale *scale, bool finite);
 

@@ -7,12 +7,11 @@
 const struct cr_section cr_section_optimizer = {
     .about = {
         .name = "optimizer",
-        .summary = "How parameters follow their gradients.",
+        .summary = "The optimizer, its learning rate and parameter groups.",
         .detail = "learning_rate is a number, a list (value i at update i, "
-                  "the last one stands after its end), a file of numbers or a "
-                  "schedule, whose first steps `warmup` multiplies: with "
-                  "`warmup: W` the rate is schedule(0) * s / W while s < W, "
-                  "then the schedule at s.",
+                  "then the last value), a file of numbers, or a schedule. "
+                  "With `warmup: W` next to a schedule the rate is schedule(0) "
+                  "* s / W while s < W, then schedule(s).",
         .example = "optimizer:\n"
                    "  Momentum:\n"
                    "    learning_rate: 0.01\n"
@@ -35,9 +34,11 @@ struct optim_group {
 static const struct cr_opt optim_group_opts[] = {
     CR_NODE(struct optim_group, params, "Patterns over parameter names."),
     CR_OBJ_OPTIONAL(struct optim_group, learning_rate, CR_KIND_SCHEDULE,
-                    "Their rate; by default the optimizer's."),
+                    "Learning rate of the group. Default: that of the "
+                    "optimizer."),
     CR_REAL_OPTIONAL(struct optim_group, weight_decay, 0, DBL_MAX,
-                     "Their weight decay; by default the optimizer's."),
+                     "Weight decay of the group. Default: that of the "
+                     "optimizer."),
     { 0 },
 };
 
@@ -66,7 +67,8 @@ static bool optim_group_read(struct cr_config *config,
         return false;
     if (!group.params)
         return cr_error(config->diag, node->pos, CR_E_MISSING_KEY,
-                        "'params' is missing: the patterns of the group");
+                        "'params' is missing: set it to the patterns of the "
+                        "group");
     to->node = group.params;
     to->patterns = cr_patterns_read(config, group.params);
     to->weight_decay = group.weight_decay;
@@ -77,8 +79,8 @@ static bool optim_group_read(struct cr_config *config,
     if (to->has_lr && cr_lr_plateau(&to->lr))
         return cr_error(config->diag, group.learning_rate.node->pos,
                         CR_E_CONFLICT,
-                        "%s stands for the rate of the optimizer, not of a "
-                        "group",
+                        "%s is not allowed in a group: set it as learning_rate "
+                        "of the optimizer",
                         to->lr.schedule->about.name);
     return true;
 }
@@ -151,8 +153,8 @@ bool cr_optim_read(struct cr_config *config, struct cr_optim_use *to)
         to->opts = inner->opts;
         if (((const struct cr_optim *)inner->about)->inner)
             return cr_error(config->diag, node->pos, CR_E_CONFLICT,
-                            "%s wraps an optimizer that computes itself, not "
-                            "%s", obj.about->name, inner->about->name);
+                            "%s cannot wrap %s, which itself wraps an "
+                            "optimizer", obj.about->name, inner->about->name);
         if (((const struct cr_optim *)inner->about)->check)
             ok = ((const struct cr_optim *)inner->about)
                      ->check(config->diag, node->pos, inner->opts) && ok;
@@ -166,7 +168,8 @@ bool cr_optim_read(struct cr_config *config, struct cr_optim_use *to)
     return ok;
 }
 
-/* What computes the slots: the optimizer itself, or the one within. */
+/* The optimizer that owns the slots: the optimizer itself, or the wrapped
+ * one. */
 static void optim_slots(struct cr_arena *arena, const struct cr_optim_use *use,
                         bool keep_unused_slots, struct cr_update_rule *rule)
 {

@@ -1,7 +1,7 @@
 /*
  * An optimizer: option rows, slots, and an elementwise update rule.
  *
- * The engine owns the slots and calls update with one part of one parameter
+ * The engine owns the slots and calls update with a range of one parameter
  * (net/net.h, struct cr_update). An update applies weight decay first, then
  * the rule at the learning rate of that update.
  */
@@ -12,11 +12,11 @@
 #include "train/loss_scale.h"
 #include "train/schedule.h"
 
-/* A number that MindSpore's optimizer keeps in its checkpoints besides slots:
- * an option, or its power to the number of updates, in float32. */
+/* A scalar that MindSpore's optimizer saves in checkpoints besides slots: an
+ * option, or the option to the power of the number of updates, in float32. */
 struct cr_optim_number {
     const char *name; /* NULL ends a list */
-    size_t at;        /* of the option, a double */
+    size_t at;        /* offset of the option, a double */
     bool power;
     int rank;         /* 0, or 1 for a shape of (1,) */
 };
@@ -31,25 +31,25 @@ struct cr_optim {
     int sums;
     void (*measure)(const struct cr_update *u, double sum[CR_SUMS_MAX]);
     void (*finish)(const struct cr_update *u);
-    /* Optional: slots that are needed with these options, the first of all;
-     * where they start. */
+    /* Optional: the number of slots that these options need, and the initial
+     * value of a slot. */
     int (*count)(const void *opts);
     double (*start)(const void *opts, int slot);
-    /* Weight decay is for all parameters, whatever their names. */
+    /* Weight decay applies to all parameters, whatever their names. */
     bool decays_all;
-    /* Optional: the optimizer within (LARS), whose options hold what all
-     * optimizers have and whose slots these are. A parameter whose name holds
-     * one of the words, up to NULL, is left alone (cr_update's `apart`). */
+    /* Optional: the wrapped optimizer (of LARS), which has the common options
+     * and the slots. Parameters whose names contain one of the words
+     * `excluded`, which NULL ends, are passed on unchanged. */
     const struct cr_obj *(*inner)(const void *opts);
     const char *const *excluded;
-    /* Optional: what the option rows cannot say. */
+    /* Optional: checks that option rows cannot express. */
     bool (*check)(struct cr_diag *diag, struct cr_pos pos, const void *opts);
-    /* Optional: what MindSpore's checkpoints have besides slots, global_step
-     * and learning_rate; or, instead of those two, the name of the counter. */
+    /* Optional: scalars of MindSpore's checkpoints besides slots, global_step
+     * and learning_rate; and the name of a counter that replaces these two. */
     const struct cr_optim_number *numbers;
     const char *counter;
-    /* Optional: with these options the rule is w -= lr * g and no slot ever
-     * moves, so a product may write the update itself. */
+    /* Optional: true if with these options the rule is w -= lr * g without
+     * slots, so that a matrix product may write the update itself. */
     bool (*plain)(const void *opts);
 };
 
@@ -94,23 +94,23 @@ struct cr_optim_common {
 
 const struct cr_optim *cr_optim_find(const char *name);
 
-/* Parameters with a rate or a weight decay of their own. */
+/* A group of parameters with its own learning rate or weight decay. */
 struct cr_optim_group {
     struct cr_patterns *patterns;
     const struct cr_node *node; /* of the patterns */
     bool has_lr;
     struct cr_lr lr;
     double weight_decay;        /* NaN: the optimizer's */
-    int params;                 /* that it holds for */
+    int params;                 /* number of parameters in it */
 };
 
 /* The section `optimizer`, read. */
 struct cr_optim_use {
     const struct cr_optim *optim;
     const void *own;                     /* its options */
-    const struct cr_optim_common *opts;  /* the same, or those within */
+    const struct cr_optim_common *opts;  /* own, or of the wrapped one */
     struct cr_lr lr;
-    double factor;                       /* of all rates: 1, or less */
+    double factor;                       /* of all rates, at most 1 */
     struct cr_loss_scale_opts scale;
     int n_groups;
     struct cr_optim_group *group;
@@ -130,23 +130,22 @@ bool cr_optim_read(struct cr_config *config, struct cr_optim_use *to);
 bool cr_optim_rule(struct cr_config *config, struct cr_net *net,
                    bool keep_unused_slots, struct cr_optim_use *to);
 
-/* What MindSpore's optimizer has in its checkpoints besides slots, after that
- * many updates, so that it goes on where the run is: global_step, learning_rate
- * (times `factor`) where it is a number, and what the optimizer's `numbers`
- * say. `node` is the one node of the section `optimizer`. NULL after
- * reporting. */
+/* The scalars of MindSpore's checkpoints after `updates` updates, with which
+ * MindSpore continues the run: global_step, learning_rate (times `factor`) if it
+ * is a number, and the optimizer's `numbers`. `node` is the node of the section
+ * `optimizer`. Memory is owned by the arena. NULL after reporting. */
 const struct cr_tensor *cr_optim_numbers(struct cr_arena *arena,
                                          struct cr_diag *diag,
                                          const struct cr_node *node,
                                          int64_t updates, double factor,
                                          int *n);
 
-/* Tells all rates how long the run is; false after reporting. */
+/* Sets the lengths of the run for all rates; false after reporting. */
 bool cr_optim_bind(struct cr_diag *diag, struct cr_optim_use *use,
                    const struct cr_run_steps *run);
 
-/* The rate of an update, counted from 0; groups with rates of their own get
- * theirs too. */
+/* The rate of an update, counted from 0. Also sets the rates of groups that
+ * have their own. */
 double cr_optim_lr(const struct cr_optim_use *use, struct cr_net *net,
                    int64_t update);
 

@@ -34,8 +34,8 @@ static void add_count(struct numbers *all, const char *name, int rank,
         value < INT32_MAX ? (int32_t)value : INT32_MAX;
 }
 
-/* A product for each update, each rounded to float32, as MindSpore has it;
- * it ends where rounding lets it move no more. */
+/* One multiplication per update, each rounded to float32, as in MindSpore.
+ * Stops when rounding makes the product constant. */
 static double power(double base, int64_t updates)
 {
     float factor = (float)base, product = 1, before = 0;
@@ -81,7 +81,7 @@ const struct cr_tensor *cr_optim_numbers(struct cr_arena *arena,
         double option =
             *(const double *)(const void *)((const char *)opts + k->at);
 
-        /* LazyAdam is Adam here, but its powers have an axis */
+        /* LazyAdam is Adam here, but its powers have shape (1,) */
         add_real(&all, k->name,
                  k->rank || (type && strcmp(type, "LazyAdam") == 0),
                  k->power ? power(option, updates) : option);

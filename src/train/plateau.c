@@ -1,11 +1,11 @@
 /*
  * MindSpore's callback ReduceLROnPlateau (mindspore/train/callback/
- * _reduce_lr_on_plateau.py, 2.10), step by step: a cooldown runs first; a
- * gain is more than min_delta beyond the best; without one for `patience`
- * evaluations lr = max(lr factor, min_lr), where that is less.
+ * _reduce_lr_on_plateau.py, 2.10), step by step: a cooldown runs first; an
+ * improvement exceeds the best value by more than min_delta; after `patience`
+ * evaluations without improvement lr = max(lr factor, min_lr), if smaller.
  *
- * What differs: there a value of exactly 0 counts as none at all; here it is
- * a value like others. A value that is not finite is no gain either way.
+ * Difference: MindSpore ignores a value of exactly 0, which is a normal value
+ * here. A value that is not finite is no improvement in either.
  */
 #include "train/plateau.h"
 

@@ -66,7 +66,7 @@ static bool schedule_file(struct cr_config *config, const struct cr_node *node,
     if (!path)
         return cr_error(
             config->diag, node->pos, CR_E_INCLUDE,
-            "learning_rate: no file '%s'",
+            "learning_rate: file '%s' not found",
             cr_quote(config->arena, node->text, strlen(node->text)));
     at = cr_at_file(config->arena, path);
     text = cr_read_file(config->arena, config->diag, node->pos, path,
@@ -96,7 +96,7 @@ static bool schedule_file(struct cr_config *config, const struct cr_node *node,
     }
     if (n == 0)
         return cr_error(config->diag, at, CR_E_OUT_OF_RANGE,
-                        "learning_rate: the file holds no number");
+                        "learning_rate: the file contains no numbers");
     to->n = n;
     to->values = values;
     return true;
@@ -107,11 +107,12 @@ static bool schedule_unit(struct cr_diag *diag, struct cr_pos pos,
 {
     if (amount->unit == CR_SECONDS || amount->unit == CR_SAMPLES)
         return cr_error(diag, pos, CR_E_UNIT,
-                        "'%s' takes steps, epochs or percent of the run", name);
+                        "'%s': expected steps, epochs or a percentage of the "
+                        "run", name);
     return true;
 }
 
-/* A rise in front of the schedule. */
+/* Reads the warmup before the schedule. */
 static bool schedule_warmup(struct cr_config *config,
                             const struct cr_node *node, struct cr_lr *to)
 {
@@ -171,11 +172,12 @@ static bool schedule_known(struct cr_diag *diag, struct cr_pos pos,
 {
     if (amount->unit == CR_EPOCHS && run->per_epoch <= 0)
         return cr_error(diag, pos, CR_E_UNIT,
-                        "'%s' counts epochs, whose length no data tell", name);
+                        "'%s' is in epochs, but without data the length of an "
+                        "epoch is unknown", name);
     if (amount->unit == CR_PERCENT && run->total <= 0)
         return cr_error(diag, pos, CR_E_UNIT,
-                        "'%s' counts percent of a run whose length is not "
-                        "known",
+                        "'%s' is a percentage of the run, but the length of "
+                        "the run is unknown",
                         name);
     return true;
 }
@@ -184,7 +186,7 @@ static bool schedule_some(struct cr_diag *diag, struct cr_pos pos,
                           const char *name, const struct cr_quantity *amount)
 {
     return amount->value > 0 || cr_error(diag, pos, CR_E_OUT_OF_RANGE,
-                                         "'%s' must be more than 0", name);
+                                         "'%s': expected more than 0", name);
 }
 
 bool cr_lr_bind(struct cr_diag *diag, struct cr_lr *lr,
@@ -259,8 +261,8 @@ bool cr_epoch_check(struct cr_diag *diag, struct cr_pos pos,
     if (by->step_per_epoch != CR_INT_NONE || run->per_epoch > 0)
         return true;
     return cr_error(diag, pos, CR_E_MISSING_KEY,
-                    "'step_per_epoch' is needed where no data tell the length "
-                    "of an epoch");
+                    "'step_per_epoch' is missing: without data the length of "
+                    "an epoch is unknown");
 }
 
 /* ---- Decays */

@@ -1,13 +1,12 @@
 /*
- * The learning rate of every update: a number, a list (value i at update i,
- * the last one stands after its end), a file of such numbers, or a schedule;
- * with `warmup` beside a schedule, a rise from 0 before it.
+ * The learning rate of each update: a number, a list (value i at update i,
+ * then the last value), a file of such numbers, or a schedule, optionally with
+ * a `warmup` from 0 before it.
  *
- * A rate is a function of the number of the update alone, so a resumed run
- * goes on exactly. (One kind depends on the evaluations too, and where they
- * have brought it is part of the state: train/plateau.h.) Where amounts are
- * epochs or percent, it is one of the run's lengths too: cr_lr_bind tells
- * them.
+ * A rate depends on the number of the update only, so a resumed run continues
+ * exactly. (ReduceLROnPlateau depends on the evaluations too; its state is part
+ * of the run's state, train/plateau.h.) Quantities in epochs or percent also
+ * depend on the lengths of the run, which cr_lr_bind sets.
  */
 #ifndef CR_TRAIN_SCHEDULE_H
 #define CR_TRAIN_SCHEDULE_H
@@ -15,9 +14,9 @@
 #include "conf/config.h"
 #include "train/plateau.h"
 
-/* The lengths of a run, in updates; 0 where they are not known. */
+/* The lengths of a run, in updates; 0 if unknown. */
 struct cr_run_steps {
-    double per_epoch;           /* with accumulation not always whole */
+    double per_epoch;           /* with accumulation maybe a fraction */
     int64_t total;
 };
 
@@ -26,10 +25,10 @@ struct cr_schedule {
     struct cr_descriptor about;
     double (*at)(const void *opts, const struct cr_run_steps *run,
                  int64_t update);
-    /* Optional: what the rows cannot say. */
+    /* Optional: checks that option rows cannot express. */
     bool (*check)(struct cr_diag *diag, struct cr_pos pos, const void *opts,
                   const struct cr_run_steps *run);
-    /* Optional: it falls behind evaluations; `at` is what it begins with. */
+    /* Optional: evaluations reduce the rate; `at` returns the initial rate. */
     const struct cr_plateau_rule *(*plateau)(const void *opts);
 };
 
@@ -40,30 +39,30 @@ struct cr_lr {
     const void *opts;
     struct cr_pos pos;          /* of the schedule, for messages */
     struct cr_quantity warmup;
-    double warm;                /* updates of it */
-    const struct cr_plateau *plateau; /* where such a one stands; or NULL */
+    double warm;                /* its length in updates */
+    const struct cr_plateau *plateau; /* state of ReduceLROnPlateau; or NULL */
     struct cr_run_steps run;
 };
 
-/* Reads what stands under `learning_rate`; false after reporting. Memory is
- * the config's arena. */
+/* Reads the value of `learning_rate`; false after reporting. Memory is owned
+ * by the config's arena. */
 bool cr_lr_read(struct cr_config *config, const struct cr_obj *from,
                 struct cr_lr *to);
 
-/* Tells a schedule how long the run is; false after reporting, also when it
- * counts in what is not known. Before the first cr_lr_at. */
+/* Sets the lengths of the run, before the first cr_lr_at. False after
+ * reporting, for example if the schedule needs a length that is unknown. */
 bool cr_lr_bind(struct cr_diag *diag, struct cr_lr *lr,
                 const struct cr_run_steps *run);
 
-/* What makes it fall behind evaluations; NULL: nothing. */
+/* The rule by which evaluations reduce the rate; NULL: none. */
 const struct cr_plateau_rule *cr_lr_plateau(const struct cr_lr *lr);
 
 /* The rate of an update, counted from 0. */
 double cr_lr_at(const struct cr_lr *lr, int64_t update);
 
-/* ---- For the schedules */
+/* ---- Helpers of schedules */
 
-/* Updates that an amount stands for. */
+/* Converts a quantity to updates. */
 double cr_run_updates(const struct cr_run_steps *run,
                       const struct cr_quantity *amount);
 
@@ -88,7 +87,7 @@ bool cr_epoch_check(struct cr_diag *diag, struct cr_pos pos,
                     const struct cr_by_epoch *by,
                     const struct cr_run_steps *run);
 
-/* The decays, of a place x that moves from 0 to `end` and further. */
+/* The decays at position x, which moves from 0 to `end` and beyond. */
 double cr_decay_exponential(double lr, double rate, double x, double end,
                             bool stair);
 double cr_decay_natural(double lr, double rate, double x, double end,
@@ -96,7 +95,7 @@ double cr_decay_natural(double lr, double rate, double x, double end,
 double cr_decay_inverse(double lr, double rate, double x, double end,
                         bool stair);
 double cr_decay_cosine(double low, double high, double x, double end);
-/* `again`: when the end is reached, it moves to its next multiple. */
+/* `again`: extend `end` to its next multiple each time x passes it. */
 double cr_decay_polynomial(double lr, double last, double power, double x,
                            double end, bool again);
 

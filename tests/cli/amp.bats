@@ -154,10 +154,10 @@ END
     [[ $stderr == *"loss_scale of Momentum: found 100.0, expected 1000.0"* ]]
     [[ $stderr == *"amp.loss_scale: {FixedLossScaleManager"* ]]
     run -2 --separate-stderr "$CELLRUN" check c.yaml "$pair"
-    [[ $stderr == *"loss_scale of Momentum: found 1.0, expected 1000.0: amp.loss_scale leaves it to the optimizer"* ]]
+    [[ $stderr == *"loss_scale of Momentum: found 1.0, expected 1000.0: with this amp.loss_scale the optimizer divides the gradients"* ]]
     run -2 --separate-stderr "$CELLRUN" check c.yaml \
         optimizer.Momentum.loss_scale=100.0
-    [[ $stderr == *"found 100.0, expected 1.0: there is no scaled loss to undo"* ]]
+    [[ $stderr == *"found 100.0, expected 1.0: the loss is not scaled"* ]]
 }
 
 @test "it gives up after N consecutive overflows, or at once" {

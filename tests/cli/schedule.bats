@@ -47,10 +47,10 @@ rates() {
 @test "quantities of a schedule that do not apply to the run" {
     run -2 "$CELLRUN" train c.yaml -o r -q \
         'optimizer.learning_rate={WarmUpLR: {learning_rate: 0.1, warmup_steps: 3 min}}'
-    [[ $output == *"'warmup_steps' takes steps, epochs or percent"* ]]
+    [[ $output == *"'warmup_steps': expected steps, epochs or a percentage"* ]]
     run -2 "$CELLRUN" check c.yaml \
         'optimizer.learning_rate={WarmUpLR: {learning_rate: 0.1, warmup_steps: 0}}'
-    [[ $output == *"'warmup_steps' must be more than 0"* ]]
+    [[ $output == *"'warmup_steps': expected more than 0"* ]]
     run -2 "$CELLRUN" check c.yaml \
         'optimizer.learning_rate={WarmUpLR: {learning_rate: 0.1, warmup_steps: 3}, warm: 3}'
     [[ $output == *"did you mean 'warmup'"* ]]
@@ -115,6 +115,6 @@ rates() {
     [[ $output == *"'ReduceLROnPlateau' needs an evaluation: 'dataset.eval' is missing"* ]]
     run -2 "$CELLRUN" check c.yaml \
         "optimizer.group_params=[{params: 'out.*', learning_rate: $plateau}]"
-    [[ $output == *"ReduceLROnPlateau stands for the rate of the optimizer, not of a group"* ]]
+    [[ $output == *"ReduceLROnPlateau is not allowed in a group"* ]]
     [ ! -e r ]
 }

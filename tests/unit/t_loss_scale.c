@@ -32,14 +32,14 @@ int main(void)
            part);
     }
     test_end();
-    ok(after(&rule, 8, "ttttt", &s) == 32, "it grows every second time");
+    ok(after(&rule, 8, "ttttt", &s) == 32, "it grows after every second finite update");
     ok(after(&rule, 8, "fffffff", &s) == 1 && s.n_overflow == 7 &&
            s.skipped == 7,
        "never below 1");
     ok(after(&rule, 8, "ffft", &s) == 1 && s.n_overflow == 0 && s.skipped == 3,
        "skipped updates are counted, consecutive ones and all");
-    ok(after(&rule, DBL_MAX, "tt", &s) == DBL_MAX, "and never infinite");
+    ok(after(&rule, DBL_MAX, "tt", &s) == DBL_MAX, "never infinite");
     ok(after(&still, 8, "tttfff", &s) == 8 && s.skipped == 3,
-       "one that is fixed stays");
+       "a fixed scale is constant");
     return done();
 }

@@ -10,7 +10,7 @@
 
 static struct cr_arena mem;
 
-/* Reads `learning_rate: TEXT`; the message in *why if it is refused. */
+/* Reads `learning_rate: TEXT`; *why is the message of an error. */
 static bool read_lr(const char *text, struct cr_lr *lr, const char **why)
 {
     struct cr_diag *diag = CR_NEW(&mem, struct cr_diag);
@@ -62,7 +62,7 @@ static void unbound(const char *text, struct cr_run_steps run, const char *want)
     same(diag.first ? diag.first->text : NULL, want, "the message");
 }
 
-/* Amounts of the run's length, and the rise in front. */
+/* Quantities in percent and epochs, and the warmup. */
 static void spans(void)
 {
     struct cr_diag diag = { .arena = &mem };
@@ -72,24 +72,26 @@ static void spans(void)
     double half;
 
     ok(read_lr(cosine, &lr, &why) && cr_lr_bind(&diag, &lr, &run),
-       "percent and epochs of a run that is known");
+       "percent and epochs of a known run");
     ok(cr_lr_at(&lr, 0) == 0 && cr_lr_at(&lr, 1) == 0.125 &&
-           cr_lr_at(&lr, 3) == 0.375, "it rises to the first rate");
+           cr_lr_at(&lr, 3) == 0.375, "the warmup rises to the initial rate");
     half = cr_lr_at(&lr, 10);
-    ok(fabs(half - 0.3) < 1e-12, "then is what it would be without: %g",
+    ok(fabs(half - 0.3) < 1e-12, "after the warmup the schedule is unchanged: %g",
        half);
     ok(cr_lr_at(&lr, 20) == 0.1 && cr_lr_at(&lr, 39) == 0.1,
-       "the end is half of the run");
+       "the decay ends after half of the run");
     unbound(cosine, (struct cr_run_steps){ .per_epoch = 8 },
-            "'decay_steps' counts percent of a run whose length is not known");
+            "'decay_steps' is a percentage of the run, but the length of the "
+            "run is unknown");
     unbound(cosine, (struct cr_run_steps){ .total = 8 },
-            "'warmup' counts epochs, whose length no data tell");
+            "'warmup' is in epochs, but without data the length of an epoch is "
+            "unknown");
     unbound("lr: {WarmUpLR: {learning_rate: 1, warmup_steps: 0}}", run,
-            "'warmup_steps' must be more than 0");
+            "'warmup_steps': expected more than 0");
     unbound("lr: {warmup_lr: {learning_rate: 1, warmup_epoch: 2}}",
             (struct cr_run_steps){ .total = 8 },
-            "'step_per_epoch' is needed where no data tell the length of an "
-            "epoch");
+            "'step_per_epoch' is missing: without data the length of an epoch "
+            "is unknown");
 }
 
 int main(void)
@@ -101,12 +103,12 @@ int main(void)
 
     ok(read_lr("lr: 0.25", &lr, &why) && cr_lr_at(&lr, 0) == 0.25 &&
            cr_lr_at(&lr, 1000000) == 0.25, "a number is constant");
-    ok(read_lr("lr: 0", &lr, &why) && cr_lr_at(&lr, 5) == 0, "zero is one");
+    ok(read_lr("lr: 0", &lr, &why) && cr_lr_at(&lr, 5) == 0, "zero is a rate");
     ok(read_lr("lr: [0.5, 1, 0.125]", &lr, &why) &&
            cr_lr_at(&lr, 0) == 0.5 && cr_lr_at(&lr, 1) == 1 &&
            cr_lr_at(&lr, 2) == 0.125, "value i at update i");
     ok(cr_lr_at(&lr, 3) == 0.125 && cr_lr_at(&lr, 1000) == 0.125,
-       "the last one stays after the end");
+       "the last value applies after the end");
     refused("lr: -1", "learning_rate: found the number -1, expected a number "
                       "of at least 0");
     refused("lr: [0.1, inf]",
@@ -116,7 +118,7 @@ int main(void)
             "argument 'min_lr' of CosineDecayLR is missing");
     refused("lr: {WarmUp: {}}", "unknown schedule 'WarmUp'");
     refused("lr: {WarmUpLR: {learning_rate: 1, warmup_steps: 3}, warmup: 2 s}",
-            "'warmup' takes steps, epochs or percent of the run");
+            "'warmup': expected steps, epochs or a percentage of the run");
     spans();
 
     dprintf(fd, "0.5 0.25\n1e-1,\n\t0.75\n");
@@ -129,11 +131,11 @@ int main(void)
     refused(text, "learning_rate: found 'fast' in line 4, expected a number of "
                   "at least 0");
     ok(ftruncate(fd, 0) == 0, "the file is emptied");
-    refused(text, "learning_rate: the file holds no number");
+    refused(text, "learning_rate: the file contains no numbers");
     close(fd);
     unlink(path);
     snprintf(text, sizeof text, "lr: ./no-such-file.txt");
-    refused(text, "learning_rate: no file './no-such-file.txt'");
+    refused(text, "learning_rate: file './no-such-file.txt' not found");
     cr_arena_free(&mem);
     return done();
 }
