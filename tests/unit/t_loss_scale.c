@@ -32,7 +32,8 @@ int main(void)
            part);
     }
     test_end();
-    ok(after(&rule, 8, "ttttt", &s) == 32, "it grows after every second finite update");
+    ok(after(&rule, 8, "ttttt", &s) == 32,
+       "it grows after every second finite update");
     ok(after(&rule, 8, "fffffff", &s) == 1 && s.n_overflow == 7 &&
            s.skipped == 7,
        "never below 1");

@@ -76,8 +76,8 @@ static void spans(void)
     ok(cr_lr_at(&lr, 0) == 0 && cr_lr_at(&lr, 1) == 0.125 &&
            cr_lr_at(&lr, 3) == 0.375, "the warmup rises to the initial rate");
     half = cr_lr_at(&lr, 10);
-    ok(fabs(half - 0.3) < 1e-12, "after the warmup the schedule is unchanged: %g",
-       half);
+    ok(fabs(half - 0.3) < 1e-12,
+       "after the warmup the schedule is unchanged: %g", half);
     ok(cr_lr_at(&lr, 20) == 0.1 && cr_lr_at(&lr, 39) == 0.1,
        "the decay ends after half of the run");
     unbound(cosine, (struct cr_run_steps){ .per_epoch = 8 },
