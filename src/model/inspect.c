@@ -6,7 +6,8 @@
 #include "net/cell.h"
 #include "train/section.h"
 
-/* Takes columns from the state of the checkpoint, after their ops. */
+/* Takes the columns from the state of the checkpoint, after their
+ * transforms. */
 static bool inspect_state(struct cr_model *m)
 {
     const struct cr_state *s = &m->state;
@@ -27,9 +28,9 @@ static bool inspect_state(struct cr_model *m)
     return true;
 }
 
-/* Takes columns from the headers of the training data. Data that are not
- * there are no error yet: the checkpoint or the first cell may tell what
- * comes in. */
+/* Takes the columns from the headers of the training data. A missing data set
+ * is not an error yet: the checkpoint or the first cell may declare the
+ * inputs. */
 static bool inspect_data(struct cr_model *m)
 {
     struct cr_data_loader_opts want = {
@@ -84,7 +85,7 @@ static struct cr_net *inspect_build(struct cr_model *m, int64_t batch,
     return cr_net_build(m->config, &want);
 }
 
-/* One sample of a column of the loss, for an output (of the first result). */
+/* The spec of one sample of a column that the loss takes, for output `out`. */
 static struct cr_spec inspect_target(enum cr_target target,
                                      const struct cr_spec *out)
 {
@@ -99,8 +100,8 @@ static struct cr_spec inspect_target(enum cr_target target,
     return spec;
 }
 
-/* What the config's loss says that its columns hold. A loss that is a block,
- * or one whose options decide, does not. */
+/* What the columns of the loss contain; CR_TARGET_ANY for a loss written in the
+ * config, or one whose options decide. */
 static enum cr_target inspect_said(const struct cr_model *m)
 {
     const struct cr_node *args, *loss = cr_section(m->config, "loss");
@@ -110,9 +111,9 @@ static enum cr_target inspect_said(const struct cr_model *m)
     return cell ? cell->target : CR_TARGET_ANY;
 }
 
-/* Without data the loss says what it takes. Where it does not, or its options
- * want something else, this tries what builds: classes, else numbers of the
- * output's shape, else a number for each sample, else several classes. */
+/* Without data, the loss declares the type of its label. If it does not, or its
+ * options need another, this takes the first that builds: classes, numbers of
+ * the shape of the output, a number per sample, several classes. */
 static void inspect_label(struct cr_model *m, const struct cr_net *net,
                           int64_t batch)
 {
@@ -149,7 +150,7 @@ static void inspect_label(struct cr_model *m, const struct cr_net *net,
         config->diag = &quiet;
         m->loss = inspect_build(m, batch, true, false) != NULL;
         config->diag = diag;
-        if (!m->loss && n == 0) { /* nothing to try: it is wrong */
+        if (!m->loss && n == 0) { /* no label to vary: report the error */
             cr_diag_append(diag, &quiet);
             return;
         }

@@ -10,15 +10,15 @@
 #include "train/train.h"
 
 struct kfold {
-    struct cr_cli *cli;         /* of the command */
+    struct cr_cli *cli;         /* the command line */
     const struct cr_kfold_opts *want;
     struct cr_kfold *to;
     struct cr_reported reported; /* warnings of the folds before */
 };
 
-/* ---- What the folds share */
+/* ---- Settings that all folds share */
 
-/* The column of single classes that folds keep the shares of; NULL: none. */
+/* The label column by which the folds are stratified; NULL: none. */
 static const char *kfold_classes(struct cr_config *config)
 {
     struct cr_data_loader_opts want = { .split = "train", .headers = true };
@@ -48,7 +48,8 @@ static const char *kfold_classes(struct cr_config *config)
     return found;
 }
 
-/* The line with what makes it one of several folds. */
+/* Adds dataset.split.folds and stratify to the command line. False after
+ * reporting. */
 static bool kfold_line(struct kfold *k)
 {
     struct cr_config *config = cr_cli_config(k->cli);
@@ -186,8 +187,8 @@ static void kfold_tell(const struct kfold *k, const struct cr_cli *cli,
     fprintf(stderr, "%s  (%s)\n", cr_buf_text(&b), run->dir);
 }
 
-/* A fold has memory and messages of its own, so that one after the other is
- * gone before the next begins. */
+/* Trains and evaluates a fold. Each has its own memory and messages, which are
+ * freed before the next fold starts. */
 static int kfold_fold(struct kfold *k, int64_t fold)
 {
     struct cr_arena mem = { 0 };

@@ -1,9 +1,9 @@
 /*
- * Cross-validation: a run for each part of the training data, which it does
- * not see and is judged on.
+ * k-fold cross-validation: one run per fold, trained without the samples of the
+ * fold and evaluated on them.
  *
- * Part k of N is what `dataset.split: {folds: N, fold: k}` makes the split
- * `test`, so a loop of train and eval --data test by hand gives the same runs.
+ * Fold k of N is the split `test` of `dataset.split: {folds: N, fold: k}`, so a
+ * loop of `train` and `eval --data test` gives the same runs.
  */
 #ifndef CR_MODEL_KFOLD_H
 #define CR_MODEL_KFOLD_H
@@ -13,8 +13,8 @@
 
 struct cr_kfold_opts {
     int64_t folds;
-    const char *dir;            /* runs are DIR/fold-K; NULL: RUNS/NAME/ID */
-    const char *metrics;        /* as words; NULL: the config's */
+    const char *dir;            /* runs go to DIR/fold-K; NULL: RUNS/NAME/ID */
+    const char *metrics;        /* "accuracy,loss"; NULL: those of the config */
     bool force, eager;
 };
 
@@ -26,13 +26,13 @@ struct cr_kfold_run {
 struct cr_kfold {
     struct cr_arena *arena;
     int64_t folds;
-    struct cr_kfold_run *run;   /* of each fold */
-    struct cr_scores mean;      /* of the metrics that are one number */
-    double *deviation;          /* of each of these, over the folds */
+    struct cr_kfold_run *run;   /* per fold */
+    struct cr_scores mean;      /* of the metrics that are a single number */
+    double *deviation;          /* standard deviation of each, over the folds */
 };
 
-/* Trains and judges all folds, those that are finished judged alone. Returns
- * 0, or the exit status of the fold that could not be. */
+/* Trains and evaluates all folds; a finished fold is only evaluated. Returns 0,
+ * or the exit status of the fold that failed, whose messages are printed. */
 int cr_kfold(struct cr_cli *cli, const struct cr_kfold_opts *want,
              struct cr_kfold *to);
 

@@ -29,19 +29,19 @@ static bool model_no_config(struct cr_cli *cli, const char *path)
     bool files = cli->command->takes_config && cli->command->max_operands != 0;
 
     cr_error(cli->diag, cr_at_file(cli->arena, path), CR_E_CKPT_FORMAT,
-             files ? "no config in it; give one" : "no config in it");
+             files ? "the checkpoint contains no config; name a config file"
+                   : "the checkpoint contains no config");
     if (files && model_takes_ckpt(cli->command))
         cr_note(cli->diag, "usage: cellrun %s FILE.yaml --ckpt %s",
                 cli->command->about.name, path);
     else if (!files)
         cr_note(cli->diag,
-                "a run that begins with 'load: %s' writes checkpoints that "
-                "have one",
+                "a run with 'load: %s' writes checkpoints that contain one",
                 path);
     return false;
 }
 
-/* Whether a run of the user's has made the checkpoint. */
+/* Whether a run of this user wrote the checkpoint. */
 static bool model_is_own(struct cr_arena *arena, const struct cr_model *m,
                          const char *config)
 {
@@ -91,7 +91,7 @@ bool cr_model_read(struct cr_cli *cli, struct cr_tensor_file *file,
     return cr_vocabs_read(to->config, file);
 }
 
-/* What every model needs of its config. */
+/* Checks the config, reads seed and batch size, starts the threads. */
 static bool model_start(struct cr_cli *cli, struct cr_model *m)
 {
     const struct cr_node *batch;
@@ -117,8 +117,9 @@ bool cr_model_open(struct cr_cli *cli, const char *ckpt,
     return file && cr_model_read(cli, file, files, to) && model_start(cli, to);
 }
 
-/* A run directory, a safetensors file or its name without the suffix, or a
- * file of others (which has no config, and so is refused with a reason). */
+/* Whether `name` is a run directory, a safetensors file (perhaps without its
+ * suffix) or a foreign weight file, which cr_model_open refuses with a
+ * reason. */
 static bool model_is_ckpt(struct cr_arena *arena, const char *name)
 {
     struct stat st;
@@ -157,7 +158,7 @@ void cr_model_close(struct cr_model *model)
 
 /* ---- The network with its weights */
 
-/* With eval.use_ema the network is that of the moving means. */
+/* With eval.use_ema, replaces the parameters by their moving averages. */
 static bool model_means(struct cr_model *model)
 {
     struct cr_config *config = model->config;
@@ -170,8 +171,8 @@ static bool model_means(struct cr_model *model)
         !cr_tensor_file_is_cellrun(model->file)) {
         cr_warn(config->diag, cr_node_find(config->root, "eval.use_ema")->pos,
                 CR_E_NO_MATCH,
-                "'eval.use_ema': the run kept no moving means (train.ema), "
-                "so the parameters themselves are used");
+                "'eval.use_ema' has no effect: the checkpoint contains no "
+                "moving averages (train.ema)");
         return true;
     }
     cr_net_ema(model->net);

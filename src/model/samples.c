@@ -9,7 +9,7 @@
 
 static const char *const samples_splits[] = { "eval", "test", "train" };
 
-/* The first split that there are data of, in order of preference. */
+/* The first split that exists, in order of preference. */
 static const char *samples_split(const struct cr_config *config)
 {
     for (size_t i = 0; i < CR_LEN(samples_splits); i++)
@@ -18,7 +18,7 @@ static const char *samples_split(const struct cr_config *config)
     return "eval";
 }
 
-/* Puts the dataset of another file in the place of the config's own. */
+/* Replaces the section dataset of the config by the one of another file. */
 static bool samples_graft(struct cr_config *config, const char *path)
 {
     const char *files[] = { path, NULL };
@@ -65,7 +65,7 @@ struct cr_data_loader *cr_model_samples(struct cr_model *model,
         if (stat(data, &st) != 0) {
             cr_error(config->diag, cr_at_file(config->arena, data),
                      CR_E_DATA_MISSING, "--data: %s", strerror(errno));
-            cr_note(config->diag, "it is a split (train, eval, test), a "
+            cr_note(config->diag, "expected a split (train, eval, test), a "
                                   "folder or a YAML file");
             return NULL;
         }

@@ -1,6 +1,6 @@
 /*
- * The data that a command looks at: those of the config of a checkpoint, or
- * others in their place.
+ * The data set of a command that evaluates a checkpoint: the one of its config,
+ * or another given by --data.
  */
 #ifndef CR_MODEL_SAMPLES_H
 #define CR_MODEL_SAMPLES_H
@@ -8,9 +8,10 @@
 #include "data/data_loader.h"
 #include "model/model.h"
 
-/* Opens what --data says: a split (train, eval, test), a folder in place of
- * its dataset_dir, or a YAML file with a dataset; NULL: the split eval, else
- * test. batch > 0 overrides the config's. NULL after reporting. */
+/* Opens the data set of --data: a split (train, eval, test), a folder that
+ * replaces dataset_dir, or a YAML file with a section dataset; NULL: the first
+ * split that exists of eval, test and train. batch > 0 overrides the batch size
+ * of the config. NULL after reporting. */
 struct cr_data_loader *cr_model_samples(struct cr_model *model,
                                         const char *data, int64_t batch);
 

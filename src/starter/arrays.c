@@ -1,4 +1,5 @@
-/* A config for two arrays: rows of numbers or images, and their targets. */
+/* init --from-npy: a config for two arrays, samples (rows of numbers, or
+ * images) and their targets. */
 #include "starter/starter.h"
 
 #include <inttypes.h>
@@ -14,7 +15,8 @@ struct arrays {
     struct cr_starter_facts of;
 };
 
-/* The array's spec and, with `all`, its values as doubles. */
+/* Reads the spec of an array and, with `all`, its values as doubles. False
+ * after reporting. */
 static bool arrays_read(struct cr_starter *s, const char *path,
                         struct cr_spec *spec, double **all)
 {
@@ -84,7 +86,7 @@ static bool arrays_open(struct arrays *a)
     cr_error(diag, cr_at_file(diag->arena, a->y_path), CR_E_DATA_FORMAT,
              "found classes in an array %s, expected (%" PRId64 ",)",
              cr_diag_format(diag->arena, &a->y), a->y.dim[0]);
-    cr_hint(diag, "save it flat, as NumPy's ravel() gives it");
+    cr_hint(diag, "save the array flattened with NumPy's ravel()");
     return false;
 }
 
@@ -98,7 +100,8 @@ static void arrays_label(struct arrays *a)
         cr_buf_str(b, "  label: [{TypeCast: {data_type: float32}}]\n");
 }
 
-/* What makes images (channels, height, width) of float32. */
+/* The datapipe that converts images to float32 (channels, height, width), and
+ * the network. */
 static void arrays_images(struct arrays *a)
 {
     struct cr_buf *b = &a->s->out;
@@ -125,8 +128,8 @@ static void arrays_rows(struct arrays *a)
 {
     struct cr_buf *b = &a->s->out;
 
-    cr_buf_str(b, "  # mean 0 and deviation 1 of each feature, by the "
-                  "training part alone\n"
+    cr_buf_str(b, "  # Mean 0, standard deviation 1 of each feature, fitted on "
+                  "the training split.\n"
                   "  x: [Standardize]\n");
     arrays_label(a);
     cr_buf_f(b, "  batch: {batch_size: %" PRId64 "}\n",
@@ -149,16 +152,14 @@ bool cr_starter_npy(struct cr_starter *s, const char *x, const char *y)
     cr_starter_head(s);
     cr_buf_f(b, "#\n# %" PRId64 " samples, ", a.of.rows);
     if (a.of.classifies)
-        cr_buf_f(b, "%" PRId64 " classes of %" PRId64 " to %" PRId64 ".\n",
+        cr_buf_f(b, "%" PRId64 " classes of %" PRId64 " to %" PRId64
+                 " samples.\n",
                  a.of.classes, a.of.fewest, a.of.most);
     else
-        cr_buf_str(b, "targets are numbers.\n");
+        cr_buf_str(b, "numeric targets.\n");
     cr_buf_str(b, "cellrun: 1\nseed: 1\n");
     if (!a.of.classifies)
-        cr_buf_f(b, "# About the target's mean and deviation: training "
-                    "starts there.\nvars: {mean: %s, spread: %s}\n",
-                 cr_starter_round(s->arena, a.of.mean),
-                 cr_starter_round(s->arena, a.of.spread));
+        cr_starter_vars(s, &a.of);
     cr_buf_str(b, "\ndataset:\n  train: {NumpySlicesDataset: {data: [");
     cr_starter_path(s, x);
     cr_buf_str(b, ", ");

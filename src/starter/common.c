@@ -29,15 +29,15 @@ void cr_starter_head(struct cr_starter *s)
     cr_buf_f(&s->out,
              "# Written by: %s\n"
              "#\n"
-             "#   cellrun check FILE              what it would do, and cost\n"
-             "#   cellrun train FILE              trains, and keeps the best\n"
-             "#   cellrun eval --ckpt RUN         judges a run's checkpoint\n"
-             "#   cellrun predict --ckpt RUN ...  uses it\n"
+             "#   cellrun check FILE              checks it, estimates the cost\n"
+             "#   cellrun train FILE              trains the network\n"
+             "#   cellrun eval --ckpt RUN         evaluates the best checkpoint\n"
+             "#   cellrun predict --ckpt RUN ...  predicts new samples\n"
              "#   cellrun help NAME               explains a key or type\n",
              s->command);
 }
 
-/* From this many samples on a part may be spared for a test. */
+/* Minimum number of samples for a test split. */
 #define TEST_ROWS 1000
 
 void cr_starter_split(struct cr_starter *s, const struct cr_starter_facts *f)
@@ -46,16 +46,16 @@ void cr_starter_split(struct cr_starter *s, const struct cr_starter_facts *f)
 
     if (f->rows < TEST_ROWS)
         cr_buf_f(&s->out,
-                 "  # Evaluations on 15%% say when to stop. Too few to spare "
-                 "more for a test:\n"
-                 "  # cellrun eval --kfold 5 FILE tells how good such networks "
-                 "are.\n"
+                 "  # The split eval (15%%) decides when to stop. There are too "
+                 "few rows for a\n"
+                 "  # test split: estimate the accuracy with cellrun eval "
+                 "--kfold 5 FILE.\n"
                  "  split: {train: 0.85, eval: 0.15%s, seed: 1}\n",
                  stratify);
     else
         cr_buf_f(&s->out,
-                 "  # Evaluations on eval say when to stop; test is for the "
-                 "end:\n"
+                 "  # The split eval decides when to stop; use test once, at "
+                 "the end:\n"
                  "  # cellrun eval --ckpt RUN --data test\n"
                  "  split: {train: 0.8, eval: 0.1, test: 0.1%s, seed: 1}\n",
                  stratify);
@@ -68,7 +68,7 @@ int64_t cr_starter_batch(const struct cr_starter_facts *f)
     return f->rows < 10000 ? 32 : f->rows < 100000 ? 128 : 512;
 }
 
-/* Epochs for some 4 million rows or 120,000 images, and not without end. */
+/* Epochs for about 4 million rows or 120,000 images in total, within limits. */
 static int64_t starter_epochs(const struct cr_starter_facts *f)
 {
     int64_t least = f->images ? 20 : 10, most = f->images ? 100 : 200;
@@ -88,9 +88,10 @@ static void starter_loss(struct cr_starter *s,
     }
     if (uneven)
         cr_buf_f(&s->out,
-                 "# Classes are uneven, %" PRId64 " to %" PRId64
+                 "# Classes are imbalanced: %" PRId64 " to %" PRId64
                  " samples. {CrossEntropyLoss: {weight: balanced}}\n"
-                 "# finds the rare ones more often, and costs accuracy.\n",
+                 "# finds more samples of rare classes and lowers the "
+                 "accuracy.\n",
                  f->fewest, f->most);
     cr_buf_str(&s->out, "loss: CrossEntropyLoss\n");
 }
@@ -123,8 +124,8 @@ void cr_starter_training(struct cr_starter *s,
         return;
     }
     cr_buf_f(&s->out,
-             "# No better loss on eval for %d epochs ends the run; the best "
-             "checkpoint counts.\n"
+             "# The run ends after %d epochs without a lower loss on eval and "
+             "keeps the best.\n"
              "train: {epochs: %" PRId64 ", early_stop: {monitor: loss, mode: "
              "min, patience: %d}}\n"
              "checkpoint: {every: 10 epochs, keep_checkpoint_max: 1, best: "
@@ -132,7 +133,8 @@ void cr_starter_training(struct cr_starter *s,
              epochs < 50 ? 5 : 20, epochs, epochs < 50 ? 5 : 20);
 }
 
-const char *cr_starter_round(struct cr_arena *arena, double x)
+/* x rounded to three significant digits. */
+static const char *starter_round(struct cr_arena *arena, double x)
 {
     double power;
 
@@ -142,6 +144,16 @@ const char *cr_starter_round(struct cr_arena *arena, double x)
     return cr_real_text(arena, strtod(cr_strf(arena, "%.3g",
                                               round(x / power) * power),
                                       NULL));
+}
+
+void cr_starter_vars(struct cr_starter *s, const struct cr_starter_facts *f)
+{
+    cr_buf_f(&s->out,
+             "# Mean and standard deviation of the target, which scale the "
+             "output.\n"
+             "vars: {mean: %s, spread: %s}\n",
+             starter_round(s->arena, f->mean),
+             starter_round(s->arena, f->spread));
 }
 
 void cr_starter_dense(struct cr_starter *s, const struct cr_starter_facts *f,
@@ -180,7 +192,7 @@ void cr_starter_convnet(struct cr_starter *s,
 
     cr_buf_str(&s->out,
                "\nblocks:\n"
-               "  Stage:                    # two convolutions, then half the "
+               "  Stage:                    # two convolutions, then half "
                "height and width\n"
                "    params: {channels: required}\n"
                "    cells:\n"
@@ -220,7 +232,8 @@ static int starter_ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Different values of a sorted array; whole: all are integers from 0. */
+/* Number of distinct values of a sorted array; *whole: all are integers from 0
+ * on. */
 static int64_t starter_values(const double *y, int64_t n, bool *whole)
 {
     int64_t values = 0;
@@ -268,8 +281,9 @@ bool cr_starter_numbers(struct cr_starter *s, const double *y, int64_t n,
     f->spread = sqrt(square / (double)n);
     if (values < 2)
         return cr_error(s->diag, CR_NOWHERE, CR_E_DATA_RANGE,
-                        "the target: found %" PRId64 " value%s, expected two "
-                        "or more", values, values == 1 ? "" : "s");
+                        "the target: found %" PRId64 " distinct value%s, "
+                        "expected two or more",
+                        values, values == 1 ? "" : "s");
     f->classifies = s->task == CR_TASK_CLASSIFY ||
                     (s->task == CR_TASK_AUTO && whole && values <= 20 &&
                      sorted[n - 1] < 1000 && 5 * values <= n);
@@ -278,7 +292,7 @@ bool cr_starter_numbers(struct cr_starter *s, const double *y, int64_t n,
     if (!whole || sorted[n - 1] >= 1e6)
         return cr_error(s->diag, CR_NOWHERE, CR_E_DATA_RANGE,
                         "the target: found numbers that are not classes 0, 1, "
-                        "..., expected --task regress");
+                        "...; use --task regress");
     starter_classes(sorted, n, f);
     return true;
 }

@@ -1,4 +1,4 @@
-/* A config for folders of images, one per class. */
+/* init --from-folder: a config for folders of images, one per class. */
 #include "starter/starter.h"
 
 #include <dirent.h>
@@ -11,20 +11,21 @@
 
 #include "data/format.h"
 
-#define SIZES_READ 200 /* images whose sizes are looked at, spread evenly */
-#define SIDE_MOST 96   /* larger images are made smaller */
+#define SIZES_READ 200 /* number of images whose size is read, evenly spread */
+#define SIDE_MOST 96   /* pixels; larger images are resized to SIDE_TO */
 #define SIDE_TO 64
 
 struct images {
     struct cr_starter *s;
-    const char *dir, *train, *eval; /* eval NULL: a part of train */
+    const char *dir, *train, *eval; /* eval NULL: a fraction of train */
     struct cr_starter_facts of;
-    int64_t h, w;               /* of the first */
-    int64_t looked, gray;
-    bool several;               /* sizes */
+    int64_t h, w;               /* of the first image */
+    int64_t looked, gray;       /* number of images read, without colour */
+    bool several;               /* the images differ in size */
 };
 
-/* Names in a folder that are not hidden, sorted. -1 after reporting. */
+/* Reads the names in a folder, sorted; free with images_free. Returns their
+ * number; -1 after reporting. */
 static int64_t images_names(struct images *m, const char *path,
                             struct dirent ***list)
 {
@@ -63,8 +64,8 @@ static bool images_is_image(const char *name)
     return false;
 }
 
-/* Height, width and channels of one. A file that cannot be read is left for
- * the training to name. */
+/* Notes height, width and channels of an image. An unreadable file is ignored:
+ * training reports it. */
 static void images_look(struct images *m, const char *path)
 {
     struct cr_diag quiet = { .arena = m->s->arena };
@@ -87,7 +88,7 @@ static void images_look(struct images *m, const char *path)
     cr_arena_free(&mem);
 }
 
-/* One class. False after reporting. */
+/* Counts the images of a class. False after reporting. */
 static bool images_class(struct images *m, const char *path)
 {
     struct dirent **list;
@@ -142,7 +143,7 @@ static bool images_count(struct images *m)
     return true;
 }
 
-/* DIR/train with DIR/val or so, else DIR itself. */
+/* Finds DIR/train and DIR/val (or another usual name), else takes DIR. */
 static void images_split(struct images *m)
 {
     static const char *const parts[] = { "val", "valid", "validation", "eval",
@@ -191,11 +192,11 @@ static int64_t images_pipe(struct images *m)
         m->h = m->w = SIDE_TO;
     }
     if (gray)
-        cr_buf_str(b, "    - Grayscale             # images have no colours\n");
+        cr_buf_str(b, "    - Grayscale             # the images have no colour\n");
     cr_buf_f(b,
-             "    # Other views of the same images, in training alone. Leave "
-             "out the\n"
-             "    # mirror where left and right differ, as in letters.\n"
+             "    # Augmentation, in training only. Remove the flip if left "
+             "and right matter,\n"
+             "    # as in letters.\n"
              "    - {RandomCrop: {size: [%" PRId64 ", %" PRId64 "], padding: "
              "%" PRId64 "}, only: train}\n"
              "    - {RandomHorizontalFlip: {prob: 0.5}, only: train}\n",
@@ -207,7 +208,7 @@ static int64_t images_pipe(struct images *m)
              gray ? "0.5" : "0.5, 0.5, 0.5", gray ? "0.25" : "0.25, 0.25, "
                                                              "0.25");
     cr_buf_f(b, "  batch: {batch_size: %" PRId64 "}\n"
-                "  cache: memory              # decoded once; remove it where "
+                "  cache: memory              # decode once; remove it if "
                 "memory is short\n",
              cr_starter_batch(&m->of));
     return side;
@@ -224,9 +225,11 @@ bool cr_starter_folder(struct cr_starter *s, const char *dir)
     if (!images_count(&m))
         return false;
     cr_starter_head(s);
-    cr_buf_f(b, "#\n# %" PRId64 " images of %" PRId64 " classes, %" PRId64
-                " to %" PRId64 " of each, ", m.of.rows, m.of.classes,
-             m.of.fewest, m.of.most);
+    cr_buf_f(b, "#\n# %" PRId64 " images of %" PRId64 " classes, %" PRId64,
+             m.of.rows, m.of.classes, m.of.fewest);
+    if (m.of.most > m.of.fewest)
+        cr_buf_f(b, " to %" PRId64, m.of.most);
+    cr_buf_str(b, " per class, ");
     if (m.several)
         cr_buf_str(b, "of several sizes.\n");
     else

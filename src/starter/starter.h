@@ -1,9 +1,9 @@
 /*
- * Configs to start from: templates, and configs written for data at hand.
+ * The command init: config templates, and configs written for given data.
  *
- * A config that is written for data trains at once: what the data tell (types,
- * classes, sizes) stands in it as plain values with comments, so that the file
- * can be read, edited and run without the program that wrote it.
+ * A config for given data trains without edits. Properties of the data (types,
+ * classes, sizes) are plain values with comments, so the file can be read,
+ * edited and run without the data's having to be inspected again.
  */
 #ifndef CR_STARTER_STARTER_H
 #define CR_STARTER_STARTER_H
@@ -16,11 +16,12 @@ struct cr_template {
     size_t len;
 };
 
-/* From the simplest on; ends with a NULL name. The first line of a text says
- * what the template is. */
+/* Simplest first; ends with a NULL name. The first line of each text is its
+ * summary. */
 extern const struct cr_template cr_templates[];
+/* NULL: not found. */
 const struct cr_template *cr_template_find(const char *name);
-/* "A language model of characters", from the text's first line. */
+/* The summary of a template, such as "A character language model". */
 const char *cr_template_summary(struct cr_arena *arena,
                                 const struct cr_template *t);
 
@@ -30,9 +31,9 @@ struct cr_starter {
     struct cr_arena *arena;
     struct cr_diag *diag;
     struct cr_buf out;          /* the config */
-    const char *command;        /* the line that writes it, for the comment */
-    const char *folder;         /* where the config will stand; NULL: here */
-    int task;                   /* enum cr_starter_task, as asked for */
+    const char *command;        /* the command line, for the first comment */
+    const char *folder;         /* folder of the config; NULL: the current */
+    int task;                   /* enum cr_starter_task: --task */
 };
 
 /* Append a config for the data to `out`. False after reporting. */
@@ -41,49 +42,50 @@ bool cr_starter_csv(struct cr_starter *s, const char *path,
 bool cr_starter_folder(struct cr_starter *s, const char *dir);
 bool cr_starter_npy(struct cr_starter *s, const char *x, const char *y);
 
-/* ---- What these share (common.c) */
+/* ---- common.c: parts of all configs, appended to `out` */
 
-/* What the data tell of the task. */
+/* Properties of the data. */
 struct cr_starter_facts {
     bool classifies;
     int64_t rows, classes;
-    int64_t fewest, most;       /* rows of the rarest, the commonest class */
-    double mean, spread;        /* of a target of numbers, roughly */
+    int64_t fewest, most;       /* rows of the rarest, the most frequent class */
+    double mean, spread;        /* mean, standard deviation of a numeric target */
     bool images;
-    bool flat;                  /* a target of numbers has no axis of its own:
-                                   (n,) instead of (n, 1) */
+    bool flat;                  /* the numeric target is (n,) instead of
+                                   (n, 1) */
 };
 
-/* A value or key of YAML in braces; `$` is written so that it is no
- * variable. */
+/* A string as a value or key in a YAML flow map; `$` is escaped. */
 void cr_starter_text(struct cr_starter *s, const char *text);
-/* The path as the config, in its folder, names it. */
+/* A path, absolute if the config is written to another folder. */
 void cr_starter_path(struct cr_starter *s, const char *path);
-/* The comment on top: the command and how to go on. */
+/* The comment at the top: the command, and the commands to use next. */
 void cr_starter_head(struct cr_starter *s);
-/* The key `split` of `dataset`, with what it is for. */
+/* The key dataset.split, with a comment. */
 void cr_starter_split(struct cr_starter *s,
                       const struct cr_starter_facts *f);
-/* Samples in a batch. */
+/* The batch size for a data set. */
 int64_t cr_starter_batch(const struct cr_starter_facts *f);
-/* From `loss` to the end: loss, optimizer, metrics, length, best. */
+/* The sections loss, optimizer, metrics, train and checkpoint. */
 void cr_starter_training(struct cr_starter *s,
                          const struct cr_starter_facts *f);
-/* A number of about the size of x: three digits. */
-const char *cr_starter_round(struct cr_arena *arena, double x);
-/* Cells of a perceptron for a table of `inputs` numbers, as a list, and the
- * line of `construct` that gives their result from h. */
+/* The section vars of a numeric target: its mean and standard deviation. */
+void cr_starter_vars(struct cr_starter *s, const struct cr_starter_facts *f);
+/* The cells of a multi-layer perceptron for `inputs` numbers, and the last line
+ * of `construct`, which applies them to `input`. */
 void cr_starter_dense(struct cr_starter *s, const struct cr_starter_facts *f,
                       int64_t inputs);
 void cr_starter_output(struct cr_starter *s,
                        const struct cr_starter_facts *f, const char *input);
-/* Blocks and network: convolutions for images of so many pixels a side, which
- * the column `input` holds and `value` makes (n, channels, height, width). */
+/* The sections blocks and network: a convolutional network for images of the
+ * column `input`, whose shorter side has `side` pixels; the expression `value`
+ * converts a batch to (n, channels, height, width). */
 void cr_starter_convnet(struct cr_starter *s,
                         const struct cr_starter_facts *f, const char *input,
                         const char *value, int64_t side);
-/* Mean and deviation, and whether labels count as classes 0, 1, ...; reports
- * a target that no task has. */
+/* Sets mean, standard deviation and classes of n numeric targets, and whether
+ * they are classes 0, 1, ... False after reporting a target that fits
+ * neither classification nor regression. */
 bool cr_starter_numbers(struct cr_starter *s, const double *y, int64_t n,
                         struct cr_starter_facts *f);
 

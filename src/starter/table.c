@@ -1,5 +1,5 @@
-/* A config for a CSV file: what its fields hold decides which go in, and how
- * (data/infer.h). */
+/* init --from-csv: the inferred kinds of the fields (data/infer.h) decide which
+ * are inputs of the network, and how. */
 #include "starter/starter.h"
 
 #include <inttypes.h>
@@ -10,12 +10,12 @@
 #include "data/csv.h"
 #include "data/infer.h"
 
-/* What becomes of a field. */
+/* How the config uses a field. */
 enum use { USE_TARGET, USE_NUMBER, USE_CATEGORY, USE_DATE, USE_EMBED, USE_DROP,
            USES };
 
-/* Categories of more words than this are embedded, as columns of their own,
- * of which there is a limit. */
+/* A category of more values is embedded, as a column of its own; at most so
+ * many columns. */
 #define ONE_HOT_MOST 32
 #define EMBED_MOST 8
 
@@ -24,11 +24,11 @@ struct table {
     const char *path;
     struct cr_table_facts facts;
     const struct cr_field_facts *target;
-    struct cr_starter_facts of; /* the target */
+    struct cr_starter_facts of; /* properties of the target */
     enum use *use;
-    int n[USES];                /* fields of each use */
-    int64_t inputs;             /* numbers that go into the network */
-    bool missing;               /* some number or date is */
+    int n[USES];                /* number of fields of each use */
+    int64_t inputs;             /* number of inputs of the network */
+    bool missing;               /* some number or date is missing */
 };
 
 /* ---- The target */
@@ -58,8 +58,8 @@ static bool table_target(struct table *t, const char *name)
         return true;
     if (!name)
         return cr_error(diag, CR_NOWHERE, CR_E_USAGE,
-                        "--target: found nothing, expected the field that is "
-                        "to be predicted: %s", table_names(t));
+                        "--target is not set; expected the field to predict: "
+                        "%s", table_names(t));
     cr_error(diag, CR_NOWHERE, CR_E_USAGE,
              "--target: found '%s', expected a field of %s: %s",
              cr_quote(diag->arena, name, strlen(name)), t->path,
@@ -69,7 +69,7 @@ static bool table_target(struct table *t, const char *name)
     return false;
 }
 
-/* The values of a field of numbers. */
+/* Reads all values of a numeric field. */
 static bool table_values(const struct table *t, int field, double *to)
 {
     struct cr_csv csv;
@@ -101,7 +101,7 @@ static void table_classes(struct table *t)
     }
 }
 
-/* Whether the target's values are few enough to be classes. */
+/* Whether the target is treated as classes: --task, else few values. */
 static bool table_few(const struct table *t)
 {
     const struct cr_field_facts *f = t->target;
@@ -123,8 +123,9 @@ static bool table_task(struct table *t)
     t->of.rows = t->facts.rows;
     if (f->missing > 0) {
         cr_error(diag, pos, CR_E_DATA_FORMAT,
-                 "the target '%s': found %" PRId64 " rows without a value, "
-                 "expected one in every row", f->name, f->missing);
+                 "the target '%s': found no value in %" PRId64 " row%s, "
+                 "expected one in every row", f->name, f->missing,
+                 f->missing == 1 ? "" : "s");
         cr_hint(diag, "remove these rows");
         return false;
     }
@@ -136,10 +137,10 @@ static bool table_task(struct table *t)
         if (f->n_classes < 0 || 2 * f->n_classes > f->present)
             return cr_error(diag, pos, CR_E_DATA_RANGE,
                             "the target '%s': found %s in %" PRId64 " rows, "
-                            "expected classes that many rows share", f->name,
+                            "expected classes of several rows each", f->name,
                             f->n_classes < 0
-                                ? "more than 1000 different values"
-                                : cr_strf(diag->arena, "%d different values",
+                                ? "more than 1000 distinct values"
+                                : cr_strf(diag->arena, "%d distinct values",
                                           f->n_classes), f->present);
         table_classes(t);
         return true;
@@ -175,7 +176,7 @@ static enum use table_use(struct table *t, const struct cr_field_facts *f)
     }
 }
 
-/* Numbers that an embedded category becomes. */
+/* The embedding size of a category. */
 static int table_embedding(const struct cr_field_facts *f)
 {
     return f->n_classes > 64 ? 16 : 8;
@@ -208,18 +209,18 @@ static const char *table_why(const struct cr_field_facts *f)
     case CR_FIELD_CONSTANT:
         return "all rows have the same value";
     case CR_FIELD_ID:
-        return "an id: every row has another value";
+        return "an id: all values differ";
     case CR_FIELD_TEXT:
         return "text; see `cellrun init textcls`";
     case CR_FIELD_CATEGORY:
-        return "one more category of many words";
+        return "a category of many values; only the first 8 are used";
     default:
         return cr_field_kind_name(f->kind);
     }
 }
 
-/* Whether the config can name the field: a name that is also a position,
- * slice or glob stands for that. */
+/* Whether the config can refer to the field by name: a name that looks like an
+ * index, slice or glob would be read as one. */
 static bool table_plain(const char *name)
 {
     return *name && !strpbrk(name, "*?[]:") &&
@@ -234,7 +235,7 @@ static void table_field(struct table *t, int i)
         cr_buf_f(&t->s->out, "%d", i);
 }
 
-/* Names; of many fields, slices. */
+/* Lists the fields of a use: by name, or as slices if there are many. */
 static void table_fields(struct table *t, enum use use)
 {
     struct cr_buf *b = &t->s->out;
@@ -275,14 +276,14 @@ static void table_head(struct table *t)
     bool some = false;
 
     cr_starter_head(t->s);
-    cr_buf_f(b, "#\n# The table has %" PRId64 " rows. What goes in:",
+    cr_buf_f(b, "#\n# The table has %" PRId64 " rows. Inputs:",
              t->facts.rows);
     table_counted(t, USE_NUMBER, "number", "numbers", &some);
     table_counted(t, USE_DATE, "date", "dates", &some);
     table_counted(t, USE_CATEGORY, "category", "categories", &some);
-    table_counted(t, USE_EMBED, "category of many words",
-                  "categories of many words", &some);
-    cr_buf_str(b, t->n[USE_DROP] ? ".\n# Left out:\n" : ".\n");
+    table_counted(t, USE_EMBED, "category of many values",
+                  "categories of many values", &some);
+    cr_buf_str(b, t->n[USE_DROP] ? ".\n# Not used:\n" : ".\n");
     for (int i = 0; i < t->facts.n; i++)
         if (t->use[i] == USE_DROP)
             cr_buf_f(b, "#   %s: %s\n",
@@ -291,7 +292,7 @@ static void table_head(struct table *t)
                      table_why(&t->facts.field[i]));
 }
 
-/* The name of an embedded field's column. */
+/* The name of the column of an embedded field. */
 static const char *table_column(const struct table *t, int i)
 {
     struct cr_buf b = { .arena = t->s->arena };
@@ -306,7 +307,7 @@ static const char *table_column(const struct table *t, int i)
     return cr_buf_text(&b);
 }
 
-/* The column x, and those of embedded categories. */
+/* The column x and the columns of embedded categories. */
 static void table_inputs(struct table *t)
 {
     static const struct {
@@ -342,7 +343,7 @@ static void table_label(struct table *t)
     int i = (int)(f - t->facts.field);
 
     if (!t->of.classifies) {
-        cr_buf_f(b, "        # the target: numbers from %s to %s\n"
+        cr_buf_f(b, "        # The target: numbers from %s to %s.\n"
                     "        label: {fields: [",
                  cr_real_text(b->arena, f->min),
                  cr_real_text(b->arena, f->max));
@@ -350,11 +351,11 @@ static void table_label(struct table *t)
         cr_buf_str(b, "], type: float32}\n");
         return;
     }
-    cr_buf_f(b, "        # the target: %d classes of %" PRId64, f->n_classes,
+    cr_buf_f(b, "        # The target: %d classes of %" PRId64, f->n_classes,
              t->of.fewest);
     if (t->of.most > t->of.fewest)
         cr_buf_f(b, " to %" PRId64, t->of.most);
-    cr_buf_str(b, " rows\n        label: {fields: ");
+    cr_buf_str(b, " rows.\n        label: {fields: ");
     table_field(t, i);
     cr_buf_str(b, ", classes: [");
     for (int k = 0; k < f->n_classes; k++) {
@@ -395,25 +396,25 @@ static void table_pipe(struct table *t)
     struct cr_buf *b = &t->s->out;
 
     cr_buf_str(b, "\ndatapipe:\n"
-                  "  # What these learn comes from the training part alone, "
-                  "and is kept.\n");
+                  "  # Fitted on the training split only; checkpoints contain "
+                  "the result.\n");
     if (table_has_x(t))
         cr_buf_str(b, "  x:\n");
     if (t->n[USE_NUMBER] + t->n[USE_DATE] > 0)
         cr_buf_str(b, t->missing
-                          ? "    # the median for what is missing, and a "
-                            "column that says so\n"
+                          ? "    # Missing values become the median; a column "
+                            "of 0 and 1 marks them.\n"
                             "    - FillMissing: {strategy: median, "
                             "indicator: true}\n"
-                            "    - Standardize           # mean 0, deviation "
-                            "1\n"
-                          : "    - FillMissing           # nothing is "
-                            "missing; for rows to come\n"
-                            "    - Standardize           # mean 0, deviation "
-                            "1\n");
+                            "    - Standardize           # mean 0, standard "
+                            "deviation 1\n"
+                          : "    - FillMissing           # for new rows; here "
+                            "no value is missing\n"
+                            "    - Standardize           # mean 0, standard "
+                            "deviation 1\n");
     if (t->n[USE_CATEGORY] > 0)
-        cr_buf_str(b, "    - OneHot                # a column for each word, "
-                      "one for unknown ones\n");
+        cr_buf_str(b, "    - OneHot                # a column per value, and "
+                      "one for unknown values\n");
     for (int i = 0; i < t->facts.n; i++)
         if (t->use[i] == USE_EMBED)
             cr_buf_f(b, "  %s: [CategoryIndex]\n", table_column(t, i));
@@ -462,12 +463,12 @@ static void table_network(struct table *t)
 static bool table_empty(const struct table *t)
 {
     cr_error(t->s->diag, cr_at_file(t->s->arena, t->path), CR_E_DATA_FORMAT,
-             "found no numbers, dates or categories besides the target, "
-             "expected one field or more");
+             "found no numbers, dates or categories other than the target, "
+             "expected at least one");
     for (int i = 0; i < t->facts.n; i++)
         if (&t->facts.field[i] != t->target &&
             t->facts.field[i].kind == CR_FIELD_TEXT) {
-            cr_hint(t->s->diag, "cellrun init textcls is a config for text");
+            cr_hint(t->s->diag, "use `cellrun init textcls` for text");
             break;
         }
     return false;
@@ -496,10 +497,7 @@ bool cr_starter_csv(struct cr_starter *s, const char *path,
     table_head(&t);
     cr_buf_str(b, "cellrun: 1\nseed: 1\n");
     if (!t.of.classifies)
-        cr_buf_f(b, "# About the target's mean and deviation: training "
-                    "starts there.\nvars: {mean: %s, spread: %s}\n",
-                 cr_starter_round(s->arena, t.of.mean),
-                 cr_starter_round(s->arena, t.of.spread));
+        cr_starter_vars(s, &t.of);
     table_dataset(&t);
     table_pipe(&t);
     table_network(&t);

@@ -1,4 +1,4 @@
-/* The templates' texts, which the build makes of configs (Makefile). */
+/* The texts of the templates, which the Makefile generates from configs. */
 #include "starter/starter.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ const char *cr_template_summary(struct cr_arena *arena,
     const char *from = t->text + strspn(t->text, "# ");
     size_t n = strcspn(from, "\n");
 
-    /* a sentence that goes on in the next line ends at its colon */
+    /* of a sentence that continues on the next line, take it up to its colon */
     if (n == 0 || from[n - 1] != '.')
         n = strcspn(from, ":\n");
     return cr_strndup(arena, from, n);

@@ -172,7 +172,7 @@ moments.out.weight out.bias out.weight" ]
 "a.safetensors: ok, 1 tensors, $(stat -c %s a.safetensors) bytes (there are \
 no checksums in it)" ]
     run -4 --separate-stderr "$CELLRUN" eval --ckpt a
-    [[ "$stderr" == *"no config in it; give one [E0302]"* ]]
+    [[ "$stderr" == *"the checkpoint contains no config; name a config file [E0302]"* ]]
 }
 
 @test "wrong usage" {

@@ -80,7 +80,7 @@ END2
 @test "eval.use_ema without means is a warning" {
     run -0 --separate-stderr "$CELLRUN" eval --ckpt "$data/run" \
         eval.use_ema=true
-    [[ $stderr == *"warning: 'eval.use_ema': the run kept no moving means"* ]]
+    [[ $stderr == *"warning: 'eval.use_ema' has no effect: the checkpoint contains no moving averages"* ]]
     run -2 "$CELLRUN" eval --ckpt "$data/run" eval.use_ema=true --strict
     run -0 --separate-stderr "$CELLRUN" check "$data/c.yaml" eval.use_ema=true
     [[ $stderr$output == *"'eval.use_ema': no moving means are kept"* ]]
@@ -137,7 +137,7 @@ END2
     [[ $output == *"[E0303]"* ]]
     "$CELLRUN" trace "$data/c.yaml" --step -o t.safetensors
     run -4 "$CELLRUN" eval --ckpt t.safetensors
-    [[ $output == *"no config in it; give one"* ]]
+    [[ $output == *"the checkpoint contains no config; name a config file"* ]]
     run -2 "$CELLRUN" eval
     [[ $output == *"--ckpt is missing"* ]]
     cp "$data/run/ckpt/last.safetensors" g.safetensors

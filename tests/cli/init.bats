@@ -93,7 +93,7 @@ number() {
     table t.csv 400
     run -0 "$CELLRUN" init --from-csv t.csv --target kind -o c.yaml
     [[ $output == *"c.yaml is written"* ]]
-    grep -q '^#   key: an id: every row has another value$' c.yaml
+    grep -q '^#   key: an id: all values differ$' c.yaml
     grep -q '^#   site: all rows have the same value$' c.yaml
     grep -q 'fields: kind, classes: \[tall, wide\]' c.yaml
     run -0 "$CELLRUN" check c.yaml
@@ -115,7 +115,7 @@ number() {
                 $i % 13 ? $age : "", $i % 17 ? $port : "NA", $i * 31 % 60,
                 $i % 20, 1 + $i % 9, $i % 10, $i, $i * $i, $says; }' >m.csv
     "$CELLRUN" init --from-csv m.csv --target survived -o m.yaml
-    grep -q '^# .*: 1 number, 1 date, 1 category, 1 category of many words' m.yaml
+    grep -q '^# .*: 1 number, 1 date, 1 category, 1 category of many values' m.yaml
     grep -q '^#   note: text' m.yaml
     grep -q 'FillMissing: {strategy: median, indicator: true}' m.yaml
     run -0 --separate-stderr "$CELLRUN" train m.yaml -o run -q --json
@@ -174,7 +174,7 @@ number() {
         done
     done
     "$CELLRUN" init --from-folder img -o c.yaml
-    grep -q '33 images of 3 classes, 11 to 11 of each, 16 x 20 pixels' c.yaml
+    grep -q '33 images of 3 classes, 11 per class, 16 x 20 pixels' c.yaml
     run -0 --separate-stderr "$CELLRUN" train c.yaml -o run -q --json --epochs 25
     [ "$(number '.eval.accuracy >= 0.8')" = true ]
     # parts of their own, several sizes
@@ -219,7 +219,7 @@ number() {
             "\n" }' >wide.csv
     run -0 bash -c 'ulimit -v 1000000; exec "$CELLRUN" init --from-csv wide.csv \
         --target c3'
-    [[ $output == *"# The table has 3 rows. What goes in: "* ]]
+    [[ $output == *"# The table has 3 rows. Inputs: "* ]]
 }
 
 @test "errors are plain" {
@@ -231,13 +231,13 @@ number() {
     run -2 "$CELLRUN" init mnist --from-csv t.csv
     [[ $output == *"found several sources"* ]]
     run -2 "$CELLRUN" init --from-csv t.csv
-    [[ $output == *"--target: found nothing, expected the field that is to be predicted: key, height"* ]]
+    [[ $output == *"--target is not set; expected the field to predict: key, height"* ]]
     run -2 "$CELLRUN" init --from-csv t.csv --target knid
     [[ $output == *"did you mean 'kind'?"* ]]
     run -3 "$CELLRUN" init --from-csv t.csv --target site
     [[ $output == *"the target 'site': found one value in all rows"* ]]
     run -3 "$CELLRUN" init --from-csv t.csv --target key
-    [[ $output == *"the target 'key': found 60 different values in 60 rows"* ]]
+    [[ $output == *"the target 'key': found 60 distinct values in 60 rows"* ]]
     run -3 "$CELLRUN" init --from-csv none.csv --target key
     for data in - pipe; do
         [ $data = - ] || mkfifo pipe
@@ -259,7 +259,7 @@ number() {
     run -2 "$CELLRUN" init --from-npy train-x.npy
     sed -i '5s/,[^,]*$/,/' t.csv
     run -3 "$CELLRUN" init --from-csv t.csv --target area
-    [[ $output == *"the target 'area': found 1 rows without a value"* ]]
+    [[ $output == *"the target 'area': found no value in 1 row, "* ]]
     run -2 "$CELLRUN" init mnist -o mnist.txt
 }
 

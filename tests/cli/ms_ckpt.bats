@@ -100,13 +100,13 @@ checksum is "*" was written [E0303]"* ]]
 
 @test "a checkpoint without a config is not a run" {
     run -4 --separate-stderr "$CELLRUN" eval --ckpt "$GOLDEN/types.ckpt"
-    [[ "$stderr" == *"no config in it; give one [E0302]"* ]]
+    [[ "$stderr" == *"the checkpoint contains no config; name a config file [E0302]"* ]]
     [[ "$stderr" == *"usage: cellrun eval FILE.yaml --ckpt "* ]]
     # predict takes no config, and does not ask for one
     run -4 --separate-stderr "$CELLRUN" predict --ckpt "$GOLDEN/types.ckpt" a.png
-    [[ "$stderr" == *"no config in it [E0302]"*"a run that begins with 'load: "* ]]
+    [[ "$stderr" == *"the checkpoint contains no config [E0302]"*"a run with 'load: "* ]]
     run -4 --separate-stderr "$CELLRUN" summary "$GOLDEN/types.ckpt"
-    [[ "$stderr" == *"no config in it; give one [E0302]"* ]]
+    [[ "$stderr" == *"the checkpoint contains no config; name a config file [E0302]"* ]]
 }
 
 @test "convert: there and back, and MindSpore's own bytes" {
