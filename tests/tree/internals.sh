@@ -33,10 +33,10 @@ result 'its functions exist' < <(
     done)
 result 'its rooms are those of the tree' < <(
     diff <(sed -n '/^\.Sh THE ROOMS/,/^\.Ss/s/^\.It Pa //p' "$page" | sort) <(
-        for dir in src/*/; do
+        { for dir in src/*/; do
             if ls "$dir"*.h >/dev/null 2>&1; then basename "$dir"; fi
         done
-        echo commands) | grep '^[<>]')
+        echo commands; } | sort) | grep '^[<>]')
 
 # The lines of the change that are not added are in the tree, one after
 # another; with the added ones the new file compiles.
