@@ -11,7 +11,7 @@
 
 /* ---- planning ---- */
 
-/* Ops may be limited: `only: train`. */
+/* Whether `only: train` or `only: eval` lets a transform apply. */
 static bool applies(struct cr_config *config, const struct cr_node *node,
                     bool train, bool *yes)
 {
@@ -23,17 +23,17 @@ static bool applies(struct cr_config *config, const struct cr_node *node,
     if (only->kind != CR_NODE_STR ||
         (strcmp(only->text, "train") != 0 && strcmp(only->text, "eval") != 0))
         return cr_error(config->diag, only->pos, CR_E_WRONG_TYPE,
-                        "only takes train or eval, not %s",
+                        "only: found %s, expected train or eval",
                         cr_node_what(config->arena, only));
     *yes = (strcmp(only->text, "train") == 0) == train;
     return true;
 }
 
-/* What the numbers of a random op depend on besides seed, epoch and sample:
- * the column, the op's name, and how many of that name stand before it. So
- * two columns are cropped and flipped each in its own way, as two `map` of
- * MindSpore's are, unless `with: COLUMN` beside the op says that they are one
- * thing in two pictures: an image and its mask. */
+/* The key of the random numbers of a transform, besides seed, epoch and sample:
+ * the column, the name of the transform, and the number of transforms of that
+ * name before it. Two columns are cropped and flipped independently, as by two
+ * `map` in MindSpore, unless `with: COLUMN` names another column to take the
+ * key from: an image and its mask. */
 static bool draws(struct cr_config *config, struct cr_column_pipeline *c,
                   const struct cr_node *node, const char *op, uint32_t *to)
 {
@@ -44,7 +44,7 @@ static bool draws(struct cr_config *config, struct cr_column_pipeline *c,
 
     if (with && with->kind != CR_NODE_STR)
         return cr_error(config->diag, with->pos, CR_E_WRONG_TYPE,
-                        "with takes the name of a column, not %s",
+                        "with: found %s, expected the name of a column",
                         cr_node_what(config->arena, with));
     if (with)
         of = with->text;
@@ -56,7 +56,7 @@ static bool draws(struct cr_config *config, struct cr_column_pipeline *c,
     return true;
 }
 
-/* Texts and lists of any length are for the ops that say so. */
+/* Checks that a transform accepts texts and lists, if it gets them. */
 static bool plan_span(const struct cr_transform *op,
                       struct cr_transform_plan *p)
 {
@@ -64,21 +64,23 @@ static bool plan_span(const struct cr_transform *op,
         return true;
     if (op->for_lists && p->in.rank > 0)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "%s takes samples of one shape, not lists of any "
-                        "length; %s is the op for these",
+                        "%s: found lists of varying length, expected samples "
+                        "of one shape; use %s for lists",
                         op->about.name, op->for_lists);
     if (p->in.type != CR_STRING)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "%s takes samples of one shape, not lists of any "
-                        "length; PadEnd gives them one", op->about.name);
+                        "%s: found lists of varying length, expected samples "
+                        "of one shape; use PadEnd before it",
+                        op->about.name);
     return cr_error(p->diag, p->pos, CR_E_DTYPE,
-                    "%s takes numbers, not %s", op->about.name,
-                    p->in.rank ? "words; Lookup turns them into numbers"
+                    "%s: found %s, expected numbers", op->about.name,
+                    p->in.rank ? "tokens (use Lookup to replace them by "
+                                 "indices)"
                                : "text");
 }
 
-/* What the op learns from the training data has the place of the op in the
- * config as its name, which is the same in every data loader. */
+/* Finds the fitted values of a transform by its place in the config, which is
+ * the same for the training and evaluation data. */
 static bool plan_fit(struct cr_config *config, const struct cr_transform *op,
                      struct cr_transform_plan *p)
 {
@@ -87,11 +89,11 @@ static bool plan_fit(struct cr_config *config, const struct cr_transform *op,
     p->fitted = cr_fitted_find(config, p->place, p->fits);
     return p->fitted ||
            cr_error(p->diag, p->pos, CR_E_SHAPE,
-                    "%s has learnt from samples of another shape than %s",
+                    "%s was fitted on samples of another shape than %s",
                     op->about.name, cr_diag_format(p->arena, &p->in));
 }
 
-/* Features that samples have no more are none. */
+/* The features, or NULL if the samples do not have them any more. */
 static const struct cr_features *match(const struct cr_features *features,
                                        const struct cr_spec *spec)
 {
@@ -119,7 +121,7 @@ static bool plan_op(struct cr_config *config, struct cr_column_pipeline *c,
         return true;
     if (c->mix)
         return cr_error(config->diag, node->pos, CR_E_WRONG_TYPE,
-                        "%s works on batches, so nothing may stand after it",
+                        "%s works on batches and must be the last transform",
                         c->mix->about.name);
     if (!draws(config, c, node, obj.about->name, &c->draws[c->n]))
         return false;
@@ -151,7 +153,8 @@ static bool plan_op(struct cr_config *config, struct cr_column_pipeline *c,
     c->out = p->out;
     if (p->n_sizes > 1 && c->n_sizes > 1)
         return cr_error(config->diag, p->pos, CR_E_CONFLICT,
-                        "datapipe.%s draws a size for its batches twice",
+                        "datapipe.%s: only one transform may choose a size for "
+                        "each batch",
                         c->name);
     if (p->n_sizes > 1)
         c->n_sizes = p->n_sizes;
@@ -166,7 +169,7 @@ static bool plan_op(struct cr_config *config, struct cr_column_pipeline *c,
     return true;
 }
 
-/* Bytes of a sample where it stands. */
+/* Bytes of a sample in memory. */
 static size_t size_of(const struct cr_spec *spec)
 {
     return cr_is_ragged(spec) ? sizeof(struct cr_ragged) : cr_bytes(spec);
@@ -177,7 +180,7 @@ static size_t up(size_t bytes)
     return (bytes + 63) / 64 * 64;
 }
 
-/* What is kept as float32 is what the network computes in. */
+/* The element type that the network gets: floating types become CR_REAL. */
 static enum cr_type delivered(enum cr_type type)
 {
     return type == CR_F32 || type == CR_F64 || type == CR_F16 || type == CR_BF16
@@ -189,8 +192,8 @@ static enum cr_type delivered(enum cr_type type)
 
 #define CLASSES_MAX 16
 
-/* The classes of elements that get the same value for the same byte: one for
- * each combination of the ops' channels. */
+/* Classes of elements: those of one class get the same result for the same
+ * byte. There is a class for each combination of channels of the transforms. */
 struct fusion {
     int64_t count;        /* elements */
     int64_t *from;        /* source of each element so far */
@@ -199,8 +202,8 @@ struct fusion {
     int64_t channel[CLASSES_MAX][8]; /* of each fused op, per class */
 };
 
-/* Finds where the run of ops at the end begins that can be one table: what
- * crops and flips stands before it, and is applied op by op. */
+/* Finds the first of the last transforms that can become one table; the
+ * transforms before it, such as crops and flips, are applied one by one. */
 static bool fusible(struct cr_column_pipeline *c)
 {
     const struct cr_spec *in;
@@ -221,7 +224,7 @@ static bool fusible(struct cr_column_pipeline *c)
     return k < c->n;
 }
 
-/* Op k puts every element elsewhere. */
+/* Applies the permutation of transform k. */
 static void follow_order(const struct cr_column_pipeline *c, int k,
                          struct cr_arena *mem, struct fusion *f)
 {
@@ -237,8 +240,8 @@ static void follow_order(const struct cr_column_pipeline *c, int k,
     f->class = class;
 }
 
-/* Op k tells channels apart, so each class may become several; false when
- * they become too many for tables. */
+/* Transform k depends on the channel, so that a class may become several; false
+ * if they are more than CLASSES_MAX. */
 static bool follow_channel(const struct cr_column_pipeline *c, int k,
                            struct fusion *f)
 {
@@ -267,7 +270,7 @@ static bool follow_channel(const struct cr_column_pipeline *c, int k,
     return true;
 }
 
-/* Follows every element through the ops. */
+/* Follows every element through the transforms. */
 static bool follow(const struct cr_column_pipeline *c, struct cr_arena *mem,
                    struct fusion *f)
 {
@@ -326,7 +329,7 @@ static void fuse(struct cr_column_pipeline *c)
     cr_arena_free(&mem);
 }
 
-/* Codes of words are no numbers to compute with. */
+/* Codes of categories must not reach the network as numbers. */
 static bool plan_categories(struct cr_config *config,
                             const struct cr_column_pipeline *c,
                             struct cr_pos pos)
@@ -338,7 +341,8 @@ static bool plan_categories(struct cr_config *config,
             continue;
         cr_error(config->diag, pos, CR_E_DTYPE,
                  "column '%s' ends with the category '%s', but the network "
-                 "takes numbers", c->name, f->name);
+                 "needs numbers",
+                 c->name, f->name);
         cr_hint(config->diag, "add OneHot, or CategoryIndex for an Embedding, "
                               "to datapipe.%s", c->name);
         return false;
@@ -346,7 +350,7 @@ static bool plan_categories(struct cr_config *config,
     return true;
 }
 
-/* The network takes numbers, in samples of one shape. */
+/* Checks that the result is numbers, in samples of one shape. */
 static bool plan_end(struct cr_config *config,
                      const struct cr_column_pipeline *c,
                      const struct cr_node *ops)
@@ -360,26 +364,29 @@ static bool plan_end(struct cr_config *config,
         return plan_categories(config, c, pos);
     if (c->out.type != CR_STRING) {
         cr_error(config->diag, pos, CR_E_SHAPE,
-                 "column '%s' ends as lists of any length, which make no "
-                 "batch", c->name);
-        cr_note(config->diag, "PadEnd: {pad_shape: [LENGTH]} behind it gives "
-                              "them one length");
+                 "column '%s' ends as lists of varying length, but a batch "
+                 "needs one shape",
+                 c->name);
+        cr_note(config->diag, "use PadEnd: {pad_shape: [LENGTH]} at the end to "
+                              "give them one length");
         return false;
     }
     cr_error(config->diag, pos, CR_E_DTYPE,
-             "column '%s' ends as %s, but the network takes numbers", c->name,
-             c->out.rank ? "words" : "text");
+             "column '%s' ends as %s, but the network needs numbers", c->name,
+             c->out.rank ? "tokens" : "text");
     if (c->out.rank)
-        cr_note(config->diag, "Lookup turns words into numbers, PadEnd gives "
-                              "them one length");
+        cr_note(config->diag, "use Lookup to replace tokens by indices, and "
+                              "PadEnd to give them one length");
     else
-        cr_note(config->diag, "give its fields a type (float32, int32), or "
-                              "datapipe.%s a tokenizer and Lookup, or "
-                              "LabelIndex", c->name);
+        cr_note(config->diag,
+                "set a type of its fields (float32, int32), or "
+                "add a tokenizer and Lookup, or LabelIndex, to "
+                "datapipe.%s",
+                c->name);
     return false;
 }
 
-/* The ops planned for one of the shapes that may come out. */
+/* Plans the transforms for one of the possible output shapes. */
 static struct cr_column_pipeline *
 make_size(struct cr_config *config, const char *name, const struct cr_node *ops,
           const struct cr_spec *in, const struct cr_strs *names, bool train,
@@ -403,7 +410,7 @@ make_size(struct cr_config *config, const char *name, const struct cr_node *ops,
     c->n_sizes = 1;
     if (ops && ops->kind != CR_NODE_LIST) {
         cr_error(config->diag, ops->pos, CR_E_WRONG_TYPE,
-                 "datapipe.%s takes a list of ops, not %s", name,
+                 "datapipe.%s: found %s, expected a list of transforms", name,
                  cr_node_what(config->arena, ops));
         return NULL;
     }
@@ -469,7 +476,7 @@ cr_column_pipeline_make(struct cr_config *config, const char *name,
 
 /* ---- running ---- */
 
-/* Eight bytes at a time: the bytes of a word need no load of their own. */
+/* Eight bytes per load, since loads limit the speed. */
 static void look_up(const cr_real *table, const unsigned char *x, int64_t n,
                     cr_real *y)
 {
@@ -514,7 +521,7 @@ static struct cr_rng op_rng(const struct cr_column_pipeline *c, int i,
                   ((uint64_t)epoch << 32) + c->draws[i], (uint64_t)index);
 }
 
-/* What ops from .. n - 1 make of x; NULL after reporting. */
+/* Applies the transforms from .. n - 1 to x; NULL after reporting. */
 static const void *run_ops(const struct cr_column_pipeline *c,
                            struct cr_diag *diag, int from, int n, int64_t epoch,
                            int64_t index, const void *x, void *room,
@@ -542,7 +549,7 @@ static const void *run_ops(const struct cr_column_pipeline *c,
     return x;
 }
 
-/* A value that is missing still is none to compute with. */
+/* Checks that no value is still missing. */
 static bool complete(const struct cr_column_pipeline *c, struct cr_diag *diag,
                      const cr_real *y)
 {
@@ -554,21 +561,23 @@ static bool complete(const struct cr_column_pipeline *c, struct cr_diag *diag,
     if (i == n)
         return true;
     cr_error(diag, CR_NOWHERE, CR_E_DATA_RANGE,
-             c->features ? "column '%s': field '%s' has no value"
-                         : "column '%s': a field has no value%s",
+             c->features ? "column '%s': the value of field '%s' is missing"
+                         : "column '%s': the value of a field is missing%s",
              c->name, c->features ? c->features->v[i].name : "");
-    cr_hint(diag, "add FillMissing to datapipe.%s, or default: VALUE to the "
-                  "data set's columns.%s", c->name, c->name);
+    cr_hint(diag,
+            "add FillMissing to datapipe.%s, or default: VALUE under "
+            "columns.%s of the data set",
+            c->name, c->name);
     return false;
 }
 
-/* From op `from` on, to which x goes. */
+/* Applies the transforms from `from` on to x. */
 static bool run_from(const struct cr_column_pipeline *c, struct cr_diag *diag,
                      int from, int64_t epoch, int64_t index, const void *x,
                      void *y, void *room)
 {
     enum cr_type type = c->n > 0 ? c->plan[c->n - 1].out.type : c->in.type;
-    struct cr_arena mem = { 0 }; /* used by spans alone */
+    struct cr_arena mem = { 0 }; /* used for texts and lists only */
 
     x = run_ops(c, diag, from, c->fused ? c->first : c->n, epoch, index, x,
                 room, &mem);
@@ -582,7 +591,7 @@ static bool run_from(const struct cr_column_pipeline *c, struct cr_diag *diag,
     return x != NULL;
 }
 
-/* ---- ops that learn ---- */
+/* ---- fitting ---- */
 
 struct cr_fitted *cr_fitted_find(struct cr_config *config, const char *name,
                                  int64_t n)
@@ -604,7 +613,7 @@ struct cr_fitted *cr_fitted_find(struct cr_config *config, const char *name,
         return f;
     for (CR_EACH(m, kept))
         if (m->kind != CR_NODE_INT && m->kind != CR_NODE_REAL)
-            return f; /* not what an op has learnt */
+            return f; /* not fitted values */
     n = 0;
     for (CR_EACH(m, kept))
         f->value[n++] = m->real;
@@ -652,7 +661,7 @@ bool cr_column_pipeline_run(const struct cr_column_pipeline *c,
     return run_from(c, diag, 0, epoch, index, x, y, room);
 }
 
-/* What the plan of an op has against a sample, at the sample's place. */
+/* Reports the error of a plan at the position of the sample. */
 static bool other_refused(const struct cr_column_pipeline *c,
                           struct cr_diag *diag, const struct cr_diag *why,
                           struct cr_pos at, const struct cr_spec *spec,
@@ -664,13 +673,13 @@ static bool other_refused(const struct cr_column_pipeline *c,
                     why->first->text);
 }
 
-/* What an op has learnt is of one shape. */
+/* Fitted values are for samples of one shape. */
 static bool plan_fitted(const struct cr_column_pipeline *c, int i,
                         const struct cr_transform_plan *p)
 {
     return p->fits == c->plan[i].fits ||
            cr_error(p->diag, p->pos, CR_E_SHAPE,
-                    "%s has learnt from samples of another shape than %s",
+                    "%s was fitted on samples of another shape than %s",
                     c->op[i]->about.name, cr_diag_format(p->arena, &p->in));
 }
 
@@ -716,14 +725,17 @@ bool cr_column_pipeline_run_other(const struct cr_column_pipeline *c,
             return run_from(c, diag, i + 1, epoch, index, x, y, room);
     }
     cr_error(diag, cr_sample_pos(set, diag->arena, index), CR_E_DATA_FORMAT,
-             "sample %lld of column '%s' is %s and %s after its ops, but the "
-             "first one is %s and %s: a batch needs one shape",
+             "sample %lld of column '%s' has shape %s, and %s after its "
+             "transforms; the first sample has %s and %s: a batch needs one "
+             "shape",
              (long long)index, c->name, cr_diag_format(diag->arena, spec),
              cr_diag_format(diag->arena, &now),
              cr_diag_format(diag->arena, &c->in),
              cr_diag_format(diag->arena, n > 0 ? &c->plan[n - 1].out : &c->in));
-    cr_hint(diag, "datapipe.%s needs a Resize: {size: [height, width]}, "
-            "CenterCrop, RandomCrop or RandomResizedCrop", c->name);
+    cr_hint(diag,
+            "add Resize: {size: [height, width]}, CenterCrop, RandomCrop "
+            "or RandomResizedCrop to datapipe.%s",
+            c->name);
     return false;
 }
 
@@ -754,10 +766,10 @@ bool cr_column_pipeline_apply(struct cr_column_pipeline *c,
 
     if (op >= 0)
         return cr_error(diag, c->plan[op].pos, CR_E_CKPT_FORMAT,
-                        "%s learns from the training data, and the checkpoint "
-                        "does not hold what it learnt",
+                        "%s needs statistics fitted on the training data, but "
+                        "the checkpoint does not contain them",
                         c->op[op]->about.name);
-    /* only now: many a data loader is planned to see what comes out of it */
+    /* not earlier, since often only the output shape is needed */
     if (!c->own_scratch) {
         c->own_scratch = cr_alloc(c->arena, 1, c->scratch_bytes + 1);
         c->fuse = true;

@@ -384,8 +384,8 @@ static bool choose_workers(struct cr_data_loader *p,
     return true;
 }
 
-/* A cache leaves files, for which the config of a checkpoint is no
- * reason. */
+/* Whether the disk cache may write files: a checkpoint that is not trusted may
+ * not ask for it. */
 static bool disk_cache_allowed(const struct cr_config *config)
 {
     const struct cr_node *cache = cr_node_find(config->root, "datapipe.cache");
@@ -395,8 +395,8 @@ static bool disk_cache_allowed(const struct cr_config *config)
            (!dir || cr_config_allows(config, CR_WRITE_FOLDER, dir->text));
 }
 
-/* Where decoded samples are kept: a name for each data set, so that what is
- * outdated is replaced. NULL where they are not kept on disk. */
+/* The path of the disk cache: one name per data set, so that an outdated cache
+ * is replaced. */
 static const char *disk_cache_file(struct cr_data_loader *p)
 {
     struct cr_config *c = p->config;
@@ -427,7 +427,7 @@ static void make_reader(struct cr_data_loader *p,
     p->reader = cr_reader_open(p->arena, &p->set, &want);
 }
 
-/* `on_error`: samples that cannot be read leave the pool. */
+/* Removes samples that cannot be read from the pool, as `on_error` asks. */
 static void leave_out(struct cr_data_loader *p, int on_error)
 {
     struct cr_sampler *o = &p->sampler;
@@ -454,9 +454,10 @@ static void leave_out(struct cr_data_loader *p, int on_error)
     if (lost == 0)
         return;
     cr_warn(diag, p->pos, CR_E_DATA_FORMAT,
-            "%lld of %lld samples of dataset.%s cannot be read and are left "
-            "out", (long long)lost, (long long)o->n, p->want.split);
-    cr_hint(diag, "the first is %s", first);
+            "%lld of %lld samples of dataset.%s cannot be read and are "
+            "skipped",
+            (long long)lost, (long long)o->n, p->want.split);
+    cr_hint(diag, "first unreadable file: %s", first);
     o->pool = pool;
     o->n = n;
 }

@@ -29,7 +29,7 @@ struct cr_per_feature {
 #define CR_FIELDS_OPT(T)                                            \
     CR_STRS_OPTIONAL(T, fields,                                     \
                      "Fields of a CSVDataset, or globs over them. " \
-                     "Default: all that the op is for.")
+                     "Default: all that the transform applies to.")
 
 /* Makes p->self, `size` bytes; what goes out is as what comes in, float64 if
  * that is, else float32. False after reporting. */

@@ -8,70 +8,69 @@
 static const struct cr_opt split_opts[] = {
     CR_QUANTITY_OPTIONAL(
         struct cr_dataset_split, train, CR_SAMPLES,
-        "Fraction of the training data that is trained on: 0.7, "
-        "70%, or a number of samples. The first of train, eval and "
-        "test that is not given gets what the others leave.",
+        "Fraction of the training data to train on (0.7 or 70%), or a "
+        "number of samples. The first of train, eval and test that is "
+        "not set gets the remaining samples.",
         .share = true),
     CR_QUANTITY_OPTIONAL(struct cr_dataset_split, eval, CR_SAMPLES,
-                         "Fraction that is `eval`, or a number of samples.",
+                         "Fraction for eval, or a number of samples.",
                          .share = true),
     CR_QUANTITY_OPTIONAL(struct cr_dataset_split, test, CR_SAMPLES,
-                         "Fraction that is `test`, or a number of samples.",
+                         "Fraction for test, or a number of samples.",
                          .share = true),
     CR_QUANTITY_DEFAULT(
         struct cr_dataset_split, eval_from_train, "10%", CR_SAMPLES,
-        "Instead of these three, the fraction of the training data "
-        "that is `eval`, or a number of samples.",
+        "Fraction of the training data for eval, or a number of samples; "
+        "used if train, eval and test are not set.",
         .share = true),
     CR_STR_OPTIONAL(
         struct cr_dataset_split, stratify,
-        "Column of classes, or field of a CSVDataset, each value of "
-        "which has the same share in all parts."),
+        "Column of classes, or field of a CSVDataset, whose values are "
+        "distributed alike in all parts."),
     CR_STR_OPTIONAL(
         struct cr_dataset_split, group,
-        "Column or field whose values stay together: samples of one "
-        "group are all in the same part. Sizes are as near as that "
-        "allows."),
+        "Column or field of groups: samples of equal value are put into "
+        "the same part. The sizes are met as closely as that allows."),
     CR_STR_OPTIONAL(struct cr_dataset_split, time,
-                    "Column or field of numbers or dates by which samples are "
-                    "sorted: the latest are test, those before them eval."),
+                    "Column or field of numbers or dates to sort the samples "
+                    "by: the latest become test, those before them eval."),
     CR_INT_DEFAULT(struct cr_dataset_split, seed, 1, 0, INT64_MAX,
-                   "Which samples go where."),
+                   "Random seed of the split."),
     CR_INT_OPTIONAL(
         struct cr_dataset_split, folds, 2, 1000,
-        "Cross-validation: number of parts of the training data, as "
-        "equal as can be. One is `test`, the others are what train "
-        "and eval are made of. eval --kfold trains on all."),
+        "Cross-validation: number of folds of the training data. One is "
+        "test, train and eval are taken from the others. eval --kfold "
+        "trains once per fold."),
     CR_INT_OPTIONAL(struct cr_dataset_split, fold, 0, 999,
-                    "The part that is `test`, from 0; needs folds."),
+                    "Index of the fold that is test, from 0; needs folds."),
     { 0 },
 };
 
 static const struct cr_opt dataset_opts[] = {
     CR_OBJ_OPTIONAL(struct cr_data_section, train, CR_KIND_DATASET,
-                    "What is trained on."),
+                    "Training data."),
     CR_OBJ_OPTIONAL(struct cr_data_section, eval, CR_KIND_DATASET,
-                    "What is evaluated on while training."),
+                    "Data for evaluation during training."),
     CR_OBJ_OPTIONAL(struct cr_data_section, test, CR_KIND_DATASET,
-                    "What `cellrun eval` takes where there is no eval."),
+                    "Test data, which `cellrun eval` uses without eval."),
     CR_SUB(struct cr_data_section, split, split_opts,
-           "Parts of the training data, instead of data sets eval and "
-           "test."),
+           "Split of the training data into parts, in place of the data "
+           "sets eval and test."),
     CR_ENUM_DEFAULT(
         struct cr_data_section, on_error, CR_ON_ERROR_STOP, "stop|skip|warn",
-        "What a file that cannot be decoded does: it stops the run; "
-        "it is left out, as if it were not there, and counted; or it "
-        "is named too. To know them, skip and warn decode all files "
-        "once before the first step, which cache: disk remembers."),
+        "Action on files that cannot be decoded. stop: end the run. skip: "
+        "ignore them and report how many. warn: also name each one. skip "
+        "and warn decode all files once before the first step; cache: disk "
+        "stores the result."),
     { 0 },
 };
 
 const struct cr_section cr_section_dataset = {
     .about = {
         .name = "dataset",
-        .summary = "Where samples come from.",
-        .detail = "Relative paths are looked for beside the config, then in "
-                  "the folders of CELLRUN_DATA.",
+        .summary = "Data sets for training, evaluation and test.",
+        .detail = "Relative paths start from the folder of the config, then "
+                  "from the folders of CELLRUN_DATA.",
         .example = "dataset:\n"
                    "  train: {MnistDataset: {dataset_dir: mnist, usage: "
                    "train}}\n"
@@ -90,74 +89,75 @@ const struct cr_section cr_section_dataset = {
 
 static const struct cr_opt batch_opts[] = {
     CR_INT_DEFAULT(struct cr_batching, batch_size, 32, 1, CR_DIM_MAX,
-                   "Samples in a batch."),
+                   "Samples per batch."),
     CR_NODE(struct cr_batching, drop_remainder,
-            "Whether the short last batch is left out: true, false, or a map "
-            "{train: true, eval: false}."),
+            "Whether to drop a last batch that is incomplete: true, false, or "
+            "a map {train: true, eval: false}."),
     { 0 },
 };
 
 static const struct cr_opt shuffle_opts[] = {
     CR_BOOL_DEFAULT(struct cr_shuffling, enabled, true,
-                    "Whether training data are shuffled; `shuffle: false` says "
-                    "the same in short. A data set's own shuffle: false too."),
+                    "Shuffle the training data; `shuffle: false` is short for "
+                    "it. A data set with shuffle: false is not shuffled."),
     CR_NODE(struct cr_shuffling, buffer_size,
-            "all, or the number of samples that are mixed at a time."),
+            "Size of the shuffle buffer: all, or a number of samples."),
     { 0 },
 };
 
 static const struct cr_opt weighted_opts[] = {
     CR_NODE(struct cr_weighted, weights,
-            "balanced: every class of the label as often; a column of single "
-            "numbers, the weight of each sample; a map class: weight; or a "
-            "list, one weight for each sample of the data set."),
+            "Weights of the samples: balanced (all classes of the label "
+            "equally often), the name of a column with one weight per sample, "
+            "a map {class: weight}, or a list with one weight per sample of "
+            "the data set."),
     CR_INT_OPTIONAL(struct cr_weighted, num_samples, 1, CR_DIM_MAX,
-                    "Samples of an epoch. Default: as many as there are."),
+                    "Samples per epoch. Default: the number of samples."),
     CR_BOOL_DEFAULT(struct cr_weighted, replacement, true,
-                    "Whether a sample may stand in an epoch several times."),
+                    "Sample with replacement: a sample may occur several times "
+                    "in an epoch."),
     { 0 },
 };
 
 static const struct cr_opt sampler_opts[] = {
     CR_SUB(struct cr_sampling, WeightedRandomSampler, weighted_opts,
-           "Training samples are drawn at random, each as often as its "
-           "weight says."),
+           "Draws training samples at random, with probabilities proportional "
+           "to their weights."),
     { 0 },
 };
 
 static const struct cr_opt datapipe_opts[] = {
     CR_SUB(struct cr_datapipe_section, batch, batch_opts, "Batches."),
     CR_SUB(struct cr_datapipe_section, shuffle, shuffle_opts,
-           "How training data are shuffled."),
+           "Shuffling of the training data."),
     CR_SUB(struct cr_datapipe_section, sampler, sampler_opts,
-           "Which training samples an epoch has; instead of shuffle."),
+           "Choice of the training samples of an epoch, in place of shuffle."),
     CR_NODE(struct cr_datapipe_section, workers,
-            "Threads that prepare batches while the network computes: auto "
-            "or a number; 0 prepares each between two steps. Any number "
-            "gives the same batches."),
+            "Number of threads that prepare batches while the network "
+            "computes, or auto; 0: prepare each batch between two steps. The "
+            "batches do not depend on it."),
     CR_INT_DEFAULT(struct cr_datapipe_section, prefetch, 4, 1, 1024,
-                   "Batches that workers prepare ahead."),
+                   "Number of batches that workers prepare in advance."),
     CR_ENUM_DEFAULT(
         struct cr_datapipe_section, cache, CR_CACHE_NONE, "none|memory|disk",
-        "Where decoded images are kept, as they are before the ops: "
-        "in memory as they are read, or in a file below .cache in the "
-        "folder of runs, which is made before the first step and "
-        "serves later runs until a name, size or time of the data "
-        "changes. Arrays in files are kept anyway."),
+        "Cache of decoded images, before any transform. memory: filled "
+        "while reading. disk: a file below .cache in the runs folder, built "
+        "before the first step and reused until a name, size or time of the "
+        "data changes. Array files stay in memory anyway."),
     { 0 },
 };
 
 const struct cr_section cr_section_datapipe = {
     .about = {
         .name = "datapipe",
-        .summary = "What happens to samples before the network sees them.",
-        .detail = "Each column of the data set may have a list of ops, under "
-                  "its name; the other keys are those listed here. Columns "
-                  "without ops pass as they are. Beside an op may stand "
-                  "`only: train` or `only: eval`, and `with: COLUMN`: random "
-                  "ops of a column draw numbers of their own, unless they "
-                  "follow those of the same name in another column, as a "
-                  "mask follows its image.",
+        .summary = "Transforms, batching and caching of samples.",
+        .detail = "Each column of the data set may have a list of transforms "
+                  "under its name; other keys are listed below. Columns "
+                  "without transforms pass unchanged. `only: train` or "
+                  "`only: eval` limits a transform to that data. `with: "
+                  "COLUMN` makes a random transform use the same random "
+                  "numbers as the transform of that name in COLUMN, for an "
+                  "image and its mask.",
         .example = "datapipe:\n"
                    "  image: [{Rescale: {rescale: $(1/255), shift: 0.0}}, "
                    "HWC2CHW]\n"
@@ -166,10 +166,9 @@ const struct cr_section cr_section_datapipe = {
         .opts = datapipe_opts,
         .size = sizeof(struct cr_datapipe_section),
     },
-    .raw = true, /* columns stand beside the keys */
+    .raw = true, /* columns are keys too */
 };
 
-/* Reads the keys that have rows; the others are columns. */
 bool cr_datapipe_section_read(struct cr_config *config,
                               struct cr_datapipe_section *to)
 {
@@ -179,7 +178,7 @@ bool cr_datapipe_section_read(struct cr_config *config,
 
     if (node && node->kind != CR_NODE_MAP)
         return cr_error(config->diag, node->pos, CR_E_WRONG_TYPE,
-                        "datapipe takes a map, not %s",
+                        "datapipe: found %s, expected a map",
                         cr_node_what(config->arena, node));
     if (!node)
         return cr_opts_read(config->arena, config->diag,

@@ -33,7 +33,7 @@ struct cr_shuffling {
 enum cr_cache { CR_CACHE_NONE, CR_CACHE_MEMORY, CR_CACHE_DISK };
 
 struct cr_weighted {
-    const struct cr_node *weights; /* NULL: no such sampler */
+    const struct cr_node *weights; /* NULL: no weighted sampler */
     int64_t num_samples;
     bool replacement;
 };
@@ -51,9 +51,11 @@ struct cr_datapipe_section {
     int cache;
 };
 
+/* Reads the keys of datapipe that are not columns; without the section, the
+ * defaults. False after reporting. */
 bool cr_datapipe_section_read(struct cr_config *config,
                               struct cr_datapipe_section *to);
-/* Whether the name is a key of datapipe, and so no column. */
+/* Whether the name is a key of datapipe and not a column. */
 bool cr_datapipe_is_key(const char *name);
 
 #endif

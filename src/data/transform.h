@@ -1,9 +1,9 @@
 /*
- * A transform: one op of a column's datapipe, planned like an op of a
- * network. plan sees type and shape that come in and sets those that go out;
- * apply computes one sample. Neighbours over uint8 fuse: a transform whose
- * result depends on the value and the channel alone gives `value`, and the
- * planner turns a run of such into one table of 256 entries per channel.
+ * Transforms: each is one step of a datapipe, planned like an op of a network.
+ * plan gets the type and shape of the input and sets those of the output; apply
+ * computes one sample. Consecutive transforms of uint8 are fused: a transform
+ * whose result depends only on the value and the channel has `value`, and the
+ * planner turns such transforms into one table of 256 entries per channel.
  */
 #ifndef CR_DATA_TRANSFORM_H
 #define CR_DATA_TRANSFORM_H
@@ -13,9 +13,9 @@
 #include "math/rng.h"
 #include "math/spec.h"
 
-/* The first dimension of a list whose length differs between samples. It and
- * CR_STRING are in memory as a struct cr_ragged; elements of a list of texts
- * are such spans too. */
+/* The first dimension of lists of varying length. Such lists and texts
+ * (CR_STRING) are stored as struct cr_ragged; so are the elements of a list of
+ * texts. */
 #define CR_DIM_RAGGED (-1)
 
 static inline bool cr_is_ragged(const struct cr_spec *spec)
@@ -26,14 +26,14 @@ static inline bool cr_is_ragged(const struct cr_spec *spec)
 
 struct cr_features;
 
-/* What a transform learns from the training samples: numbers, of which all
- * data loaders of a config and its checkpoints have the same. */
+/* Values that a transform fits to the training samples. All data sets of a
+ * config share them, and checkpoints contain them. */
 struct cr_fitted {
-    const char *name;       /* "x.0": column, and which of its ops */
+    const char *name; /* "x.0": column, and index of the transform */
     bool ready;
     int64_t seen;           /* samples so far */
     int64_t n;
-    double *value;          /* sums at first, then what they tell */
+    double *value; /* sums at first, then the fitted values */
     struct cr_fitted *next;
 };
 
@@ -43,22 +43,22 @@ struct cr_transform_plan {
     struct cr_diag *diag;
     struct cr_arena *arena;
     struct cr_config *config;
-    struct cr_strs classes; /* the words that integers stand for, if they do;
-                               of what goes out when plan returns */
-    const struct cr_features *features; /* what stands where along the last
-                               axis (data/features.h); of what goes out when
-                               plan returns; NULL: not known */
+    struct cr_strs classes; /* names of integer values, if any; plan updates
+                               them for the output */
+    const struct cr_features *features; /* of the last axis (data/features.h);
+                               NULL: unknown; plan updates them for the
+                               output */
     const char *column;     /* of the data set */
-    const char *place;      /* name of what is fitted here */
-    int64_t fits;           /* numbers to be fitted, set by plan */
+    const char *place;      /* cr_fitted.name of this transform */
+    int64_t fits;           /* number of values to fit, set by plan */
     struct cr_fitted *fitted;
     struct cr_spec in;
     struct cr_spec out;     /* to be set */
-    void *self;             /* the transform's own, made by plan; or NULL */
-    int size_index;         /* plan for this one of `scales` shapes */
-    int n_sizes;            /* set by plan: so many shapes may come out, one
-                              for each batch of training; 0: one */
-    size_t scratch;         /* bytes that apply may use, per thread */
+    void *self;             /* state of the transform, set by plan, or NULL */
+    int size_index;         /* index of the output shape to plan for */
+    int n_sizes;            /* set by plan: number of output shapes, of which
+                              each training batch has one; 0 means 1 */
+    size_t scratch;         /* bytes of scratch for apply, per thread */
 };
 
 struct cr_sample {
@@ -67,53 +67,53 @@ struct cr_sample {
     void *y;
     void *scratch;
     struct cr_rng rng;      /* a function of seed, epoch, sample, column (or
-                               the one beside `with`), op and its number */
+                               that of `with`), name and number of the
+                               transform */
     struct cr_diag *diag;   /* for data out of range (E0204) */
     int64_t index;          /* of the sample in its data set, for messages */
-    struct cr_arena *mem;   /* for what spans of y point at */
+    struct cr_arena *mem;   /* holds the elements of texts and lists in y */
 };
 
-/* What an op that mixes the samples of a batch sees: all of them, and their
- * labels, rows of classes. x and labels are what was; y and mixed the same
- * now, to be changed. */
+/* The batch that a mixing transform gets. x and labels (rows of class weights)
+ * are the inputs; y and mixed are copies of them, to be changed. */
 struct cr_batch_mix {
     const struct cr_transform_plan *plan;
-    int64_t n, each, classes;   /* rows; elements of one; of one's label */
+    int64_t n, each, classes; /* samples; elements of one; of its label */
     const cr_real *x, *labels;
     cr_real *y, *mixed;
-    int64_t *order;             /* room for n */
-    struct cr_rng rng;          /* of seed, epoch and batch; b + 1 + i is
-                                   free for row i */
+    int64_t *order;    /* scratch for n indices */
+    struct cr_rng rng; /* of seed, epoch and batch; b + 1 + i is
+                          free for sample i */
 };
 
 struct cr_transform {
     struct cr_descriptor about;
     bool (*plan)(struct cr_transform_plan *plan);
     bool (*apply)(struct cr_sample *sample);
-    /* Instead of apply: stands last, and serves training only. */
+    /* In place of apply: the last transform, applied in training only. */
     void (*mix)(struct cr_batch_mix *mix);
-    /* Optional: the value for a stored value x in channel c: what apply
-     * would give, to the last bit. channel tells which one element i of the
-     * input is in; NULL: there is but one. */
+    /* Optional: the result for a stored value x in channel c, bit-identical to
+     * apply. channel is the channel of element i of the input; NULL: there is
+     * only one. */
     double (*value)(const struct cr_transform_plan *plan, double x, int64_t c);
     int64_t (*channel)(const struct cr_transform_plan *plan, int64_t i);
     /* Optional: the result is a permutation of the elements: from[i] is the
      * input element that goes to output element i (HWC2CHW). */
     void (*order)(const struct cr_transform_plan *plan, int64_t *from);
-    /* Optional: learns from a training sample x, number fitted->seen from 1
-     * on; and makes of all of them what apply needs, or, where that is 0,
-     * only frees what fit has allocated. False after reporting. */
+    /* Optional: fit adds a training sample x, number fitted->seen from 1 on;
+     * fit_end computes the fitted values or, if `seen` is 0, only frees what
+     * fit has allocated. False after reporting. */
     void (*fit)(const struct cr_transform_plan *plan, const void *x);
     bool (*fit_end)(const struct cr_transform_plan *plan);
-    bool fills;             /* takes missing values away */
-    bool random;            /* differs between epochs */
-    bool ragged;            /* takes texts and lists of any length too */
-    const char *for_lists;  /* what does not span: the op that lists have
-                               instead; NULL: none */
+    bool fills;            /* replaces missing values */
+    bool random;           /* depends on the epoch */
+    bool ragged;           /* accepts texts and lists too */
+    const char *for_lists; /* if it does not: the transform to use for lists;
+                              NULL: none */
 };
 
-/* The numbers fitted under that name; made with the first call. NULL: there
- * are not n of them. */
+/* The fitted values of that name, created by the first call; NULL if their
+ * number is not n. */
 struct cr_fitted *cr_fitted_find(struct cr_config *config, const char *name,
                                  int64_t n);
 

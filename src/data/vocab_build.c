@@ -1,10 +1,9 @@
 /*
- * The section `vocab`: vocabularies of words.
+ * The section `vocab`: vocabularies of tokens.
  *
- * Special tokens come first, then words by how often they stand in the
- * training samples, those of one count in the order of their bytes; as in
- * MindSpore's Vocab.from_dataset. Samples set aside by `split` are not
- * counted.
+ * Special tokens come first, then the tokens of the training samples by
+ * descending frequency, and by their bytes among equal ones, as in MindSpore's
+ * Vocab.from_dataset. Samples that `split` sets aside are not counted.
  */
 #include "base/str.h"
 #include "data/data_loader.h"
@@ -26,16 +25,17 @@ struct entry {
 };
 
 static const struct cr_opt entry_opts[] = {
-    CR_NODE(struct entry, tokenizer, "What splits texts into words."),
+    CR_NODE(struct entry, tokenizer, "Tokenizer of the texts."),
     CR_BOOL_OPTIONAL(struct entry, lower_case,
-                     "The tokenizer's own lower_case."),
+                     "Argument lower_case of the tokenizer."),
     CR_INT_OPTIONAL(struct entry, vocab_size, 1, TOKENS_MAX,
-                    "The most tokens, special ones among them."),
+                    "Maximum number of tokens, special ones included."),
     CR_STRS_OPTIONAL(struct entry, special_tokens,
-                     "Tokens that come first, from number 0 on."),
-    CR_ENUM_DEFAULT(struct entry, build_from, 0, "train", "What is counted."),
+                     "Tokens with the first indices, from 0 on."),
+    CR_ENUM_DEFAULT(struct entry, build_from, 0, "train",
+                    "Data whose tokens are counted."),
     CR_STR_OPTIONAL(struct entry, file,
-                    "Tokens from a file instead, one a line."),
+                    "File of tokens, one per line, in place of counting."),
     { 0 },
 };
 
@@ -48,16 +48,16 @@ static const struct cr_descriptor entry_about = {
 const struct cr_section cr_section_vocab = {
     .about = {
         .name = "vocab",
-        .summary = "Vocabularies: the numbers of words, per text column.",
-        .detail = "Under the name of each column stand: tokenizer, the type "
-                  "that splits its texts (with its arguments, or lower_case "
-                  "beside it); vocab_size, the most tokens, special ones "
-                  "among them; special_tokens, which come first; build_from: "
-                  "train, or file, a file of tokens, one a line. Words are "
-                  "counted in the training samples, without those that "
-                  "dataset.split sets aside: more frequent ones come first. "
-                  "$vocab.COLUMN.size is the number of tokens; checkpoints "
-                  "keep the vocabulary.",
+        .summary = "Vocabularies: token indices of text columns.",
+        .detail = "Each column has a map with these keys: tokenizer, the type "
+                  "that splits its texts (with its arguments, or with "
+                  "lower_case next to it); vocab_size, the maximum number of "
+                  "tokens, special ones included; special_tokens, which get "
+                  "the first indices; build_from: train, or file, a file of "
+                  "tokens, one per line. Tokens are counted in the training "
+                  "samples, without those that dataset.split sets aside; more "
+                  "frequent ones get lower indices. $vocab.COLUMN.size is the "
+                  "number of tokens; checkpoints contain the vocabulary.",
         .example = "vocab:\n"
                    "  text: {tokenizer: BasicTokenizer, lower_case: true, "
                    "vocab_size: 20000, special_tokens: [\"<pad>\", "
@@ -81,7 +81,7 @@ struct counter {
     struct cr_pos pos;
     struct word *word;
     int64_t n, cap;
-    int64_t *slot;          /* number and one; 0: free */
+    int64_t *slot; /* hash table of index + 1; 0: free */
     uint64_t room;
 };
 

@@ -1,8 +1,8 @@
-/* Bucket: y = number of edges that are not above x.
+/* Bucket: y = number of edges that are <= x.
  *
- * The edges are given, or cut the training values of each feature into bins
- * of as many values: they are its quantiles i / bins, 0 < i < bins, less
- * those that come twice and the least value itself. */
+ * The edges are given, or are the quantiles i / bins, 0 < i < bins, of the
+ * training values of each feature, without duplicates and without the smallest
+ * value itself. */
 #include "data/per_feature.h"
 
 #include <math.h>
@@ -16,15 +16,16 @@ struct bucket {
 
 static const struct cr_opt bucket_opts[] = {
     CR_INT_OPTIONAL(struct bucket, bins, 2, 1000,
-                    "Number of bins, which get as many training values each."),
+                    "Number of bins with equal numbers of training values."),
     CR_REALS_OPTIONAL(struct bucket, edges, -INFINITY, INFINITY,
-                      "Where bins begin instead, in order: one bin more."),
+                      "Lower edges of all bins but the first, in ascending "
+                      "order, in place of bins."),
     CR_FIELDS_OPT(struct bucket),
     { 0 },
 };
 
-/* fitted->value: for each feature the number of edges, then bins - 1 edges,
- * of which those behind that number are 0. */
+/* fitted->value: for each feature the number n of its edges, then n edges, then
+ * bins - 1 - n zeros. */
 
 static bool bucket_check(struct cr_transform_plan *p, const struct bucket *o)
 {
@@ -37,9 +38,9 @@ static bool bucket_check(struct cr_transform_plan *p, const struct bucket *o)
     for (i = 1; i < o->edges.n; i++)
         if (!(o->edges.v[i - 1] < o->edges.v[i]))
             return cr_error(p->diag, p->pos, CR_E_OUT_OF_RANGE,
-                            "Bucket: edges: found %g behind %g, expected "
-                            "numbers in order", o->edges.v[i],
-                            o->edges.v[i - 1]);
+                            "Bucket: edges: found %g after %g, expected "
+                            "ascending numbers",
+                            o->edges.v[i], o->edges.v[i - 1]);
     return true;
 }
 
@@ -131,12 +132,12 @@ static bool bucket_apply(struct cr_sample *s)
 const struct cr_transform cr_transform_bucket = {
     .about = {
         .name = "Bucket",
-        .summary = "The number of the bin that a value lies in.",
-        .detail = "A bin has its lower edge and all above it, below the next "
-                  "one. With bins the edges are quantiles of the training "
-                  "data, for each place along the last axis; those that are "
-                  "equal count once, which leaves fewer bins. OneHot behind "
-                  "it gives each bin a column.",
+        .summary = "Discretisation: the index of the bin of a value.",
+        .detail = "A bin includes its lower edge and excludes the edge of the "
+                  "next one. With bins the edges are quantiles of the training "
+                  "data, for each index of the last axis; equal edges are "
+                  "merged, which leaves fewer bins. OneHot after it makes a "
+                  "column of each bin.",
         .example = "datapipe: {x: [{Bucket: {bins: 4, fields: [age]}}, "
                    "OneHot]}\n",
         .opts = bucket_opts,

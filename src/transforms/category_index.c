@@ -1,6 +1,5 @@
-/* CategoryIndex: the place of a category among those of the training data,
- * from 1 on in their order; 0 for a missing value and words that are not
- * there. */
+/* CategoryIndex: the index of a category of the training data, from 1 on in
+ * their order; 0 for missing values and unknown strings. */
 #include "data/per_feature.h"
 
 #include <string.h>
@@ -15,8 +14,8 @@ struct category_index {
 static const struct cr_opt category_index_opts[] = {
     CR_ENUM_DEFAULT(
         struct category_index, unknown, UNKNOWN_CLASS, "class|error",
-        "What a missing value and a word that the training data have "
-        "not become. class: 0. error: a message."),
+        "Action on missing values and strings that the training data do "
+        "not contain. class: index 0. error: end with a message."),
     CR_FIELDS_OPT(struct category_index),
     { 0 },
 };
@@ -71,8 +70,9 @@ static bool category_index_apply(struct cr_sample *s)
         x[i] = (double)cr_category_index(f->category, x[i]);
         if (x[i] == 0 && o->unknown == UNKNOWN_ERROR)
             return cr_error(s->diag, s->plan->pos, CR_E_DATA_RANGE,
-                            "CategoryIndex: field '%s' has no value, or a "
-                            "word that the training data have not", f->name);
+                            "CategoryIndex: field '%s': the value is missing "
+                            "or not in the training data",
+                            f->name);
     }
     cr_per_feature_put(s, x);
     return true;
@@ -81,14 +81,14 @@ static bool category_index_apply(struct cr_sample *s)
 const struct cr_transform cr_transform_category_index = {
     .about = {
         .name = "CategoryIndex",
-        .summary = "The numbers of categories, for an Embedding.",
-        .detail = "Categories of the training data count from 1 on in the "
-                  "order of their names, or of their values where all are "
-                  "numbers; 0 is unknown. The result is int32 where all "
-                  "fields are categories. $vocab.COLUMN.size is the number "
-                  "of a column's only category and the unknown one, and of "
-                  "several $vocab.COLUMN.FIELD.size. Checkpoints keep the "
-                  "words.",
+        .summary = "Indices of categories, for an Embedding.",
+        .detail = "Categories of the training data get the indices from 1 on "
+                  "in the order of their names, or of their values if all are "
+                  "numbers; 0 is unknown. The result is int32 if all fields "
+                  "are categories. $vocab.COLUMN.size is the number of "
+                  "indices, 0 included, of a column with one category; with "
+                  "several it is $vocab.COLUMN.FIELD.size. Checkpoints "
+                  "contain the categories.",
         .example = "datapipe: {colour: [CategoryIndex]}\n",
         .opts = category_index_opts,
         .size = sizeof(struct category_index),

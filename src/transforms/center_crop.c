@@ -1,6 +1,6 @@
-/* CenterCrop: the middle of an image, from floor((in - size) / 2) on. Where
- * the image is smaller it gets zeros first: (d + 1) / 2 of the d that are
- * missing before it, d / 2 after. */
+/* CenterCrop: the centre of an image, from floor((in - size) / 2) on. An image
+ * that is d pixels too small is padded with zeros: (d + 1) / 2 before it, d / 2
+ * after it. */
 #include "data/image.h"
 
 struct center_crop {
@@ -36,8 +36,8 @@ static bool center_crop_plan(struct cr_transform_plan *p)
         return false;
     if (h >= 4 * r->image.h || w >= 4 * r->image.w)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "CenterCrop: size %lld, %lld is four times the image "
-                        "%s or more",
+                        "CenterCrop: size %lld, %lld is at least four times "
+                        "the image %s",
                         (long long)h, (long long)w,
                         cr_diag_format(p->arena, &p->in));
     r->top = center_crop_from(r->image.h, h);
@@ -58,9 +58,9 @@ static bool center_crop_apply(struct cr_sample *s)
 const struct cr_transform cr_transform_center_crop = {
     .about = {
         .name = "CenterCrop",
-        .summary = "The middle of an image.",
+        .summary = "Crop of the centre of an image.",
         .detail = "Images (height, width, channels) or (height, width); "
-                  "smaller ones get zeros around them.",
+                  "smaller images are padded with zeros.",
         .example = "datapipe: {image: [{CenterCrop: {size: 24}}]}\n",
         .opts = center_crop_opts,
         .size = sizeof(struct center_crop),

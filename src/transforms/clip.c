@@ -1,4 +1,4 @@
-/* Clip: values below a bound become it, and values above another.
+/* Clip: y = min(max(x, low), high).
  *
  * The bounds are given, or are quantiles of each feature over the training
  * samples. Missing values stay missing. */
@@ -16,13 +16,14 @@ static const struct cr_opt clip_opts[] = {
     CR_REAL_OPTIONAL(struct clip, min, -INFINITY, INFINITY, "Lower bound."),
     CR_REAL_OPTIONAL(struct clip, max, -INFINITY, INFINITY, "Upper bound."),
     CR_REALS_OPTIONAL(struct clip, quantiles, 0, 1,
-                      "Bounds of each feature instead, as fractions of its "
-                      "training values that lie below: [0.01, 0.99]."),
+                      "Bounds of each feature as quantiles of its training "
+                      "values, such as [0.01, 0.99], in place of min and "
+                      "max."),
     CR_FIELDS_OPT(struct clip),
     { 0 },
 };
 
-/* fitted->value: features lower bounds, then features upper ones. */
+/* fitted->value: the lower bounds of all features, then the upper bounds. */
 
 static bool clip_plan(struct cr_transform_plan *p)
 {
@@ -98,10 +99,10 @@ static bool clip_apply(struct cr_sample *s)
 const struct cr_transform cr_transform_clip = {
     .about = {
         .name = "Clip",
-        .summary = "Values cut off at bounds.",
-        .detail = "Bounds from quantiles are those of the training data, for "
-                  "each place along the last axis, by linear interpolation; "
-                  "checkpoints keep them.",
+        .summary = "Limits values to a range.",
+        .detail = "Quantiles are computed from the training data, for each "
+                  "index of the last axis, by linear interpolation; "
+                  "checkpoints contain them.",
         .example = "datapipe: {x: [{Clip: {quantiles: [0.01, 0.99]}}, "
                    "Standardize]}\n",
         .opts = clip_opts,

@@ -1,7 +1,8 @@
-/* CutMixBatch (Yun et al., 2019): in a share prob of the samples a box comes
- * from another sample of the batch. l ~ Beta(alpha, alpha) for each; the
- * box's sides are sqrt(1 - l) of the image's, its centre is uniform, and it
- * is clipped, to one pixel at least. The label's share is 1 - its area. */
+/* CutMixBatch (Yun et al., 2019): with probability prob a box of a sample is
+ * replaced by that of another sample of the batch. For each l ~ Beta(alpha,
+ * alpha); the sides of the box are sqrt(1 - l) of those of the image, its
+ * centre is uniform, and it is clipped to the image, to at least one pixel.
+ * The own label has the weight 1 - area of the box / area of the image. */
 #include "data/batch_mix.h"
 
 #include <string.h>
@@ -15,10 +16,14 @@ enum { NHWC, NCHW };
 
 static const struct cr_opt cut_mix_opts[] = {
     CR_ENUM(struct cut_mix, image_batch_format, "NHWC|NCHW",
-            "Whether channels stand last, or first (after HWC2CHW)."),
+            "Layout. NHWC: channels last. NCHW: channels first, as after "
+            "HWC2CHW."),
     CR_REAL_POS_DEFAULT(struct cut_mix, alpha, 1, 1000,
-                        "Of the Beta distribution of the shares."),
-    CR_REAL_DEFAULT(struct cut_mix, prob, 1, 0, 1, "How often."),
+                        "Both parameters of the beta distribution of the "
+                        "mixing weight."),
+    CR_REAL_DEFAULT(struct cut_mix, prob, 1, 0, 1,
+                    "Probability of changing a "
+                    "sample."),
     { 0 },
 };
 
@@ -28,11 +33,11 @@ static bool cut_mix_plan(struct cr_transform_plan *p)
     if (p->in.rank == 3)
         return true;
     return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                    "CutMixBatch takes images of rank 3, not %s",
+                    "CutMixBatch: found %s, expected images of rank 3",
                     cr_diag_format(p->arena, &p->in));
 }
 
-/* Where a box of `part` of a side begins, and how long it is. */
+/* Start and length of a box that covers the fraction `part` of a side. */
 static int64_t cut_mix_side(int64_t side, double part, double centre,
                             int64_t *length)
 {
@@ -89,10 +94,12 @@ static void cut_mix_mix(struct cr_batch_mix *m)
 const struct cr_transform cr_transform_cut_mix_batch = {
     .about = {
         .name = "CutMixBatch",
-        .summary = "Puts a box of another sample of the batch into each.",
-        .detail = "Stands last in a column's list and serves training only. "
-                  "The column `label` must hold rows of classes: OneHot, "
-                  "then TypeCast to float32; it is mixed by area.",
+        .summary = "CutMix: replaces a box of each sample by that of another "
+                   "one of the batch.",
+        .detail = "Must be the last transform of the column; applied in "
+                  "training only. The column `label` must hold a float32 for "
+                  "each class: OneHot, then TypeCast to float32. It is mixed "
+                  "by area.",
         .example = "datapipe:\n"
                    "  image: [{Rescale: [0.01, 0.0]}, HWC2CHW, {CutMixBatch: "
                    "NCHW}]\n"

@@ -1,6 +1,7 @@
 /* CutOut: squares of zeros (DeVries and Taylor, 2017). The top left corner is
- * uniform in [-length, h] x [-length, w], so a square may hang over the border
- * or vanish. Patch k takes elements 2k (row) and 2k + 1 (column). */
+ * uniform in [-length, h] x [-length, w], so a square may extend beyond the
+ * border or vanish. Square k uses the random elements 2k (row) and 2k + 1
+ * (column). */
 #include "data/image.h"
 
 #include <string.h>
@@ -11,11 +12,13 @@ struct cut_out {
 };
 
 static const struct cr_opt cut_out_opts[] = {
-    CR_INT(struct cut_out, length, 1, CR_IMAGE_SIDE, "Side of a square."),
+    CR_INT(struct cut_out, length, 1, CR_IMAGE_SIDE,
+           "Side of a square in "
+           "pixels."),
     CR_INT_DEFAULT(struct cut_out, num_patches, 1, 1, 1024,
-                   "Squares per image."),
+                   "Number of squares per image."),
     CR_BOOL_DEFAULT(struct cut_out, is_hwc, true,
-                    "Whether channels stand last, not first."),
+                    "Layout: true: channels last. false: channels first."),
     { 0 },
 };
 
@@ -78,9 +81,9 @@ static bool cut_out_apply(struct cr_sample *s)
 const struct cr_transform cr_transform_cut_out = {
     .about = {
         .name = "CutOut",
-        .summary = "Squares of zeros at random places.",
+        .summary = "Cutout: sets random squares to zero.",
         .detail = "Images (height, width, channels), or (channels, height, "
-                  "width) with is_hwc: false. Squares may hang over the "
+                  "width) with is_hwc: false. Squares may extend beyond the "
                   "border.",
         .example = "datapipe:\n"
                    "  image: [{CutOut: {length: 8}, only: train}]\n",

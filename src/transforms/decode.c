@@ -1,6 +1,6 @@
-/* Decode: MindSpore's first op of a list over files. Data sets of images here
- * give them decoded, by the threads that fill batches, so nothing is left to
- * do but to see that they are images. */
+/* Decode: the first transform of an image pipeline in MindSpore. Image data
+ * sets of cellrun decode while they read, in the threads that fill batches, so
+ * this only checks the type and shape. */
 #include "data/image.h"
 
 #include <string.h>
@@ -11,8 +11,8 @@ static bool decode_plan(struct cr_transform_plan *p)
     if (p->in.rank == 3 && p->in.type == CR_U8 && p->in.dim[2] == 3)
         return true;
     return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                    "Decode takes images (height, width, 3) of uint8, which "
-                    "come decoded, not %s %s",
+                    "Decode: found %s %s, expected decoded images (height, "
+                    "width, 3) of uint8",
                     cr_type_name(p->in.type), cr_diag_format(p->arena, &p->in));
 }
 
@@ -33,9 +33,8 @@ static void decode_order(const struct cr_transform_plan *p, int64_t *from)
 const struct cr_transform cr_transform_decode = {
     .about = {
         .name = "Decode",
-        .summary = "Images of files, which come decoded.",
-        .detail = "Stands where MindSpore's lists begin with it; changes "
-                  "nothing.",
+        .summary = "No operation: images are decoded by the data set.",
+        .detail = "Accepted as the first transform, as in MindSpore.",
         .example = "datapipe: {image: [Decode, {Resize: {size: [64, 64]}}]}\n",
     },
     .plan = decode_plan,

@@ -1,9 +1,9 @@
-/* FillMissing: values for those that are missing, which are NaN.
+/* FillMissing: replaces missing values, which are NaN.
  *
- * Of each feature: the mean, the median or the most frequent one (the least
- * of several) of its values in the training samples, or a constant. With
- * indicator, a column for each feature that has missing values in the
- * training samples follows all others: 1 where it was missing, else 0. */
+ * A feature gets the mean, the median or the mode (the smallest of several) of
+ * its values in the training samples, or a constant. With indicator, a column
+ * for each feature that has missing values in the training samples follows all
+ * others: 1 where the value was missing, else 0. */
 #include "data/per_feature.h"
 
 #include <math.h>
@@ -21,32 +21,32 @@ struct fill_missing {
 static const struct cr_opt fill_missing_opts[] = {
     CR_ENUM_DEFAULT(
         struct fill_missing, strategy, FILL_MEAN, "mean|median|mode|constant",
-        "What stands for a missing value. mean, median: of the "
-        "training values of a number; categories pass, for OneHot and "
-        "CategoryIndex to count them as unknown. mode: the most "
-        "frequent training value, also of categories. constant: "
-        "`value`."),
+        "Replacement of a missing value. mean, median: of the training "
+        "values of a number; categories pass unchanged, and OneHot and "
+        "CategoryIndex treat them as unknown. mode: the most frequent "
+        "training value, also of categories. constant: `value`."),
     CR_NODE(struct fill_missing, value,
-            "With constant: a number, or a word for categories."),
+            "With constant: a number, or a string for categories."),
     CR_BOOL_DEFAULT(struct fill_missing, indicator, false,
-                    "Whether each feature of which training values are missing "
-                    "gets a column that is 1 where it was missing, else 0."),
+                    "Add a column for each feature with missing training "
+                    "values: 1 where the value was missing, else 0."),
     CR_FIELDS_OPT(struct fill_missing),
     { 0 },
 };
 
-/* fitted->value: features values (of categories, places in the vocabulary),
- * then features 1 or 0: whether it has an indicator. */
+/* fitted->value: the replacement of each feature (of categories, an index in
+ * the vocabulary), then for each feature whether it has an indicator: 1 or 0.
+ */
 
 struct fill_self {
     struct cr_per_feature of;
     bool *category;
     double constant;
-    int64_t flags;          /* indicators, */
-    int64_t *flag;          /* and the features that they are of */
+    int64_t flags; /* number of indicators */
+    int64_t *flag; /* the feature of each */
 };
 
-/* The word must be one that the network has met. */
+/* Looks `value` up in the categories; it must be in the training data. */
 static bool fill_word(struct cr_transform_plan *p, const struct fill_missing *o,
                       struct fill_self *self)
 {
@@ -62,15 +62,17 @@ static bool fill_word(struct cr_transform_plan *p, const struct fill_missing *o,
         i = cr_vocab_find(c->vocab, text, strlen(text));
         if (i > 0 && code >= 0 && cr_category_at(c, (double)i) != code)
             return cr_error(p->diag, o->value->pos, CR_E_CONFLICT,
-                            "FillMissing: a word for several categories; "
-                            "name one in fields");
+                            "FillMissing: value belongs to several "
+                            "categories; set fields to one of them");
         if (i <= 0) {
             cr_error(p->diag, o->value->pos, CR_E_DATA_RANGE,
-                     "FillMissing: found '%s', expected a word of the "
-                     "training data in field '%s'", text,
-                     p->features->v[k].name);
-            cr_hint(p->diag, "default: %s in the data set's columns.%s makes "
-                             "it one", text, p->column);
+                     "FillMissing: value: found '%s', expected a string of "
+                     "field '%s' in the training data",
+                     text, p->features->v[k].name);
+            cr_hint(p->diag,
+                    "use default: %s under columns.%s of the data set to add "
+                    "it",
+                    text, p->column);
             return false;
         }
         code = (int32_t)cr_category_at(c, (double)i);
@@ -88,14 +90,15 @@ static bool fill_constant(struct cr_transform_plan *p,
 
     if ((o->strategy == FILL_CONSTANT) != (v != NULL))
         return cr_error(p->diag, p->pos, CR_E_CONFLICT,
-                        "FillMissing: value belongs to strategy: constant, "
-                        "and only to it");
+                        "FillMissing: value requires strategy: constant, and "
+                        "constant requires value");
     if (!v)
         return true;
     if (!number && v->kind != CR_NODE_STR)
         return cr_error(p->diag, v->pos, CR_E_WRONG_TYPE,
                         "FillMissing: value: found %s, expected a number or "
-                        "a word", cr_node_what(p->arena, v));
+                        "a string",
+                        cr_node_what(p->arena, v));
     self->constant = v->real;
     for (k = 0; k < self->of.n; k++) {
         if (self->category[k] == number)
@@ -110,8 +113,8 @@ static bool fill_constant(struct cr_transform_plan *p,
     return number || fill_word(p, o, self);
 }
 
-/* Whether the training data lack a feature's values, which those of the
- * stored samples know. */
+/* Whether the training data have missing values of a feature, as the features
+ * of the stored samples record. */
 static bool fill_lacks(const struct cr_transform_plan *p, const char *name)
 {
     const struct cr_features *f = cr_features_find(p->config, p->column);
@@ -122,8 +125,8 @@ static bool fill_lacks(const struct cr_transform_plan *p, const char *name)
     return false;
 }
 
-/* Which features have an indicator: as fitted, or as the training data tell
- * now, before anything is. */
+/* Finds the features with an indicator: from the fitted values, or before those
+ * exist from the training data. */
 static bool fill_flags(struct cr_transform_plan *p, struct fill_self *self)
 {
     struct cr_features *out = CR_NEW(p->arena, struct cr_features);
@@ -188,7 +191,8 @@ static bool fill_plan(struct cr_transform_plan *p)
     return fill_constant(p, o, self) && (!o->indicator || fill_flags(p, self));
 }
 
-/* Places in the vocabulary, which outlive the codes. */
+/* Of categories the indices in the vocabulary are stored, since codes are valid
+ * for one run only. */
 static void fill_fit(const struct cr_transform_plan *p, const void *x)
 {
     const struct fill_missing *o = p->opts;
@@ -213,8 +217,8 @@ static void fill_fit(const struct cr_transform_plan *p, const void *x)
     }
 }
 
-/* The value that comes most often, the first of several; of categories their
- * places in the vocabulary count. */
+/* The most frequent value, the smallest of several; of categories the index in
+ * the vocabulary. */
 static double fill_mode(const struct cr_transform_plan *p, int64_t k)
 {
     const struct fill_self *self = p->self;
@@ -300,11 +304,11 @@ static bool fill_apply(struct cr_sample *s)
 const struct cr_transform cr_transform_fill_missing = {
     .about = {
         .name = "FillMissing",
-        .summary = "Values that stand for missing ones.",
-        .detail = "Missing are fields of a CSVDataset with nothing in them, "
-                  "NA, N/A, NaN, null, none, ? or -. What is filled in comes "
-                  "from the training data, for each feature, and is kept in "
-                  "checkpoints.",
+        .summary = "Imputation of missing values.",
+        .detail = "Missing are fields of a CSVDataset that are empty, NA, "
+                  "N/A, NaN, null, none, ? or -. The replacement of each "
+                  "feature is computed from the training data; checkpoints "
+                  "contain it.",
         .example = "datapipe:\n"
                    "  x: [{FillMissing: {strategy: median, indicator: true}}, "
                    "Standardize, OneHot]\n",

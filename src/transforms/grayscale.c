@@ -1,5 +1,5 @@
-/* Grayscale: y = (19595 r + 38470 g + 7471 b + 32768) / 65536, rounded down:
- * Pillow's weights .299, .587, .114. */
+/* Grayscale: y = floor((19595 r + 38470 g + 7471 b + 32768) / 65536), the
+ * weights .299, .587 and .114 of ITU-R BT.601 as Pillow rounds them. */
 #include "data/image.h"
 
 struct grayscale {
@@ -8,7 +8,7 @@ struct grayscale {
 
 static const struct cr_opt grayscale_opts[] = {
     CR_INT_DEFAULT(struct grayscale, num_output_channels, 1, 1, 3,
-                   "1, or 3 that are alike."),
+                   "Number of output channels: 1, or 3 equal ones."),
     { 0 },
 };
 
@@ -21,13 +21,14 @@ static bool grayscale_plan(struct cr_transform_plan *p)
         return false;
     if (m.c != 3 || p->in.type != CR_U8)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "Grayscale takes images (height, width, 3) of uint8, "
-                        "not %s %s",
+                        "Grayscale: found %s %s, expected images (height, "
+                        "width, 3) of uint8",
                         cr_type_name(p->in.type),
                         cr_diag_format(p->arena, &p->in));
     if (o->num_output_channels == 2)
         return cr_error(p->diag, p->pos, CR_E_OUT_OF_RANGE,
-                        "Grayscale: num_output_channels takes 1 or 3, not 2");
+                        "Grayscale: num_output_channels: found 2, expected 1 "
+                        "or 3");
     p->out = p->in;
     p->out.dim[2] = o->num_output_channels;
     return true;
@@ -50,9 +51,9 @@ static bool grayscale_apply(struct cr_sample *s)
 const struct cr_transform cr_transform_grayscale = {
     .about = {
         .name = "Grayscale",
-        .summary = "Brightness instead of colours.",
-        .detail = "Images (height, width, 3) of uint8, with Pillow's and "
-                  "MindSpore's bits.",
+        .summary = "Converts RGB to grey.",
+        .detail = "Images (height, width, 3) of uint8; bit-identical to "
+                  "Pillow and MindSpore.",
         .example = "datapipe: {image: [Grayscale]}\n",
         .opts = grayscale_opts,
         .size = sizeof(struct grayscale),

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Not count / channels: there may be none. */
+/* Not count / channels, since there may be 0 channels. */
 static int64_t hwc2chw_pixels(const struct cr_spec *in)
 {
     return in->rank == 3 ? in->dim[0] * in->dim[1] : cr_count(in);
@@ -16,8 +16,8 @@ static bool hwc2chw_plan(struct cr_transform_plan *p)
         return true;
     if (p->in.rank != 3)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "HWC2CHW takes images (height, width, channels), not "
-                        "%s",
+                        "HWC2CHW: found %s, expected images (height, width, "
+                        "channels)",
                         cr_diag_format(p->arena, &p->in));
     p->out.dim[0] = p->in.dim[2];
     p->out.dim[1] = p->in.dim[0];
@@ -53,7 +53,7 @@ static bool hwc2chw_apply(struct cr_sample *s)
 const struct cr_transform cr_transform_hwc2chw = {
     .about = {
         .name = "HWC2CHW",
-        .summary = "Channels first: (h, w, c) becomes (c, h, w).",
+        .summary = "Transposes (h, w, c) to channels first, (c, h, w).",
         .detail = "Images of any element type; (h, w) passes unchanged.",
         .example = "datapipe: {image: [HWC2CHW]}\n",
     },

@@ -1,4 +1,4 @@
-/* LabelIndex: the place of a word among the classes. */
+/* LabelIndex: the index of a string among the classes. */
 #include "base/str.h"
 #include "data/transform.h"
 
@@ -9,7 +9,7 @@ struct label_index {
 };
 
 static const struct cr_opt label_index_opts[] = {
-    CR_STRS(struct label_index, classes, "The words for 0, 1, ..."),
+    CR_STRS(struct label_index, classes, "Class names, for 0, 1, ..."),
     { 0 },
 };
 
@@ -38,7 +38,8 @@ static const char *label_index_all(struct cr_arena *arena,
     return cr_buf_text(&b);
 }
 
-/* Words that the data set has numbered already get their new numbers. */
+/* The data set may have replaced strings by indices already: maps these to the
+ * indices in `classes`. */
 static bool label_index_renumber(struct cr_transform_plan *p)
 {
     const struct label_index *o = p->opts;
@@ -51,8 +52,8 @@ static bool label_index_renumber(struct cr_transform_plan *p)
         to[i] = label_index_of(&o->classes, word, strlen(word));
         if (to[i] < 0)
             return cr_error(p->diag, p->pos, CR_E_DATA_RANGE,
-                            "the data have '%s', which is none of the "
-                            "classes %s",
+                            "LabelIndex: found '%s' in the data, expected one "
+                            "of %s",
                             cr_quote(p->arena, word, strlen(word)),
                             label_index_all(p->arena, &o->classes));
     }
@@ -69,13 +70,14 @@ static bool label_index_plan(struct cr_transform_plan *p)
         if (label_index_of(&o->classes, o->classes.v[i],
                            strlen(o->classes.v[i])) < i)
             return cr_error(p->diag, p->pos, CR_E_CONFLICT,
-                            "LabelIndex: the class '%s' stands twice",
+                            "LabelIndex: duplicate class '%s'",
                             o->classes.v[i]);
     if (p->in.rank != 0 || (p->in.type != CR_STRING &&
                             !(p->in.type == CR_I32 && p->classes.n > 0)))
-        return cr_error(
-            p->diag, p->pos, CR_E_DTYPE, "LabelIndex takes a word, not %s %s",
-            cr_type_name(p->in.type), cr_diag_format(p->arena, &p->in));
+        return cr_error(p->diag, p->pos, CR_E_DTYPE,
+                        "LabelIndex: found %s %s, expected a string",
+                        cr_type_name(p->in.type),
+                        cr_diag_format(p->arena, &p->in));
     if (p->in.type == CR_I32 && !label_index_renumber(p))
         return false;
     p->out = (struct cr_spec){ .type = CR_I32 };
@@ -97,7 +99,7 @@ static bool label_index_apply(struct cr_sample *s)
     *to = label_index_of(&o->classes, word->v, (size_t)word->n);
     return *to >= 0 ||
            cr_error(s->diag, s->plan->pos, CR_E_DATA_RANGE,
-                    "'%s' is none of the classes %s",
+                    "LabelIndex: found '%s' in the data, expected one of %s",
                     cr_quote(s->diag->arena, word->v, (size_t)word->n),
                     label_index_all(s->diag->arena, &o->classes));
 }
@@ -105,9 +107,9 @@ static bool label_index_apply(struct cr_sample *s)
 const struct cr_transform cr_transform_label_index = {
     .about = {
         .name = "LabelIndex",
-        .summary = "The place of a word among the classes.",
-        .detail = "A column of words; int32. The names of the classes are "
-                  "those that predict and confusion matrices print.",
+        .summary = "Class indices of strings.",
+        .detail = "Input: a column of strings; output int32. predict and "
+                  "confusion matrices print these class names.",
         .example = "datapipe: {label: [{LabelIndex: {classes: [neg, "
                    "pos]}}]}\n",
         .opts = label_index_opts,

@@ -34,7 +34,7 @@ static bool log_apply(struct cr_sample *s)
                      "above -1", x[i],
                      cr_per_feature_name(s->plan, i % self->n),
                      s->plan->column);
-            cr_hint(s->diag, "Clip: {min: 0} in front of it bounds them");
+            cr_hint(s->diag, "use Clip: {min: 0} before it");
             return false;
         }
         x[i] = log1p(x[i]);
@@ -46,9 +46,9 @@ static bool log_apply(struct cr_sample *s)
 const struct cr_transform cr_transform_log = {
     .about = {
         .name = "Log",
-        .summary = "Logarithm of one plus the value, log1p.",
-        .detail = "For amounts and counts, which spread over several orders "
-                  "of magnitude. Values must be above -1.",
+        .summary = "log(1 + x).",
+        .detail = "For amounts and counts that span several orders of "
+                  "magnitude. Values must be above -1.",
         .example = "datapipe: {x: [{Log: {fields: [fare]}}, Standardize]}\n",
         .opts = log_opts,
         .size = sizeof(struct log),

@@ -1,4 +1,4 @@
-/* Lookup: the numbers of words in a vocabulary (data/vocab.h). */
+/* Lookup: the indices of tokens in a vocabulary (data/vocab.h). */
 #include "base/str.h"
 #include "data/transform.h"
 #include "data/vocab.h"
@@ -13,8 +13,8 @@ static const struct cr_opt lookup_opts[] = {
     CR_STR(struct lookup, vocab, "Name of a vocabulary: a key of `vocab`."),
     CR_STR_OPTIONAL(
         struct lookup, unknown_token,
-        "The token that words stand for which the vocabulary has not; "
-        "such words are errors unless it is given."),
+        "Token that replaces tokens that are not in the vocabulary. "
+        "Default: such tokens are an error."),
     { 0 },
 };
 
@@ -31,13 +31,13 @@ static bool lookup_plan(struct cr_transform_plan *p)
 
     if (p->in.type != CR_STRING)
         return cr_error(p->diag, p->pos, CR_E_DTYPE,
-                        "Lookup takes words, as tokenizers give them, not %s",
+                        "Lookup: found %s, expected tokens",
                         cr_type_name(p->in.type));
     self->vocab = cr_vocab_of(p->config, o->vocab, p->pos);
     if (!self->vocab)
         return p->diag->errors == before &&
                cr_error(p->diag, p->pos, CR_E_REFERENCE,
-                        "there is no vocabulary '%s'", o->vocab);
+                        "vocabulary '%s' not found", o->vocab);
     self->unknown = -1;
     if (o->unknown_token) {
         self->unknown = cr_vocab_find(self->vocab, o->unknown_token,
@@ -65,8 +65,8 @@ static bool lookup_word(struct cr_sample *s, const struct cr_ragged *word,
     *to = (int32_t)i;
     return i >= 0 ||
            cr_error(s->diag, s->plan->pos, CR_E_DATA_RANGE,
-                    "'%s' is not in vocabulary '%s', and there is no "
-                    "unknown_token",
+                    "'%s' is not in vocabulary '%s', and unknown_token is "
+                    "not set",
                     cr_quote(s->diag->arena, word->v, (size_t)word->n),
                     o->vocab);
 }
@@ -91,9 +91,9 @@ static bool lookup_apply(struct cr_sample *s)
 const struct cr_transform cr_transform_lookup = {
     .about = {
         .name = "Lookup",
-        .summary = "The numbers of words in a vocabulary.",
-        .detail = "int32, one for each word of a list; a text that no "
-                  "tokenizer has split is one word.",
+        .summary = "Indices of tokens in a vocabulary.",
+        .detail = "Output int32, one for each token; a text that no tokenizer "
+                  "has split is one token.",
         .example = "datapipe:\n"
                    "  text: [BasicTokenizer, {Lookup: {vocab: text, "
                    "unknown_token: \"<unk>\"}}]\n",

@@ -1,8 +1,8 @@
 /* MinMax: y = low + (x - min_k) (high - low) / (max_k - min_k) for each
  * feature k.
  *
- * min_k and max_k are those of the training samples; missing values are left
- * out, and stay missing. A feature that is always the same becomes low. */
+ * min_k and max_k are computed over the training samples; missing values are
+ * ignored and stay missing. A constant feature becomes low. */
 #include "data/per_feature.h"
 
 #include <math.h>
@@ -14,14 +14,14 @@ struct min_max {
 
 static const struct cr_opt min_max_opts[] = {
     CR_REAL_DEFAULT(struct min_max, low, 0, -1e9, 1e9,
-                    "What the least value becomes."),
+                    "Result for the smallest training value."),
     CR_REAL_DEFAULT(struct min_max, high, 1, -1e9, 1e9,
-                    "What the greatest value becomes."),
+                    "Result for the largest training value."),
     CR_FIELDS_OPT(struct min_max),
     { 0 },
 };
 
-/* fitted->value: features minima, then features maxima. */
+/* fitted->value: the minima of all features, then the maxima. */
 
 static bool min_max_plan(struct cr_transform_plan *p)
 {
@@ -85,10 +85,10 @@ static bool min_max_apply(struct cr_sample *s)
 const struct cr_transform cr_transform_min_max = {
     .about = {
         .name = "MinMax",
-        .summary = "Each feature mapped from its range to another.",
-        .detail = "Least and greatest value of each place along the last "
-                  "axis are those of the training data; other data may lie "
-                  "outside of low and high.",
+        .summary = "Min-max scaling of each feature.",
+        .detail = "Minimum and maximum of each index of the last axis are "
+                  "computed from the training data; values of other data may "
+                  "be outside of low and high.",
         .example = "datapipe: {x: [{MinMax: {low: -1, high: 1}}]}\n",
         .opts = min_max_opts,
         .size = sizeof(struct min_max),

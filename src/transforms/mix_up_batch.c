@@ -10,8 +10,9 @@ struct mix_up {
 
 static const struct cr_opt mix_up_opts[] = {
     CR_REAL_POS_DEFAULT(struct mix_up, alpha, 1, 1000,
-                        "Of the Beta distribution of the shares; small: most "
-                        "samples stay nearly as they are."),
+                        "Both parameters of the beta distribution of the "
+                        "mixing weight; small values change most samples only "
+                        "slightly."),
     { 0 },
 };
 
@@ -47,11 +48,11 @@ static void mix_up_mix(struct cr_batch_mix *m)
 const struct cr_transform cr_transform_mix_up_batch = {
     .about = {
         .name = "MixUpBatch",
-        .summary = "Mixes each sample of a batch, and its label, with "
-                   "another.",
-        .detail = "Stands last in a column's list and serves training only. "
-                  "The column `label` must hold rows of classes: OneHot, "
-                  "then TypeCast to float32.",
+        .summary = "mixup: mixes each sample and its label with another of "
+                   "the batch.",
+        .detail = "Must be the last transform of the column; applied in "
+                  "training only. The column `label` must hold a float32 for "
+                  "each class: OneHot, then TypeCast to float32.",
         .example = "datapipe:\n"
                    "  image: [{Rescale: [0.01, 0.0]}, {MixUpBatch: {alpha: "
                    "0.2}}]\n"

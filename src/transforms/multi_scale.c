@@ -1,7 +1,7 @@
-/* MultiScale: images of one of several sizes, another for each batch of
- * training (Redmon and Farhadi, "YOLO9000", 2017). Which one is drawn from
- * seed, epoch and batch, the same for all columns; evaluation takes the first.
- * Each size has a plan of the network of its own. */
+/* MultiScale: resizes the images of a batch to one of several sizes (Redmon and
+ * Farhadi, "YOLO9000", 2017). In training the size is a function of seed, epoch
+ * and batch, the same for all columns; evaluation uses the first. The network
+ * is planned once for each size. */
 #include "data/data_loader.h"
 #include "data/image.h"
 #include "data/resize.h"
@@ -15,7 +15,7 @@ static const struct cr_opt multi_scale_opts[] = {
     CR_INTS(struct multi_scale, sizes, 1, CR_IMAGE_SIDE,
             "Heights and widths, [[320, 320], [352, 352]].", .pairs = true),
     CR_ENUM_DEFAULT(struct multi_scale, interpolation, CR_LINEAR, CR_INTERS,
-                    "How pixels between pixels are made, as in Resize."),
+                    "Interpolation, as in Resize."),
     { 0 },
 };
 
@@ -34,12 +34,12 @@ static bool multi_scale_plan(struct cr_transform_plan *p)
     p->n_sizes = o->sizes.n / 2;
     if (p->n_sizes < 1 || p->n_sizes > CR_SIZES_MAX)
         return cr_error(p->diag, p->pos, CR_E_OUT_OF_RANGE,
-                        "MultiScale takes 1 to %d sizes, not %d", CR_SIZES_MAX,
-                        p->n_sizes);
+                        "MultiScale: found %d sizes, expected 1 to %d",
+                        p->n_sizes, CR_SIZES_MAX);
     if (p->in.type != CR_U8 && p->in.type != CR_F32)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "MultiScale takes images (height, width, channels) "
-                        "of uint8 or float32, not %s %s",
+                        "MultiScale: found %s %s, expected images (height, "
+                        "width, channels) of uint8 or float32",
                         cr_type_name(p->in.type),
                         cr_diag_format(p->arena, &p->in));
     if (!cr_image_of(p, "MultiScale", &m) ||
@@ -64,11 +64,11 @@ static bool multi_scale_apply(struct cr_sample *s)
 const struct cr_transform cr_transform_multi_scale = {
     .about = {
         .name = "MultiScale",
-        .summary = "Images of one of several sizes, another for each batch.",
+        .summary = "Resizes each batch to one of several sizes.",
         .detail = "Images (height, width, channels) or (height, width) of "
-                  "uint8 or float32. All samples of a batch get one size; "
-                  "evaluation takes the first. The network must take all of "
-                  "them.",
+                  "uint8 or float32. All samples of a batch get the same "
+                  "size, chosen at random in training; evaluation uses the "
+                  "first. The network must accept all of them.",
         .example = "datapipe:\n"
                    "  image: [{MultiScale: {sizes: [[32, 32], [40, 40]]}}]\n",
         .opts = multi_scale_opts,

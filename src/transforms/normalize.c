@@ -8,9 +8,10 @@ struct normalize {
 
 static const struct cr_opt normalize_opts[] = {
     CR_REALS(struct normalize, mean, 0, 255, "Mean of each channel."),
-    CR_REALS(struct normalize, std, DBL_MIN, 255, "Deviation of each channel."),
+    CR_REALS(struct normalize, std, DBL_MIN, 255,
+             "Standard deviation of each channel."),
     CR_BOOL_DEFAULT(struct normalize, is_hwc, true,
-                    "Whether the channel is the last axis, else the first."),
+                    "Layout: true: channels last. false: channels first."),
     { 0 },
 };
 
@@ -28,8 +29,8 @@ static bool normalize_plan(struct cr_transform_plan *p)
 
     if (p->in.type == CR_STRING || p->in.rank < 2 || p->in.rank > 3)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "Normalize takes images (height, width, channels) or "
-                        "(height, width), not %s",
+                        "Normalize: found %s, expected images (height, width, "
+                        "channels) or (height, width)",
                         cr_diag_format(p->arena, &p->in));
     if (o->mean.n != o->std.n)
         return cr_error(p->diag, p->pos, CR_E_CONFLICT,
@@ -80,10 +81,10 @@ const struct cr_transform cr_transform_normalize = {
     .about = {
         .name = "Normalize",
         .summary = "(x - mean) / std per channel, as float32.",
-        .detail = "Images (height, width, channels) or (height, width); one "
-                  "mean serves all channels. Means and deviations are those "
-                  "of the values that come in: 0 to 1 behind Rescale, 0 to "
-                  "255 on raw pixels.",
+        .detail = "Images (height, width, channels) or (height, width); a "
+                  "single mean applies to all channels. Mean and standard "
+                  "deviation are in the units of the input: 0 to 1 after "
+                  "Rescale, 0 to 255 for raw pixels.",
         .example = "datapipe: {image: [{Normalize: {mean: [0.1307], std: "
                    "[0.3081]}}]}\n",
         .opts = normalize_opts,

@@ -1,11 +1,11 @@
-/* OneHot: a class becomes a row of num_classes numbers.
- * smoothing 0: integers 0 and 1 of the label's type; else float64, the class
- * 1 - s + s/K, the others s/K.
+/* OneHot: a class index becomes num_classes numbers. With smoothing_rate s = 0
+ * they are 0 and 1, of the type of the label; else float64, 1 - s + s/K for the
+ * class and s/K for the others, K = num_classes.
  *
- * Of a table's column, each category becomes one number for each word of the
- * training data, in order, in its place among the others: 1 for its word, and
- * a first one for all other words, unless they leave all at 0. A bin becomes
- * a number for each bin. */
+ * In a column of a table each category becomes a number per string of the
+ * training data, in their order, at the position of the category: 1 for its
+ * string, else 0. With unknown: class a number for missing and unknown strings
+ * comes first. A bin becomes a number per bin. */
 #include "data/per_feature.h"
 
 #include <math.h>
@@ -22,15 +22,16 @@ struct one_hot {
 
 static const struct cr_opt one_hot_opts[] = {
     CR_INT_OPTIONAL(struct one_hot, num_classes, 1, CR_DIM_MAX,
-                    "Number of classes of a label; a table's categories have "
-                    "their own."),
+                    "Number of classes of a label. Default for categories of "
+                    "a table: the number of their strings."),
     CR_REAL_DEFAULT(struct one_hot, smoothing_rate, 0, 0, 1,
-                    "Share spread evenly over all classes."),
+                    "Label smoothing: fraction distributed evenly over all "
+                    "classes."),
     CR_ENUM_DEFAULT(
         struct one_hot, unknown, UNKNOWN_CLASS, "class|zeros|error",
-        "What a missing value of a category becomes, and a word that "
-        "the training data have not. class: a column of its own, in "
-        "front. zeros: zeros in all columns. error: a message."),
+        "Action on missing values and strings that the training data do "
+        "not contain. class: an additional first column. zeros: zeros in "
+        "all columns. error: end with a message."),
     CR_FIELDS_OPT(struct one_hot),
     { 0 },
 };
@@ -84,8 +85,9 @@ static bool one_hot_categories(struct cr_transform_plan *p)
     }
     if (width < 1 || width > CR_DIM_MAX)
         return cr_error(p->diag, p->pos, CR_E_LIMIT,
-                        "OneHot: column '%s' has no words in the training "
-                        "data, or too many", p->column);
+                        "OneHot: column '%s' has no strings in the training "
+                        "data, or too many",
+                        p->column);
     out->v = CR_NEWS(p->arena, struct cr_feature, width);
     for (k = 0; k < in->n; k++)
         for (i = 0; i < self->width[k]; i++)
@@ -131,8 +133,8 @@ static bool one_hot_row(struct cr_sample *s)
             cr_convert(CR_F64, &one, type, y + (size_t)at * size, 1);
         else if (o->unknown == UNKNOWN_ERROR)
             return cr_error(s->diag, s->plan->pos, CR_E_DATA_RANGE,
-                            "OneHot: field '%s' has no value, or a word that "
-                            "the training data have not",
+                            "OneHot: field '%s': the value is missing or not "
+                            "in the training data",
                             self->in->v[k].name);
         y += (size_t)self->width[k] * size;
     }
@@ -154,7 +156,8 @@ static bool one_hot_plan(struct cr_transform_plan *p)
     if (t == CR_F16 || t == CR_BF16 || t == CR_F32 || t == CR_F64 ||
         t == CR_REAL || t == CR_STRING || p->in.rank > 1)
         return cr_error(p->diag, p->pos, CR_E_DTYPE,
-                        "OneHot takes integer labels, () or (n,), not %s %s",
+                        "OneHot: found %s %s, expected integer labels of shape "
+                        "() or (n,)",
                         cr_type_name(t), cr_diag_format(p->arena, &p->in));
     p->out = p->in;
     p->out.dim[p->out.rank++] = o->num_classes;
@@ -202,14 +205,14 @@ static bool one_hot_apply(struct cr_sample *s)
 const struct cr_transform cr_transform_one_hot = {
     .about = {
         .name = "OneHot",
-        .summary = "A row of zeros with a one at the label.",
-        .detail = "Labels () or (n,) of an integer type; the result has "
-                  "num_classes more elements per label, of the same type, "
-                  "or float64 with smoothing. Of a CSVDataset's column each "
-                  "category becomes a row for the words of its training "
-                  "data, which checkpoints keep, in the order of their "
-                  "names, or of their values where all are numbers; so do "
-                  "the bins of Bucket. Numbers beside them pass.",
+        .summary = "One-hot encoding of labels and categories.",
+        .detail = "Labels () or (n,) of an integer type become rows of "
+                  "num_classes elements, of the same type, or float64 with "
+                  "smoothing. In a column of a CSVDataset each category "
+                  "becomes a row with an element for each string of its "
+                  "training data, in the order of their names, or of their "
+                  "values if all are numbers; checkpoints contain the strings. "
+                  "Bins of Bucket are encoded too; numbers pass unchanged.",
         .example = "datapipe: {label: [{OneHot: {num_classes: 10}}]}\n"
                    "---\n"
                    "datapipe: {x: [FillMissing, Standardize, OneHot]}\n",

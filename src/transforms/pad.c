@@ -1,4 +1,4 @@
-/* Pad: the image gets margins (left, top, right, bottom). */
+/* Pad: adds pixels on all sides of an image. */
 #include "data/image.h"
 
 struct pad {
@@ -8,15 +8,16 @@ struct pad {
 
 static const struct cr_opt pad_opts[] = {
     CR_INTS(struct pad, padding, 0, CR_IMAGE_SIDE,
-            "Pixels on all sides; or left and right, top and bottom; or "
-            "left, top, right, bottom."),
+            "Pixels to add: on all sides; or [left and right, top and bottom]; "
+            "or [left, top, right, bottom]."),
     CR_INTS_OPTIONAL(struct pad, fill_value, 0, 255,
-                     "What is filled in with CONSTANT, 0 where not given: one "
-                     "number or one for each channel."),
+                     "Value with CONSTANT: a number, or one for each channel. "
+                     "Default: 0."),
     CR_ENUM_DEFAULT(
         struct pad, padding_mode, CR_CONSTANT, CR_BORDERS,
-        "What is filled in: a value, the border again, or the image "
-        "mirrored without (REFLECT) or with its border."),
+        "Values of the added pixels. CONSTANT: fill_value. EDGE: the border "
+        "pixel. REFLECT, SYMMETRIC: the mirrored image, without and with its "
+        "border."),
     { 0 },
 };
 
@@ -55,7 +56,7 @@ static bool pad_apply(struct cr_sample *s)
 const struct cr_transform cr_transform_pad = {
     .about = {
         .name = "Pad",
-        .summary = "Margins around an image.",
+        .summary = "Pads an image on all sides.",
         .detail = "Images (height, width, channels) or (height, width).",
         .example = "datapipe: {image: [{Pad: {padding: 2}}]}\n",
         .opts = pad_opts,

@@ -1,4 +1,4 @@
-/* PadEnd: each dimension gets the given size: filled at its end, or cut. */
+/* PadEnd: gives each dimension a size, by padding or truncating its end. */
 #include "data/transform.h"
 
 #include <string.h>
@@ -10,9 +10,9 @@ struct pad_end {
 
 static const struct cr_opt pad_end_opts[] = {
     CR_INTS(struct pad_end, pad_shape, 1, CR_DIM_MAX,
-            "Size of each dimension afterwards."),
+            "Size of each dimension of the result."),
     CR_REAL_DEFAULT(struct pad_end, pad_value, 0, -1e30, 1e30,
-                    "What is filled in."),
+                    "Value of the added elements."),
     { 0 },
 };
 
@@ -23,8 +23,9 @@ static bool pad_end_plan(struct cr_transform_plan *p)
 
     if (p->in.type == CR_STRING)
         return cr_error(p->diag, p->pos, CR_E_DTYPE,
-                        "PadEnd takes numbers, not %s",
-                        p->in.rank ? "words; Lookup turns them into numbers"
+                        "PadEnd: found %s, expected numbers",
+                        p->in.rank ? "tokens (use Lookup to replace them by "
+                                     "indices)"
                                    : "text");
     if (o->pad_shape.n != p->in.rank)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
@@ -41,7 +42,7 @@ static bool pad_end_plan(struct cr_transform_plan *p)
     return true;
 }
 
-/* A list of any length. */
+/* The same for a list of varying length. */
 static bool pad_end_list(struct cr_sample *s)
 {
     const struct pad_end *o = s->plan->opts;
@@ -91,10 +92,10 @@ static bool pad_end_apply(struct cr_sample *s)
 const struct cr_transform cr_transform_pad_end = {
     .about = {
         .name = "PadEnd",
-        .summary = "Fills or cuts every dimension to a given size.",
-        .detail = "Numbers of any type, lists of any length too; as many "
-                  "sizes as dimensions. Longer dimensions are cut at their "
-                  "end.",
+        .summary = "Pads or truncates every dimension to a given size.",
+        .detail = "Numbers of any type, including lists of varying length; "
+                  "pad_shape has a size for each dimension. Longer dimensions "
+                  "are truncated at their end.",
         .example = "datapipe: {x: [{PadEnd: {pad_shape: [16], pad_value: "
                    "0}}]}\n",
         .opts = pad_end_opts,

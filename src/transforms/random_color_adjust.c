@@ -2,13 +2,13 @@
  * change by factors f that are uniform in their ranges, in a random order.
  *
  *     brightness  y = f x
- *     contrast    y = (1 - f) m + f x    m: the rounded mean of gray
- *     saturation  y = (1 - f) gray + f x
- *     hue         H of HSV (a full circle is 256) moves by f 255, cut off
+ *     contrast    y = (1 - f) m + f x    m: the rounded mean of grey
+ *     saturation  y = (1 - f) grey + f x
+ *     hue         H of HSV (a full circle is 256) is shifted by trunc(f 255)
  *
- * each rounded and limited to 0..255; gray is OpenCV's, in
- * 1/2^15, and sums are its float32 ones: one rounding for f x, one for the
- * rest. All four have MindSpore's bits (OpenCV's with AVX2). */
+ * each rounded and limited to 0..255. grey is computed in 1/2^15 and sums in
+ * float32, with one rounding for f x and one for the rest, as in OpenCV. All
+ * four are bit-identical to MindSpore (OpenCV with AVX2). */
 #include "data/image.h"
 
 #include <string.h>
@@ -20,13 +20,13 @@ struct color {
 static const struct cr_opt color_opts[] = {
     CR_REALS_OPTIONAL(
         struct color, brightness, 0, 1e6,
-        "Least and largest factor, or f for 1 - f to 1 + f; 1 where "
-        "not given."),
-    CR_REALS_OPTIONAL(struct color, contrast, 0, 1e6, "As brightness."),
-    CR_REALS_OPTIONAL(struct color, saturation, 0, 1e6, "As brightness."),
+        "Minimum and maximum factor, or one number f for 1 - f to 1 + f. "
+        "Default: 1, no change."),
+    CR_REALS_OPTIONAL(struct color, contrast, 0, 1e6, "Same as brightness."),
+    CR_REALS_OPTIONAL(struct color, saturation, 0, 1e6, "Same as brightness."),
     CR_REALS_OPTIONAL(struct color, hue, -0.5, 0.5,
-                      "Least and largest turn, or f for -f to f; 0 where not "
-                      "given."),
+                      "Minimum and maximum shift, in turns of the hue circle, "
+                      "or one number f for -f to f. Default: 0, no change."),
     { 0 },
 };
 
@@ -59,8 +59,8 @@ static bool color_range(struct cr_transform_plan *p, const char *name,
     if (given->n <= 2 && *low <= *high)
         return true;
     return cr_error(p->diag, p->pos, CR_E_OUT_OF_RANGE,
-                    "RandomColorAdjust: %s takes one number from 0, or the "
-                    "least and the largest",
+                    "RandomColorAdjust: %s: expected one number of at least 0, "
+                    "or a minimum and a maximum",
                     name);
 }
 
@@ -76,8 +76,8 @@ static bool color_plan(struct cr_transform_plan *p)
         return false;
     if (m.c != 3 || p->in.type != CR_U8)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "RandomColorAdjust takes images (height, width, 3) "
-                        "of uint8, not %s %s",
+                        "RandomColorAdjust: found %s %s, expected images "
+                        "(height, width, 3) of uint8",
                         cr_type_name(p->in.type),
                         cr_diag_format(p->arena, &p->in));
     r->height = m.h;
@@ -101,7 +101,7 @@ static int gray(const unsigned char *x)
     return (x[0] * 9798 + x[1] * 19235 + x[2] * 3735 + 16384) >> 15;
 }
 
-/* y = f x + (1 - f) m, or gray instead of m */
+/* y = f x + (1 - f) m, or grey in place of m */
 static void color_mix(unsigned char *x, int64_t n, float f, float m, bool grays)
 {
     int64_t i, k;
@@ -129,9 +129,8 @@ static int at_most(int a, int b)
 }
 
 /* To HSV, where a circle is 256, and back, where it is 255, as OpenCV's
- * RGB2HSV_FULL and HSV2RGB_FULL do it. The way back cuts off what is behind
- * the point in whole groups of 32 pixels of a row, and rounds in the rest: its
- * vectors are 32 wide. */
+ * RGB2HSV_FULL and HSV2RGB_FULL. The latter uses vectors of 32 pixels, which
+ * truncate, and rounds the remaining pixels of a row. */
 static void color_turn(unsigned char *x, int64_t h, int64_t w, double f)
 {
     /* which of value, least, falling, rising each sixth has as R, G, B */
@@ -199,8 +198,8 @@ const struct cr_transform cr_transform_random_color_adjust = {
     .about = {
         .name = "RandomColorAdjust",
         .summary = "Random brightness, contrast, saturation and hue.",
-        .detail = "Images (height, width, 3) of uint8. The four come in a "
-                  "random order.",
+        .detail = "Images (height, width, 3) of uint8. The four changes are "
+                  "applied in a random order.",
         .example = "datapipe:\n"
                    "  image:\n"
                    "    - {RandomColorAdjust: {brightness: 0.2, contrast: "

@@ -1,5 +1,5 @@
-/* RandomCrop: a window of the padded image, its offsets uniform over all that
- * fit: element 0 of the stream is the row, element 1 the column. */
+/* RandomCrop: a window of the padded image at a position that is uniform over
+ * all that fit. Random element 0 is the row, element 1 the column. */
 #include "data/image.h"
 
 struct random_crop {
@@ -13,16 +13,16 @@ static const struct cr_opt random_crop_opts[] = {
             "Height and width, or one number for both."),
     CR_INTS_OPTIONAL(
         struct random_crop, padding, 0, CR_IMAGE_SIDE,
-        "Margins given first: on all sides; left and right, top and "
-        "bottom; or left, top, right, bottom."),
+        "Pixels to add before cropping: on all sides; or [left and right, top "
+        "and bottom]; or [left, top, right, bottom]."),
     CR_BOOL_DEFAULT(struct random_crop, pad_if_needed, false,
-                    "Pads what is still missing, so much on both sides."),
+                    "Pad images that are still too small, on both sides "
+                    "alike."),
     CR_INTS_OPTIONAL(
         struct random_crop, fill_value, 0, 255,
-        "What CONSTANT margins hold, 0 where not given: one number "
-        "or one for each channel."),
+        "Value with CONSTANT: a number, or one for each channel. Default: 0."),
     CR_ENUM_DEFAULT(struct random_crop, padding_mode, CR_CONSTANT, CR_BORDERS,
-                    "What margins hold, as in Pad."),
+                    "Values of the added pixels, as in Pad."),
     { 0 },
 };
 
@@ -44,8 +44,8 @@ static bool random_crop_plan(struct cr_transform_plan *p)
     p->self = r;
     if (p->in.rank == 1)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "RandomCrop takes images, not the list %s; "
-                        "RandomTruncate is the op for these",
+                        "RandomCrop: found the list %s, expected images; use "
+                        "RandomTruncate for lists",
                         cr_diag_format(p->arena, &p->in));
     if (!cr_image_of(p, "RandomCrop", m) ||
         !cr_image_size(p, "RandomCrop", &o->size, &h, &w) ||
@@ -91,10 +91,10 @@ static bool random_crop_apply(struct cr_sample *s)
 const struct cr_transform cr_transform_random_crop = {
     .about = {
         .name = "RandomCrop",
-        .summary = "A window of an image at a random place.",
-        .detail = "Images (height, width, channels) or (height, width). "
-                  "Every place in the padded image is as likely. Lists "
-                  "have RandomTruncate.",
+        .summary = "Crop of an image at a random position.",
+        .detail = "Images (height, width, channels) or (height, width). All "
+                  "positions in the padded image are equally likely. Use "
+                  "RandomTruncate for lists.",
         .example = "datapipe:\n"
                    "  image: [{RandomCrop: {size: 32, padding: 4}, only: "
                    "train}]\n",

@@ -1,8 +1,8 @@
-/* RandomErasing (Zhong et al., 2017): a rectangle inside of a CHW image is
- * overwritten, in a share prob of the samples. Its area is U(scale) h w, its
- * aspect a = U(ratio), width round(sqrt(area a)), height round(width / a);
- * it must be smaller than the image in both directions, else it is drawn
- * again, max_attempts times at most. */
+/* RandomErasing (Zhong et al., 2017): with probability prob a rectangle of a
+ * CHW image is overwritten. Its area is U(scale) h w, its aspect ratio a =
+ * U(ratio), its width round(sqrt(area a)), its height round(width / a). It must
+ * be smaller than the image in both directions; at most max_attempts
+ * rectangles are tried. */
 #include "data/image.h"
 
 #include <string.h>
@@ -15,19 +15,22 @@ struct random_erasing {
 };
 
 static const struct cr_opt random_erasing_opts[] = {
-    CR_REAL_DEFAULT(struct random_erasing, prob, 0.5, 0, 1, "How often."),
+    CR_REAL_DEFAULT(struct random_erasing, prob, 0.5, 0, 1,
+                    "Probability of "
+                    "changing a "
+                    "sample."),
     CR_REALS_OPTIONAL(
         struct random_erasing, scale, 0, 1,
-        "Least and largest share of the image; 0.02, 0.33 where not "
-        "given."),
+        "Minimum and maximum fraction of the area of the image. Default: 0.02, "
+        "0.33."),
     CR_REALS_OPTIONAL(struct random_erasing, ratio, 0.001, 1000,
-                      "Least and largest width / height; 0.3, 3.3 where not "
-                      "given."),
+                      "Minimum and maximum aspect ratio, width / height. "
+                      "Default: 0.3, 3.3."),
     CR_NODE(struct random_erasing, value,
-            "What is written: a number (0 where not given), a list of one "
-            "for each channel, or random: normal numbers."),
+            "Value of the erased pixels: a number, a list with one for each "
+            "channel, or random for normal random numbers. Default: 0."),
     CR_INT_DEFAULT(struct random_erasing, max_attempts, 10, 1, 1000,
-                   "How often a rectangle that does not fit is drawn again."),
+                   "Maximum number of attempts to find a rectangle that fits."),
     { 0 },
 };
 
@@ -46,8 +49,7 @@ static bool random_erasing_range(struct cr_transform_plan *p, const char *name,
     if ((given->n == 0 || given->n == 2) && to[0] <= to[1])
         return true;
     return cr_error(p->diag, p->pos, CR_E_OUT_OF_RANGE,
-                    "RandomErasing: %s takes the least and the largest "
-                    "number",
+                    "RandomErasing: %s: expected a minimum and a maximum",
                     name);
 }
 
@@ -62,8 +64,8 @@ static bool random_erasing_value(struct cr_transform_plan *p, struct plan *r,
     if (node && node->kind == CR_NODE_LIST) {
         if (cr_node_count(node) != r->c)
             return cr_error(p->diag, node->pos, CR_E_SHAPE,
-                            "RandomErasing: value has %d numbers, but the "
-                            "image has %lld channels",
+                            "RandomErasing: value: found %d numbers, expected "
+                            "one for each of %lld channels",
                             (int)cr_node_count(node), (long long)r->c);
         one = node->child;
     }
@@ -71,8 +73,8 @@ static bool random_erasing_value(struct cr_transform_plan *p, struct plan *r,
     for (c = 0; c < r->c && one; c++) {
         if (one->kind != CR_NODE_INT && one->kind != CR_NODE_REAL)
             return cr_error(p->diag, one->pos, CR_E_WRONG_TYPE,
-                            "RandomErasing: value takes numbers or random, "
-                            "not %s",
+                            "RandomErasing: value: found %s, expected numbers "
+                            "or random",
                             cr_node_what(p->arena, one));
         r->value[c] = one->real;
         one = one == node ? node : one->next;
@@ -89,8 +91,8 @@ static bool random_erasing_plan(struct cr_transform_plan *p)
     p->out = p->in;
     if (p->in.rank != 3 || p->in.type == CR_STRING || cr_count(&p->in) == 0)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "RandomErasing takes images (channels, height, "
-                        "width), as HWC2CHW gives them, not %s %s",
+                        "RandomErasing: found %s %s, expected images "
+                        "(channels, height, width), as after HWC2CHW",
                         cr_type_name(p->in.type),
                         cr_diag_format(p->arena, &p->in));
     r->c = p->in.dim[0];
@@ -155,10 +157,10 @@ static bool random_erasing_apply(struct cr_sample *s)
 const struct cr_transform cr_transform_random_erasing = {
     .about = {
         .name = "RandomErasing",
-        .summary = "Overwrites a random rectangle.",
-        .detail = "Images (channels, height, width): after HWC2CHW. The "
-                  "aspect is uniform in ratio, as MindSpore draws it "
-                  "(PyTorch: its logarithm is).",
+        .summary = "Random erasing: overwrites a random rectangle.",
+        .detail = "Images (channels, height, width): after HWC2CHW. The aspect "
+                  "ratio is uniform in ratio, as in MindSpore (in PyTorch its "
+                  "logarithm is).",
         .example = "datapipe:\n"
                    "  image: [HWC2CHW, {RandomErasing: {prob: 0.5}, only: "
                    "train}]\n",

@@ -1,5 +1,4 @@
-/* RandomHorizontalFlip: left and right change places, in a share `prob` of the
- * samples. */
+/* RandomHorizontalFlip: swaps left and right with probability `prob`. */
 #include "data/image.h"
 
 #include <string.h>
@@ -9,7 +8,9 @@ struct flip {
 };
 
 static const struct cr_opt flip_opts[] = {
-    CR_REAL_DEFAULT(struct flip, prob, 0.5, 0, 1, "How often."),
+    CR_REAL_DEFAULT(struct flip, prob, 0.5, 0, 1,
+                    "Probability of changing a "
+                    "sample."),
     { 0 },
 };
 
@@ -21,7 +22,7 @@ static bool flip_plan(struct cr_transform_plan *p)
     return cr_image_of(p, "RandomHorizontalFlip", m);
 }
 
-/* A constant size of a pixel makes its copy one or two moves. */
+/* With a constant pixel size the compiler copies it in one or two moves. */
 static inline void flip_rows(const struct cr_image *m, const char *x, char *y,
                              size_t pixel)
 {
@@ -51,7 +52,7 @@ static bool flip_apply(struct cr_sample *s)
 const struct cr_transform cr_transform_random_horizontal_flip = {
     .about = {
         .name = "RandomHorizontalFlip",
-        .summary = "Mirrors an image, left and right, at random.",
+        .summary = "Mirrors an image horizontally at random.",
         .detail = "Images (height, width, channels) or (height, width).",
         .example = "datapipe:\n"
                    "  image: [{RandomHorizontalFlip: {prob: 0.5}, only: "

@@ -1,11 +1,12 @@
-/* RandomResizedCrop: a window of random area and proportion, brought to one
+/* RandomResizedCrop: a window of random area and aspect ratio, resized to one
  * size (Szegedy et al., "Going deeper with convolutions", 2015).
  *
- * Up to max_attempts times: area = U(scale) of the image's, a = exp U(ln r0,
- * ln r1), w = round(sqrt(area a)), h = round(w / a), taken if it fits, at a
- * place uniform over all. Else the middle, cut to the nearest proportion.
- * Attempt k uses the elements 4 k (area), 4 k + 1 (proportion), 4 k + 2
- * (column) and 4 k + 3 (row). */
+ * Up to max_attempts times: area = U(scale) times that of the image, a = exp
+ * U(ln r0, ln r1), w = round(sqrt(area a)), h = round(w / a). The first window
+ * that fits is used, at a position uniform over all; if none fits, the centre,
+ * cropped to the nearest allowed aspect ratio. Attempt k uses the random
+ * elements 4 k (area), 4 k + 1 (aspect ratio), 4 k + 2 (column) and 4 k + 3
+ * (row). */
 #include "data/image.h"
 #include "data/resize.h"
 
@@ -20,16 +21,16 @@ static const struct cr_opt random_resized_crop_opts[] = {
     CR_INTS(struct random_resized_crop, size, 1, CR_IMAGE_SIDE,
             "Height and width, or one number for both."),
     CR_REALS_OPTIONAL(struct random_resized_crop, scale, 0, 1e6,
-                      "Least and largest part of the area; 0.08 and 1 unless "
-                      "given."),
+                      "Minimum and maximum fraction of the area of the image. "
+                      "Default: 0.08, 1."),
     CR_REALS_OPTIONAL(struct random_resized_crop, ratio, DBL_MIN, 1e6,
-                      "Least and largest width for a height of 1; 3/4 and 4/3 "
-                      "unless given."),
+                      "Minimum and maximum aspect ratio, width / height. "
+                      "Default: 3/4, 4/3."),
     CR_ENUM_DEFAULT(struct random_resized_crop, interpolation, CR_LINEAR,
-                    CR_INTERS,
-                    "How pixels between pixels are made, as in Resize."),
+                    CR_INTERS, "Interpolation, as in Resize."),
     CR_INT_DEFAULT(struct random_resized_crop, max_attempts, 10, 1, 1000,
-                   "How often a window is drawn before the middle is taken."),
+                   "Maximum number of attempts to find a window that fits; "
+                   "then the centre is used."),
     { 0 },
 };
 
@@ -50,7 +51,7 @@ static bool random_resized_crop_range(struct cr_transform_plan *p,
     if ((given->n == 0 || given->n == 2) && to[0] <= to[1] && to[1] > 0)
         return true;
     return cr_error(p->diag, p->pos, CR_E_OUT_OF_RANGE,
-                    "RandomResizedCrop: %s takes the least and the largest",
+                    "RandomResizedCrop: %s: expected a minimum and a maximum",
                     name);
 }
 
@@ -63,8 +64,8 @@ static bool random_resized_crop_plan(struct cr_transform_plan *p)
     p->self = r;
     if (p->in.type != CR_U8 && p->in.type != CR_F32)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "RandomResizedCrop takes images (height, width, "
-                        "channels) of uint8 or float32, not %s %s",
+                        "RandomResizedCrop: found %s %s, expected images "
+                        "(height, width, channels) of uint8 or float32",
                         cr_type_name(p->in.type),
                         cr_diag_format(p->arena, &p->in));
     if (!cr_image_of(p, "RandomResizedCrop", &r->image) ||
@@ -85,7 +86,7 @@ struct window {
     int64_t top, left, h, w;
 };
 
-/* The middle, of the image's own proportion or the nearest allowed. */
+/* The centre, with the aspect ratio of the image or the nearest allowed one. */
 static struct window random_resized_crop_middle(const struct plan *r)
 {
     int64_t h = r->image.h, w = r->image.w;
@@ -149,8 +150,7 @@ static bool random_resized_crop_apply(struct cr_sample *s)
 const struct cr_transform cr_transform_random_resized_crop = {
     .about = {
         .name = "RandomResizedCrop",
-        .summary = "A window of random area and proportion, of one size "
-                   "then.",
+        .summary = "Crop of random area and aspect ratio, resized to one size.",
         .detail = "Images (height, width, channels) or (height, width) of "
                   "uint8 or float32.",
         .example = "datapipe:\n"

@@ -1,8 +1,8 @@
-/* RandomRotation: by an angle uniform in [-d, d] or [min, max] degrees,
- * counter-clockwise, about the centre ((w - 1) / 2, (h - 1) / 2). The nearest
- * pixel is taken; what comes from outside is fill_value. Places are computed
- * in 1/1024 of a pixel, the steps along a row and its start rounded apart, as
- * OpenCV's warpAffine does it. */
+/* RandomRotation: rotates by an angle uniform in [-d, d] or [min, max] degrees,
+ * counter-clockwise, about the centre ((w - 1) / 2, (h - 1) / 2). Each result
+ * is the nearest pixel, or fill_value outside the image. Positions are computed
+ * in 1/1024 pixel, with the start of a row and the steps along it rounded
+ * separately, as in OpenCV's warpAffine. */
 #include "data/image.h"
 
 #include <string.h>
@@ -14,14 +14,16 @@ struct random_rotation {
 
 static const struct cr_opt random_rotation_opts[] = {
     CR_REALS(struct random_rotation, degrees, -360, 360,
-             "The largest angle to both sides, or the least and largest."),
+             "Maximum angle in both directions, in degrees, or minimum and "
+             "maximum."),
     CR_REALS_OPTIONAL(struct random_rotation, center, -CR_IMAGE_SIDE,
                       CR_IMAGE_SIDE,
-                      "The point x, y that stays; the middle where not given."),
+                      "Centre of rotation, x and y. Default: the centre of the "
+                      "image."),
     CR_INTS_OPTIONAL(
         struct random_rotation, fill_value, 0, 255,
-        "What the corners hold, 0 where not given: one number or one "
-        "for each channel."),
+        "Value of pixels from outside the image: a number, or one for each "
+        "channel. Default: 0."),
     { 0 },
 };
 
@@ -45,11 +47,11 @@ static bool random_rotation_plan(struct cr_transform_plan *p)
     r->low = o->degrees.n == 1 ? -r->high : o->degrees.v[0];
     if (o->degrees.n > 2 || r->low > r->high)
         return cr_error(p->diag, p->pos, CR_E_OUT_OF_RANGE,
-                        "RandomRotation: degrees takes one number from 0, or "
-                        "the least and the largest angle");
+                        "RandomRotation: degrees: expected one number of at "
+                        "least 0, or a minimum and a maximum");
     if (o->center.n != 0 && o->center.n != 2)
         return cr_error(p->diag, p->pos, CR_E_OUT_OF_RANGE,
-                        "RandomRotation: center takes x and y");
+                        "RandomRotation: center: expected x and y");
     r->x = o->center.n ? o->center.v[0] : (double)(r->image.w - 1) / 2;
     r->y = o->center.n ? o->center.v[1] : (double)(r->image.h - 1) / 2;
     return cr_image_resized(p, "RandomRotation", r->image.h, r->image.w);
@@ -67,7 +69,7 @@ static bool random_rotation_apply(struct cr_sample *s)
     double angle = r->low + (r->high - r->low) * cr_rng_double(&s->rng, 0);
     double a = cos(angle * (3.14159265358979323846 / 180));
     double b = sin(angle * (3.14159265358979323846 / 180));
-    /* the way there is (a b; -b a) (v - c) + c; back is its inverse */
+    /* the rotation is (a b; -b a) (v - c) + c; this is its inverse */
     double dx = (1 - a) * r->x - b * r->y, dy = b * r->x + (1 - a) * r->y;
     double d = 1 / (a * a + b * b), ia = a * d, ib = -b * d, ic = b * d;
     double bx = -ia * dx - ib * dy, by = -ic * dx - ia * dy;
@@ -96,11 +98,11 @@ static bool random_rotation_apply(struct cr_sample *s)
 const struct cr_transform cr_transform_random_rotation = {
     .about = {
         .name = "RandomRotation",
-        .summary = "Turns an image by a random angle.",
-        .detail = "Images (height, width, channels) or (height, width), "
-                  "which keep their size; a positive angle turns "
-                  "counter-clockwise. The nearest pixel is taken, with "
-                  "MindSpore's bits.",
+        .summary = "Rotates an image by a random angle.",
+        .detail = "Images (height, width, channels) or (height, width); the "
+                  "size does not change. Positive angles are "
+                  "counter-clockwise. Nearest-neighbour interpolation, "
+                  "bit-identical to MindSpore.",
         .example = "datapipe:\n"
                    "  image: [{RandomRotation: {degrees: 15}, only: train}]\n",
         .opts = random_rotation_opts,

@@ -1,5 +1,5 @@
-/* RandomTruncate: max_seq_len elements of a list, from a random place: element
- * 0 of the stream is the first one. */
+/* RandomTruncate: max_seq_len consecutive elements of a list, from a random
+ * position, which is random element 0. */
 #include "data/transform.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@ struct random_truncate {
 
 static const struct cr_opt random_truncate_opts[] = {
     CR_INT(struct random_truncate, max_seq_len, 1, CR_DIM_MAX,
-           "Maximum number of elements; longer lists are cut."),
+           "Maximum number of elements; longer lists are truncated."),
     { 0 },
 };
 
@@ -20,8 +20,8 @@ static bool random_truncate_plan(struct cr_transform_plan *p)
 
     if (p->in.rank < 1 || (cr_is_ragged(&p->in) && p->in.rank > 1))
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "RandomTruncate: found %s %s, expected a list, as "
-                        "Lookup gives it, or an array",
+                        "RandomTruncate: found %s %s, expected a list, as from "
+                        "Lookup, or an array",
                         cr_type_name(p->in.type),
                         cr_diag_format(p->arena, &p->in));
     p->out = p->in;
@@ -30,7 +30,7 @@ static bool random_truncate_plan(struct cr_transform_plan *p)
     return true;
 }
 
-/* The first of `max` elements of n. */
+/* The position of the first of `max` elements out of n. */
 static int64_t random_truncate_from(struct cr_sample *s, int64_t n, int64_t max)
 {
     return n > max ? (int64_t)cr_rng_below(&s->rng, 0, (uint64_t)(n - max) + 1)
@@ -66,11 +66,11 @@ static bool random_truncate_apply(struct cr_sample *s)
 const struct cr_transform cr_transform_random_truncate = {
     .about = {
         .name = "RandomTruncate",
-        .summary = "Consecutive elements of a list, from a random place.",
-        .detail = "Lists of words or of numbers, and arrays, whose first "
-                  "axis is cut. Shorter ones stay as they are: PadEnd behind "
-                  "it fills them. Every place is as likely. With `only: "
-                  "train`, PadEnd cuts the other data at their end.",
+        .summary = "Consecutive elements of a list, from a random position.",
+        .detail = "Lists of tokens or of numbers, and arrays, along their "
+                  "first axis. Shorter ones pass unchanged; PadEnd after it "
+                  "pads them. All positions are equally likely. With `only: "
+                  "train`, PadEnd truncates other data at their end.",
         .example = "datapipe:\n"
                    "  tokens: [{RandomTruncate: {max_seq_len: 256}, only: "
                    "train}, {PadEnd: {pad_shape: [256]}}]\n",

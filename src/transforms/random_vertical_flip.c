@@ -1,5 +1,4 @@
-/* RandomVerticalFlip: top and bottom change places, in a share `prob` of the
- * samples. */
+/* RandomVerticalFlip: swaps top and bottom with probability `prob`. */
 #include "data/image.h"
 
 #include <string.h>
@@ -9,7 +8,9 @@ struct flip {
 };
 
 static const struct cr_opt flip_opts[] = {
-    CR_REAL_DEFAULT(struct flip, prob, 0.5, 0, 1, "How often."),
+    CR_REAL_DEFAULT(struct flip, prob, 0.5, 0, 1,
+                    "Probability of changing a "
+                    "sample."),
     { 0 },
 };
 
@@ -40,7 +41,7 @@ static bool flip_apply(struct cr_sample *s)
 const struct cr_transform cr_transform_random_vertical_flip = {
     .about = {
         .name = "RandomVerticalFlip",
-        .summary = "Mirrors an image, top and bottom, at random.",
+        .summary = "Mirrors an image vertically at random.",
         .detail = "Images (height, width, channels) or (height, width).",
         .example = "datapipe:\n"
                    "  image: [{RandomVerticalFlip: {prob: 0.5}, only: "

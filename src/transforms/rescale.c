@@ -1,5 +1,5 @@
-/* Rescale: y = x rescale + shift, in float32 with one rounding.
- * With shift 0 that is the plain product (measured on MindSpore 2.10). */
+/* Rescale: y = x rescale + shift, in float32 with one rounding, as measured on
+ * MindSpore 2.10. With shift 0 that is the product. */
 #include "data/transform.h"
 
 struct rescale {
@@ -8,7 +8,7 @@ struct rescale {
 
 static const struct cr_opt rescale_opts[] = {
     CR_REAL(struct rescale, rescale, -1e30, 1e30, "Factor."),
-    CR_REAL(struct rescale, shift, -1e30, 1e30, "Offset, added after it."),
+    CR_REAL(struct rescale, shift, -1e30, 1e30, "Number to add after scaling."),
     { 0 },
 };
 
@@ -16,7 +16,7 @@ static bool rescale_plan(struct cr_transform_plan *p)
 {
     if (p->in.type == CR_STRING)
         return cr_error(p->diag, p->pos, CR_E_DTYPE,
-                        "Rescale takes numbers, not text");
+                        "Rescale: found text, expected numbers");
     p->out = p->in;
     p->out.type = CR_F32;
     return true;

@@ -1,6 +1,6 @@
-/* Resize: another height and width, as OpenCV computes it (data/resize.c has
- * the formulas). size h, w, or one number for the shorter side, the other
- * keeping the proportion (floor). */
+/* Resize: interpolates an image to another size, as OpenCV does (data/resize.c
+ * has the formulas). With one number for the shorter side, the other side keeps
+ * the aspect ratio, rounded down. */
 #include "data/resize.h"
 #include "data/image.h"
 
@@ -11,13 +11,15 @@ struct resize {
 
 static const struct cr_opt resize_opts[] = {
     CR_INTS(struct resize, size, 1, CR_IMAGE_SIDE,
-            "Height and width; one number is for the shorter side."),
+            "Height and width, or one number for the shorter side; the other "
+            "side keeps the aspect ratio."),
     CR_ENUM_DEFAULT(struct resize, interpolation, CR_LINEAR, CR_INTERS,
-                    "How pixels between pixels are made."),
+                    "Interpolation between pixels."),
     { 0 },
 };
 
-/* What apply works with: one for each thread, where it writes to it. */
+/* The tables of one resize; with AREA each thread needs its own, since it
+ * writes to them. */
 struct plan {
     struct cr_resize_size size;
     const struct cr_resize *scale;
@@ -34,8 +36,8 @@ static bool resize_plan(struct cr_transform_plan *p)
     p->self = r;
     if (p->in.type != CR_U8 && p->in.type != CR_F32)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "Resize takes images (height, width, channels) of "
-                        "uint8 or float32, not %s %s",
+                        "Resize: found %s %s, expected images (height, width, "
+                        "channels) of uint8 or float32",
                         cr_type_name(p->in.type),
                         cr_diag_format(p->arena, &p->in));
     if (!cr_image_of(p, "Resize", &m) ||
@@ -49,7 +51,7 @@ static bool resize_plan(struct cr_transform_plan *p)
         return false;
     r->size = (struct cr_resize_size){ m.h, m.w, oh, ow, m.c };
     p->scratch = cr_resize_bytes(&r->size, inter);
-    if (inter != CR_AREA) { /* which works in its tables */
+    if (inter != CR_AREA) { /* AREA writes to its tables */
         r->scale =
             cr_resize_make(cr_alloc(p->arena, 1, p->scratch), &r->size, inter);
         p->scratch = 0;
@@ -73,11 +75,11 @@ static bool resize_apply(struct cr_sample *s)
 const struct cr_transform cr_transform_resize = {
     .about = {
         .name = "Resize",
-        .summary = "Another height and width.",
+        .summary = "Resizes an image.",
         .detail = "Images (height, width, channels) or (height, width) of "
-                  "uint8 or float32. No anti-aliasing, as OpenCV and "
-                  "MindSpore do it; uint8 results are MindSpore's to the "
-                  "bit; CUBIC of float32 is to the rounding of its sums.",
+                  "uint8 or float32. No anti-aliasing, as in OpenCV and "
+                  "MindSpore; bit-identical to MindSpore, except for the "
+                  "rounding of sums with CUBIC on float32.",
         .example = "datapipe: {image: [{Resize: {size: [32, 32]}}]}\n",
         .opts = resize_opts,
         .size = sizeof(struct resize),

@@ -1,11 +1,11 @@
 /* Standardize: y = (x - mean_k) / s_k for each feature k.
  *
- * A feature is a place along the last axis; the axes before it count as more
- * samples of it. mean_k and s_k, the deviation over all m values
+ * A feature is an index of the last axis; the other axes hold more values of
+ * it. mean_k and the standard deviation s_k over all m values
  *   s_k^2 = 1/m sum (x - mean_k)^2
- * come from the training samples, one by one in their stored order, in double
- * (Welford 1962: no cancellation, no second pass). Missing values are left
- * out, and stay missing. A feature that is always the same has s_k = 1. */
+ * are computed over the training samples in their stored order, in double and
+ * in one pass without cancellation (Welford 1962). Missing values are ignored
+ * and stay missing. A constant feature has s_k = 1. */
 #include "data/per_feature.h"
 
 #include <math.h>
@@ -19,8 +19,8 @@ static const struct cr_opt standardize_opts[] = {
     { 0 },
 };
 
-/* fitted->value: features means, then features sums of squares, at the end
- * deviations. */
+/* fitted->value: the means of all features, then their sums of squares, which
+ * become standard deviations when fitting ends. */
 
 static bool standardize_plan(struct cr_transform_plan *p)
 {
@@ -82,13 +82,12 @@ static bool standardize_apply(struct cr_sample *s)
 const struct cr_transform cr_transform_standardize = {
     .about = {
         .name = "Standardize",
-        .summary = "Each feature less its mean, by its deviation.",
-        .detail = "Mean and deviation (of the population) of each place "
-                  "along the last axis are those of the training data, after "
-                  "`split` and the ops in front. They are computed before "
-                  "training begins, kept in checkpoints, and the same in "
-                  "evaluation and prediction. Categories and the columns "
-                  "that FillMissing adds stay as they are.",
+        .summary = "(x - mean) / standard deviation of each feature.",
+        .detail = "Mean and (population) standard deviation of each index of "
+                  "the last axis are computed from the training data, after "
+                  "`split` and the transforms before it. Checkpoints contain "
+                  "them; evaluation and prediction use the same. Categories "
+                  "and the columns that FillMissing adds pass unchanged.",
         .example = "datapipe: {x: [Standardize]}\n",
         .opts = standardize_opts,
         .size = sizeof(struct standardize),

@@ -1,4 +1,4 @@
-/* Truncate: the first max_seq_len elements of a list. */
+/* Truncate: keeps the first max_seq_len elements of a list. */
 #include "data/transform.h"
 
 #include <string.h>
@@ -9,7 +9,7 @@ struct truncate {
 
 static const struct cr_opt truncate_opts[] = {
     CR_INT(struct truncate, max_seq_len, 1, CR_DIM_MAX,
-           "So many elements are left; the rest is cut off."),
+           "Maximum number of elements; longer lists are truncated."),
     { 0 },
 };
 
@@ -19,8 +19,8 @@ static bool truncate_plan(struct cr_transform_plan *p)
 
     if (p->in.rank != 1)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "Truncate takes a list, as tokenizers give it, not "
-                        "%s %s",
+                        "Truncate: found %s %s, expected a list, as from a "
+                        "tokenizer",
                         cr_type_name(p->in.type),
                         cr_diag_format(p->arena, &p->in));
     p->out = p->in;
@@ -48,8 +48,7 @@ const struct cr_transform cr_transform_truncate = {
     .about = {
         .name = "Truncate",
         .summary = "The first elements of a list.",
-        .detail = "Lists of words or of numbers; shorter ones stay as they "
-                  "are.",
+        .detail = "Lists of tokens or of numbers; shorter ones pass unchanged.",
         .example = "datapipe: {text: [{Truncate: {max_seq_len: 256}}]}\n",
         .opts = truncate_opts,
         .size = sizeof(struct truncate),

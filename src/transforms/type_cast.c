@@ -1,4 +1,4 @@
-/* TypeCast: another element type, by C's conversions (math/spec.h). */
+/* TypeCast: conversion to another element type (cr_convert in math/spec.h). */
 #include "data/transform.h"
 
 struct type_cast {
@@ -7,7 +7,8 @@ struct type_cast {
 
 static const struct cr_opt type_cast_opts[] = {
     CR_STR(struct type_cast, data_type,
-           "MindSpore's name of the type: int32, float32, uint8, bool ..."),
+           "Name of the type, as in MindSpore: int32, float32, uint8, bool "
+           "..."),
     { 0 },
 };
 
@@ -22,7 +23,7 @@ static bool type_cast_plan(struct cr_transform_plan *p)
         for (i = CR_I32; i < CR_STRING; i++)
             names[n++] = cr_type_name((enum cr_type)i);
         names[n] = NULL;
-        cr_error(p->diag, p->pos, CR_E_UNKNOWN_TYPE, "there is no type '%s'",
+        cr_error(p->diag, p->pos, CR_E_UNKNOWN_TYPE, "type '%s' not found",
                  o->data_type);
         if (cr_closest_name(o->data_type, names))
             cr_hint(p->diag, "did you mean '%s'?",
@@ -31,7 +32,7 @@ static bool type_cast_plan(struct cr_transform_plan *p)
     }
     if (p->in.type == CR_STRING)
         return cr_error(p->diag, p->pos, CR_E_DTYPE,
-                        "TypeCast takes numbers, not text");
+                        "TypeCast: found text, expected numbers");
     p->out = p->in;
     p->out.type = type;
     return true;
@@ -47,9 +48,10 @@ static bool type_cast_apply(struct cr_sample *s)
 const struct cr_transform cr_transform_type_cast = {
     .about = {
         .name = "TypeCast",
-        .summary = "Another element type.",
-        .detail = "As C converts: to integers toward zero, 8 bits wrap, what "
-                  "does not fit int32 or int64 becomes the smallest.",
+        .summary = "Converts to another element type.",
+        .detail = "As C converts: to integers toward zero, 8-bit results wrap, "
+                  "values that do not fit int32 or int64 become the smallest "
+                  "one.",
         .example = "datapipe: {label: [{TypeCast: {data_type: int32}}]}\n",
         .opts = type_cast_opts,
         .size = sizeof(struct type_cast),

@@ -192,27 +192,27 @@ int main(void)
     bytes();
     test_begin("pipes that do not fit are refused");
     refused("[BasicTokenizer]",
-            "column 'x' ends as words, but the network takes numbers");
-    refused("[]", "column 'x' ends as text, but the network takes numbers");
+            "column 'x' ends as tokens, but the network needs numbers");
+    refused("[]", "column 'x' ends as text, but the network needs numbers");
     refused("[BasicTokenizer, BasicTokenizer]",
             "BasicTokenizer: found tokens, expected text");
-    refused("[{Truncate: [3]}]", "Truncate takes a list, as tokenizers give "
-                                 "it, not string ()");
+    refused("[{Truncate: [3]}]", "Truncate: found string (), expected a list, "
+                                 "as from a tokenizer");
     refused("[{RandomTruncate: [3]}]",
-            "RandomTruncate: found string (), expected a list, as Lookup "
-            "gives it, or an array");
+            "RandomTruncate: found string (), expected a list, as from "
+            "Lookup, or an array");
     refused("[BasicTokenizer, {RandomCrop: [3]}]",
-            "RandomCrop takes samples of one shape, not lists of any length; "
-            "RandomTruncate is the op for these");
+            "RandomCrop: found lists of varying length, expected samples of "
+            "one shape; use RandomTruncate for lists");
     refused("[BasicTokenizer, {PadEnd: {pad_shape: [3]}}]",
-            "PadEnd takes numbers, not words; Lookup turns them into numbers");
+            "PadEnd: found tokens (use Lookup to replace them by indices), "
+            "expected numbers");
     refused("[BasicTokenizer, {Lookup: {vocab: text}}]",
             "the data have no vocabulary for column 'text'");
     refused("[BasicTokenizer, {TypeCast: [int32]}]",
-            "TypeCast takes numbers, not words; Lookup turns them into "
-            "numbers");
-    refused("[{LabelIndex: [a, b, a]}]",
-            "LabelIndex: the class 'a' stands twice");
+            "TypeCast: found tokens (use Lookup to replace them by indices), "
+            "expected numbers");
+    refused("[{LabelIndex: [a, b, a]}]", "LabelIndex: duplicate class 'a'");
     test_begin("every op on texts and every tokenizer has a case");
     for (i = 0; list[i]; i++)
         if (((const struct cr_transform *)list[i])->ragged)

@@ -173,14 +173,14 @@ bad.csv:4:2: error: column 'x', field 'b': found '4 4', expected a number [E0203
     printf 'a,label\nhello,0\n' >text.csv
     table text.csv '{x: a, label: label}'
     run -2 --separate-stderr "$CELLRUN" check t.yaml
-    said "t.yaml:2:3: error: column 'x' ends as text, but the network takes numbers [E0102]
+    said "t.yaml:2:3: error: column 'x' ends as text, but the network needs numbers [E0102]
     2 |   train:
       |   ^
-   give its fields a type (float32, int32), or datapipe.x a tokenizer and Lookup, or LabelIndex
+   set a type of its fields (float32, int32), or add a tokenizer and Lookup, or LabelIndex, to datapipe.x
 1 error"
     echo 'datapipe: {x: [{TypeCast: {data_type: float32}}]}' >>t.yaml
     run -2 --separate-stderr "$CELLRUN" check t.yaml
-    [[ ${stderr_lines[0]} == "t.yaml:10:17: error: TypeCast takes numbers, not text [E0102]" ]]
+    [[ ${stderr_lines[0]} == "t.yaml:10:17: error: TypeCast: found text, expected numbers [E0102]" ]]
 }
 
 @test "fields that are not there" {
@@ -327,7 +327,7 @@ END
     "$CELLRUN" train v.yaml -o v -q
     [[ $(head -c 9000 v/ckpt/last.safetensors) == *'<pad>'*'<unk>'*'a\'*'b\'*',\'*'c\'* ]]
     run -3 --separate-stderr "$CELLRUN" train v.yaml vocab.text.vocab_size=5 -q -o v2
-    [[ $stderr == *"error: 'c' is not in vocabulary 'text', and there is no unknown_token [E0204]"* ]]
+    [[ $stderr == *"error: 'c' is not in vocabulary 'text', and unknown_token is not set [E0204]"* ]]
     [[ $stderr == *"at "*"v.csv:3:1"* ]]
 }
 

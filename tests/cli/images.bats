@@ -71,7 +71,7 @@ losses() {
     pixels 40 30 1 1 | png train/bee/3.png 40 30
     run -3 --separate-stderr "$CELLRUN" eval --ckpt r --data test \
         dataset.test='{ImageFolderDataset: {dataset_dir: train}}'
-    [[ $stderr == *"Standardize has learnt from samples of another shape"* ]]
+    [[ $stderr == *"Standardize was fitted on samples of another shape"* ]]
 }
 
 @test "an evaluation that is broken off leaves the scores of the one before" {

@@ -259,7 +259,7 @@ EOF
         "e.csv:3:1: error: column 'x', field 'n': found 'two', expected a number [E0203]" \
         $'n,w,label\n1,a,up\ntwo,b,down'
     said 2 "$both" '[Standardize]' \
-        "column 'x' ends with the category 'w', but the network takes numbers"
+        "column 'x' ends with the category 'w', but the network needs numbers"
     [[ $stderr == *"add OneHot, or CategoryIndex for an Embedding, to datapipe.x"* ]]
     said 2 "$both" '[{Standardize: {fields: [m]}}, OneHot]' \
         "Standardize: column 'x' has no field 'm'"
@@ -270,7 +270,7 @@ EOF
     said 2 "$both" '[{FillMissing: [constant, 0.5, false, [w]]}, OneHot]' \
         "but the fields are categories"
     said 3 "$both" '[{FillMissing: {strategy: constant, value: c}}, OneHot]' \
-        "found 'c', expected a word of the training data in field 'w'"
+        "found 'c', expected a string of field 'w' in the training data"
     said 3 "$both" '[FillMissing, OneHot]' \
         "column 'x': field 'n' has no value in the training data" \
         $'n,w,label\nNA,a,up\nNA,b,down'
@@ -290,7 +290,7 @@ EOF
     printf 'n,w\n1,a\nx,b\n2,c\n' >rows.csv
     run -3 --separate-stderr "$CELLRUN" predict --ckpt e rows.csv
     [[ $stderr == *"rows.csv:3:1: error: column 'x', field 'n': found 'x', expected a number"* ]]
-    [[ $stderr == *"OneHot: field 'w' has no value, or a word that the training data have not"* ]]
+    [[ $stderr == *"OneHot: field 'w': the value is missing or not in the training data"* ]]
     said 0 "$both" '[OneHot]' ""
     printf 'n,w\n-,a\n1,b\n' >rows.csv
     run -3 --separate-stderr "$CELLRUN" predict --ckpt e rows.csv

@@ -146,5 +146,5 @@ END
     [ "$output" = "$plain" ]
     sed -i 's/RandomTruncate: {max_seq_len: 4}/RandomCrop: {size: 4}/' c.yaml
     run -2 "$CELLRUN" check c.yaml
-    [[ $output == *"RandomCrop takes samples of one shape, not lists of any length; RandomTruncate is the op for these"* ]]
+    [[ $output == *"RandomCrop: found lists of varying length, expected samples of one shape; use RandomTruncate for lists"* ]]
 }

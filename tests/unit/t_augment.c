@@ -498,7 +498,7 @@ static void mistakes(void)
           "datapipe.label needs OneHot and TypeCast" },
         { "  image: [MixUpBatch]\n", "takes real numbers" },
         { "  image: [{Rescale: [1, 0]}, MixUpBatch, HWC2CHW]\n",
-          "nothing may stand after it" },
+          "must be the last transform" },
     };
     struct cr_data_loader_opts want = { .split = "train",
                                         .train = true,

@@ -314,8 +314,8 @@ static void mistakes(void)
     } bad[] = {
         { "", "datapipe: {y: [HWC2CHW]}\n",
           "'y' is neither a key of datapipe nor a column" },
-        { "", "datapipe: {x: [HWC2CHW]}\n", "HWC2CHW takes images" },
-        { "", "datapipe: {x: HWC2CHW}\n", "takes a list of ops" },
+        { "", "datapipe: {x: [HWC2CHW]}\n", "expected images (height, width" },
+        { "", "datapipe: {x: HWC2CHW}\n", "expected a list of transforms" },
         { "", "datapipe: {workers: many}\n", "workers takes auto or" },
         { "", "datapipe: {batch: {batch_size: 50, drop_remainder: true}}\n",
           "fewer than one batch" },
@@ -326,15 +326,23 @@ static void mistakes(void)
           "weights: 'z' is no column of single numbers" },
         { "", "datapipe: {sampler: {WeightedRandomSampler: {weights: [1]}}}\n",
           "found 1 weights, expected one for each of 23 samples" },
-        { "", "datapipe: {sampler: {WeightedRandomSampler: {weights: {0: 0, "
-              "1: 0, 2: 0}}}}\n", "found no weight above 0" },
-        { "", "datapipe: {sampler: {WeightedRandomSampler: {weights: {0: "
-              "-1}}}}\n", "expected a number of at least 0" },
-        { "", "datapipe: {sampler: {WeightedRandomSampler: {weights: label, "
-              "replacement: false}}}\n", "found 23 samples of an epoch, "
-                                         "expected at most 15" },
-        { "", "datapipe: {shuffle: false, sampler: {WeightedRandomSampler: "
-              "{weights: balanced}}}\n", "found 'shuffle' and 'sampler'" },
+        { "",
+          "datapipe: {sampler: {WeightedRandomSampler: {weights: {0: 0, "
+          "1: 0, 2: 0}}}}\n",
+          "found no weight above 0" },
+        { "",
+          "datapipe: {sampler: {WeightedRandomSampler: {weights: {0: "
+          "-1}}}}\n",
+          "expected a number of at least 0" },
+        { "",
+          "datapipe: {sampler: {WeightedRandomSampler: {weights: label, "
+          "replacement: false}}}\n",
+          "found 23 samples of an epoch, "
+          "expected at most 15" },
+        { "",
+          "datapipe: {shuffle: false, sampler: {WeightedRandomSampler: "
+          "{weights: balanced}}}\n",
+          "found 'shuffle' and 'sampler'" },
     };
     struct read r;
     size_t i;

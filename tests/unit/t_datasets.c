@@ -255,7 +255,8 @@ static void image_folder(void)
     ok(cr_data_loader_dataset(loader)->classes == 4, "four classes");
     cr_data_loader_close(loader);
     copy("jpeg/gray_6x5", "c/a/2.jpg");
-    says(FOLDER(""), "is (5, 6, 3) and (5, 6, 3) after its ops, but");
+    says(FOLDER(""),
+         "has shape (5, 6, 3), and (5, 6, 3) after its transforms;");
     copy("jpeg/cut", "c/a/2.jpg");
     says(FOLDER(""), "c/a/2.jpg");
     put("c/a/2.jpg", "text", 4);
