@@ -1,4 +1,4 @@
-/* Array: given values, as MindSpore's set_data takes them. */
+/* Array: explicit values, as in MindSpore's set_data. */
 #include "base/str.h"
 #include "conf/config.h"
 #include "net/init.h"
@@ -10,13 +10,14 @@ struct array {
 
 static const struct cr_opt array_opts[] = {
     CR_NODE(struct array, values,
-            "The values, as nested lists of the parameter's shape."),
+            "The values, as nested lists with the shape of the parameter."),
     CR_STR_OPTIONAL(struct array, file,
-                    "A .npy file of the parameter's shape, instead of values."),
+                    "A .npy file with the shape of the parameter, instead of "
+                    "values."),
     { 0 },
 };
 
-/* One axis of the values at `node`; `to` is where they go, NULL to check. */
+/* Reads one axis of the values at `node` into `to`; NULL: only checks. */
 static bool array_axis(const struct cr_init_args *f, const struct cr_node *node,
                        int axis, cr_real *to)
 {
@@ -67,10 +68,10 @@ static bool array_fill(const struct cr_init_args *f)
 const struct cr_init cr_init_array = {
     .about = {
         .name = "Array",
-        .summary = "Given values, from the config or a .npy file.",
-        .detail = "As MindSpore's Parameter.set_data: the shape must be the "
-                  "parameter's own. What a checkpoint brings takes the place "
-                  "of these values, so the file is not needed with one.",
+        .summary = "Explicit values from the config or a .npy file.",
+        .detail = "As MindSpore's Parameter.set_data: the shape must be that "
+                  "of the parameter. Values of a checkpoint replace these "
+                  "values, so the file is not needed with a checkpoint.",
         .example = "init: [{match: \"*.4.bias\", Array: {values: [0, 1, 0, 0, "
                    "0, 0, 0, 0, 0, 0]}}]\n",
         .opts = array_opts,

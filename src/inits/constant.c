@@ -1,4 +1,4 @@
-/* Constant: All the same number. */
+/* Constant: one value for all elements. */
 #include "net/init.h"
 
 struct constant {
@@ -6,7 +6,7 @@ struct constant {
 };
 
 static const struct cr_opt constant_opts[] = {
-    CR_REAL(struct constant, value, -1e30, 1e30, "The number."),
+    CR_REAL(struct constant, value, -1e30, 1e30, "The value."),
     { 0 },
 };
 
@@ -23,7 +23,7 @@ static bool constant_fill(const struct cr_init_args *f)
 const struct cr_init cr_init_constant = {
     .about = {
         .name = "Constant",
-        .summary = "All the same number.",
+        .summary = "Constant value.",
         .example = "init: [{match: \"*\", Constant: {value: 0.1}}]\n",
         .opts = constant_opts,
         .size = sizeof(struct constant),

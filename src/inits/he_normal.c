@@ -16,7 +16,7 @@ static bool he_normal_fill(const struct cr_init_args *f)
 const struct cr_init cr_init_he_normal = {
     .about = {
         .name = "HeNormal",
-        .summary = "N(0, s^2), s = gain / sqrt(fan).",
+        .summary = "He normal: N(0, s^2), s = gain / sqrt(fan).",
         .example = "init: [{match: \"*.weight\", HeNormal: {}}]\n",
         .opts = cr_he_opts,
         .size = sizeof(struct cr_he),

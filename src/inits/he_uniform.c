@@ -17,7 +17,7 @@ static bool he_uniform_fill(const struct cr_init_args *f)
 const struct cr_init cr_init_he_uniform = {
     .about = {
         .name = "HeUniform",
-        .summary = "U(-a, a), a = gain sqrt(3 / fan).",
+        .summary = "He uniform: U(-a, a), a = gain sqrt(3 / fan).",
         .example = "init: [{match: \"*.weight\", HeUniform: {}}]\n",
         .opts = cr_he_opts,
         .size = sizeof(struct cr_he),

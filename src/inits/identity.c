@@ -1,4 +1,4 @@
-/* Identity: a 2-D eye, ones on the diagonal. */
+/* Identity: the identity matrix. */
 #include "net/init.h"
 
 static bool identity_fill(const struct cr_init_args *f)
@@ -7,8 +7,8 @@ static bool identity_fill(const struct cr_init_args *f)
 
     if (f->spec.rank != 2)
         return cr_error(f->diag, f->pos, CR_E_SHAPE,
-                        "parameter '%s' %s is no matrix: Identity needs 2 "
-                        "dimensions",
+                        "parameter '%s': found %s, expected 2 dimensions for "
+                        "Identity",
                         f->param, cr_diag_format(f->arena, &f->spec));
     cols = f->spec.dim[1];
     for (i = 0; f->to && i < cr_count(&f->spec); i++)

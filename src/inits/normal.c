@@ -25,7 +25,7 @@ static bool normal_fill(const struct cr_init_args *f)
 const struct cr_init cr_init_normal = {
     .about = {
         .name = "Normal",
-        .summary = "N(mean, sigma^2).",
+        .summary = "Normal distribution: N(mean, sigma^2).",
         .example = "init: [{match: \"*\", Normal: {}}]\n",
         .opts = normal_opts,
         .size = sizeof(struct normal),

@@ -1,4 +1,4 @@
-/* One: All one. */
+/* One: ones. */
 #include "net/init.h"
 
 static bool one_fill(const struct cr_init_args *f)
@@ -13,7 +13,7 @@ static bool one_fill(const struct cr_init_args *f)
 const struct cr_init cr_init_one = {
     .about = {
         .name = "One",
-        .summary = "All one.",
+        .summary = "Ones.",
         .example = "init: [{match: \"*\", One: {}}]\n",
     },
     .alias = "ones",

@@ -1,8 +1,8 @@
 /* Orthogonal: gain times a matrix with orthonormal rows or columns.
  *
- * A normal matrix (rows = d0, columns = the rest; transposed if there are
- * fewer rows than columns) is decomposed to Q R, the columns of Q take the
- * signs of R's diagonal, and the result is transposed back.
+ * A normal matrix (d0 rows; transposed if it has fewer rows than columns) is
+ * decomposed into Q R, the columns of Q are multiplied by the signs of the
+ * diagonal of R, and the result is transposed back.
  * Saxe, McClelland and Ganguli, arXiv:1312.6120. */
 #include "net/init.h"
 
@@ -15,9 +15,9 @@ static const struct cr_opt orthogonal_opts[] = {
     { 0 },
 };
 
-/* Gram-Schmidt, done twice for accuracy. It leaves R's diagonal positive,
- * which is Q sign(diag R) of any other decomposition. q is rows x cols with
- * rows >= cols, column after column. */
+/* Gram-Schmidt, applied twice for accuracy. Its R has a positive diagonal, so
+ * its Q equals Q sign(diag R) of any other decomposition. q is rows x cols with
+ * rows >= cols, in column-major order. */
 static void orthonormalize(double *q, int64_t rows, int64_t cols)
 {
     int64_t i, j, r;
@@ -52,8 +52,8 @@ static bool orthogonal_fill(const struct cr_init_args *f)
 
     if (f->spec.rank < 2)
         return cr_error(f->diag, f->pos, CR_E_SHAPE,
-                        "parameter '%s' %s: Orthogonal needs at least 2 "
-                        "dimensions",
+                        "parameter '%s': found %s, expected at least 2 "
+                        "dimensions for Orthogonal",
                         f->param, cr_diag_format(f->arena, &f->spec));
     if (!f->to)
         return true;
@@ -77,7 +77,7 @@ static bool orthogonal_fill(const struct cr_init_args *f)
 const struct cr_init cr_init_orthogonal = {
     .about = {
         .name = "Orthogonal",
-        .summary = "Orthonormal rows or columns, times gain.",
+        .summary = "Orthogonal: orthonormal rows or columns, times gain.",
         .example = "init: [{match: \"*.weight\", Orthogonal: {gain: 1.0}}]\n",
         .opts = orthogonal_opts,
         .size = sizeof(struct orthogonal),

@@ -6,7 +6,7 @@ struct sparse {
 };
 
 static const struct cr_opt sparse_opts[] = {
-    CR_REAL(struct sparse, sparsity, 0, 1, "Share of zeros in a column."),
+    CR_REAL(struct sparse, sparsity, 0, 1, "Fraction of zeros in a column."),
     CR_REAL_DEFAULT(struct sparse, sigma, 0.01, 0, 1e30, "Standard deviation."),
     { 0 },
 };
@@ -18,8 +18,8 @@ static bool sparse_fill(const struct cr_init_args *f)
 
     if (f->spec.rank != 2)
         return cr_error(f->diag, f->pos, CR_E_SHAPE,
-                        "parameter '%s' %s is no matrix: Sparse needs 2 "
-                        "dimensions",
+                        "parameter '%s': found %s, expected 2 dimensions for "
+                        "Sparse",
                         f->param, cr_diag_format(f->arena, &f->spec));
     if (!f->to)
         return true;
@@ -44,7 +44,7 @@ static bool sparse_fill(const struct cr_init_args *f)
 const struct cr_init cr_init_sparse = {
     .about = {
         .name = "Sparse",
-        .summary = "N(0, sigma^2) with zeros at random in every column.",
+        .summary = "Sparse: N(0, sigma^2) with random zeros in each column.",
         .detail = "Two dimensions; ceil(sparsity * rows) zeros per column.",
         .example = "init: [{match: \"*.weight\", Sparse: {sparsity: 0.5}}]\n",
         .opts = sparse_opts,

@@ -1,6 +1,5 @@
-/* TruncatedNormal: N(mean, sigma^2) between the absolute bounds a and b, by
- * rejection: draws outside are drawn again, which is the same distribution
- * as inverting the cumulative one. */
+/* TruncatedNormal: N(mean, sigma^2) between a and b, by rejection. The
+ * distribution is that of MindSpore, which inverts the cumulative one. */
 #include "net/init.h"
 
 struct truncated_normal {
@@ -12,9 +11,9 @@ static const struct cr_opt truncated_normal_opts[] = {
                     "Standard deviation."),
     CR_REAL_DEFAULT(struct truncated_normal, mean, 0, -1e30, 1e30, "Mean."),
     CR_REAL_DEFAULT(struct truncated_normal, a, -2, -1e30, 1e30,
-                    "Lowest value, absolute (not in units of sigma)."),
+                    "Minimum, as a value (not in units of sigma)."),
     CR_REAL_DEFAULT(struct truncated_normal, b, 2, -1e30, 1e30,
-                    "Highest value, absolute."),
+                    "Maximum, as a value."),
     { 0 },
 };
 
@@ -27,13 +26,14 @@ static bool truncated_normal_fill(const struct cr_init_args *f)
 
     if (!(o->a < o->b))
         return cr_error(f->diag, f->pos, CR_E_OUT_OF_RANGE,
-                        "TruncatedNormal: a is %g, but must be below b, %g",
+                        "TruncatedNormal: found a = %g, expected a number "
+                        "below b = %g",
                         o->a, o->b);
-    /* the acceptance must not be hopeless */
+    /* rejection needs a reasonable acceptance rate */
     if (0.5 * (erf((o->b - o->mean) / o->sigma / sqrt(2)) -
                erf((o->a - o->mean) / o->sigma / sqrt(2))) < 1e-2)
         return cr_error(f->diag, f->pos, CR_E_OUT_OF_RANGE,
-                        "TruncatedNormal: [%g, %g] holds less than 1%% of "
+                        "TruncatedNormal: [%g, %g] contains less than 1%% of "
                         "N(%g, %g^2)",
                         o->a, o->b, o->mean, o->sigma);
     for (i = 0; f->to && i < count; i++) {
@@ -55,9 +55,9 @@ static bool truncated_normal_fill(const struct cr_init_args *f)
 const struct cr_init cr_init_truncated_normal = {
     .about = {
         .name = "TruncatedNormal",
-        .summary = "N(mean, sigma^2) between the bounds a and b.",
-        .detail = "The bounds are absolute, as MindSpore's since 2.0: with "
-                  "the defaults they cut nothing off.",
+        .summary = "Truncated normal: N(mean, sigma^2) between a and b.",
+        .detail = "a and b are values, as in MindSpore since 2.0: with the "
+                  "defaults practically nothing is truncated.",
         .example = "init: [{match: \"*.weight\", TruncatedNormal: {sigma: "
                    "0.02, a: -0.04, b: 0.04}}]\n",
         .opts = truncated_normal_opts,

@@ -6,7 +6,8 @@ struct uniform {
 };
 
 static const struct cr_opt uniform_opts[] = {
-    CR_REAL_DEFAULT(struct uniform, scale, 0.07, 0, 1e30, "Half the width."),
+    CR_REAL_DEFAULT(struct uniform, scale, 0.07, 0, 1e30, "Half the width of "
+                                                          "the interval."),
     { 0 },
 };
 
@@ -24,7 +25,7 @@ static bool uniform_fill(const struct cr_init_args *f)
 const struct cr_init cr_init_uniform = {
     .about = {
         .name = "Uniform",
-        .summary = "U(-scale, scale).",
+        .summary = "Uniform distribution: U(-scale, scale).",
         .example = "init: [{match: \"*\", Uniform: {}}]\n",
         .opts = uniform_opts,
         .size = sizeof(struct uniform),

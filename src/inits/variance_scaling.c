@@ -2,9 +2,9 @@
  *
  * MindSpore documents truncated_normal as the default, but its code compares
  * with the name truncated_norm and uses the uniform distribution instead (still
- * in 2.10.0). This is the documented default: N(0, s^2) truncated at 2 s, where
- * s is divided by 0.87962566, the standard deviation of the truncated N(0, 1),
- * so that the variance after truncation is scale / fan. */
+ * in 2.10.0). This is the documented default: N(0, s^2) truncated at 2 s, with
+ * s = sqrt(scale / fan) / 0.87962566, the standard deviation of N(0, 1)
+ * truncated at 2, so that the variance after truncation is scale / fan. */
 #include "net/init.h"
 
 struct variance_scaling {
@@ -18,7 +18,8 @@ enum { TRUNCATED, UNTRUNCATED, UNIFORM };
 static const struct cr_opt variance_scaling_opts[] = {
     CR_REAL_POS_DEFAULT(struct variance_scaling, scale, 1, 1e30, "Factor."),
     CR_ENUM_DEFAULT(struct variance_scaling, mode, FAN_IN,
-                    "fan_in|fan_out|fan_avg", "Which fan divides the scale."),
+                    "fan_in|fan_out|fan_avg", "The fan by which scale is "
+                                              "divided."),
     CR_ENUM_DEFAULT(struct variance_scaling, distribution, TRUNCATED,
                     "truncated_normal|untruncated_normal|uniform",
                     "Shape of the distribution."),
@@ -63,7 +64,7 @@ static bool variance_scaling_fill(const struct cr_init_args *f)
 const struct cr_init cr_init_variance_scaling = {
     .about = {
         .name = "VarianceScaling",
-        .summary = "Random numbers of variance scale / fan.",
+        .summary = "Variance scaling: random values of variance scale / fan.",
         .example = "init: [{match: \"*.weight\", VarianceScaling: {scale: "
                    "2.0, mode: fan_out}}]\n",
         .opts = variance_scaling_opts,

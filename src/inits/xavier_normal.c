@@ -29,7 +29,8 @@ static bool xavier_normal_fill(const struct cr_init_args *f)
 const struct cr_init cr_init_xavier_normal = {
     .about = {
         .name = "XavierNormal",
-        .summary = "N(0, s^2), s = gain sqrt(2 / (fan_in + fan_out)).",
+        .summary = "Xavier normal: N(0, s^2), s = gain sqrt(2 / (fan_in + "
+                   "fan_out)).",
         .example = "init: [{match: \"*.weight\", XavierNormal: {}}]\n",
         .opts = xavier_normal_opts,
         .size = sizeof(struct xavier_normal),

@@ -29,7 +29,8 @@ static bool xavier_uniform_fill(const struct cr_init_args *f)
 const struct cr_init cr_init_xavier_uniform = {
     .about = {
         .name = "XavierUniform",
-        .summary = "U(-a, a), a = gain sqrt(6 / (fan_in + fan_out)).",
+        .summary = "Xavier uniform: U(-a, a), a = gain sqrt(6 / (fan_in + "
+                   "fan_out)).",
         .example = "init: [{match: \"*.weight\", XavierUniform: {}}]\n",
         .opts = xavier_uniform_opts,
         .size = sizeof(struct xavier_uniform),

@@ -1,4 +1,4 @@
-/* Zero: All zero. */
+/* Zero: zeros. */
 #include "net/init.h"
 
 static bool zero_fill(const struct cr_init_args *f)
@@ -13,7 +13,7 @@ static bool zero_fill(const struct cr_init_args *f)
 const struct cr_init cr_init_zero = {
     .about = {
         .name = "Zero",
-        .summary = "All zero.",
+        .summary = "Zeros.",
         .example = "init: [{match: \"*\", Zero: {}}]\n",
     },
     .alias = "zeros",

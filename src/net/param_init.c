@@ -1,5 +1,5 @@
 /*
- * How parameters begin: the section `init`, and filling them.
+ * Initialisation of parameters: the section `init`, and filling them.
  *
  * The last of these that is given applies: the scheme, the argument of the
  * cell (weight_init), the control word `init` (of the weight), the rules of
@@ -38,10 +38,10 @@ enum {
 static const struct cr_opt init_opts[] = {
     CR_ENUM_DEFAULT(
         struct init_section, scheme, SCHEME_2, "mindspore2|mindspore1",
-        "How parameters begin when nothing else says so: mindspore2 is "
-        "HeUniform(negative_slope sqrt(5)) for weights and "
-        "U(-1/sqrt(fan_in), 1/sqrt(fan_in)) for biases, mindspore1 is "
-        "N(0, 0.01^2) and zeros (MindSpore up to 2.0)."),
+        "Initialisation where nothing else is given: mindspore2 is "
+        "HeUniform(negative_slope sqrt(5)) for weights and U(-1/sqrt(fan_in), "
+        "1/sqrt(fan_in)) for biases, mindspore1 is N(0, 0.01^2) and zeros "
+        "(MindSpore up to 2.0)."),
     CR_NODE(struct init_section, rules,
             "A list of rules {match: PATTERNS, of: TYPES, INITIALIZER: {...}}; "
             "the last that fits a parameter decides. A bare list under `init` "
@@ -52,7 +52,7 @@ static const struct cr_opt init_opts[] = {
 const struct cr_section cr_section_init = {
     .about = {
         .name = "init",
-        .summary = "How parameters begin.",
+        .summary = "Initialisation of parameters.",
         .detail = "A later rule wins over an earlier one, a rule over the "
                   "control word `init` of a cell, that over arguments such "
                   "as weight_init, and those over the scheme.",
@@ -273,8 +273,8 @@ bool cr_fan(const struct cr_init_args *fill, double *fan_in, double *fan_out)
 
     if (fill->spec.rank < 2)
         return cr_error(fill->diag, fill->pos, CR_E_SHAPE,
-                        "parameter '%s' %s has no fan: the initialiser needs "
-                        "at least 2 dimensions",
+                        "parameter '%s': found %s, but the initialiser needs "
+                        "at least 2 dimensions to compute a fan",
                         fill->param, cr_diag_format(fill->arena, &fill->spec));
     for (i = 2; i < fill->spec.rank; i++)
         rest *= (double)fill->spec.dim[i];
@@ -307,10 +307,11 @@ const struct cr_opt cr_he_opts[] = {
     CR_REAL_DEFAULT(struct cr_he, negative_slope, 0, -1e30, 1e30,
                     "Slope of leaky_relu below zero."),
     CR_ENUM_DEFAULT(struct cr_he, mode, FAN_IN, "fan_in|fan_out",
-                    "Which fan keeps its variance."),
+                    "The fan of the formula: fan_in keeps the variance in the "
+                    "forward pass, fan_out in the backward pass."),
     CR_STR_DEFAULT(struct cr_he, nonlinearity, "leaky_relu",
-                   "What follows, which sets the gain: linear, sigmoid, tanh, "
-                   "relu, leaky_relu."),
+                   "The activation that follows, which determines the gain: "
+                   "linear, sigmoid, tanh, relu or leaky_relu."),
     { 0 },
 };
 
@@ -321,7 +322,8 @@ bool cr_he_scale(const struct cr_init_args *fill, double *scale)
 
     if (isnan(gain))
         return cr_error(fill->diag, fill->pos, CR_E_UNKNOWN_TYPE,
-                        "there is no gain for nonlinearity '%s'",
+                        "nonlinearity: found '%s', expected linear, sigmoid, "
+                        "tanh, relu or leaky_relu",
                         o->nonlinearity);
     if (!cr_fan(fill, &in, &out))
         return false;

@@ -1,6 +1,6 @@
 /*
- * How parameters begin: who decides (scheme, argument, control word, rules in
- * their order), and what the decision depends on.
+ * Initialisation of parameters: which setting applies (scheme, argument,
+ * control word, rules in their order), and what the decision depends on.
  */
 #include "nets.h"
 
@@ -115,7 +115,7 @@ static void errors(void)
     refused(BODY "init: [{match: \"*.gamma\", One: {}}]\n", "*.gamma",
             "a pattern that matches nothing");
     refused(BODY "init: [{match: \"*.bias\", XavierUniform: {}}]\n",
-            "parameter 'fc.bias' (300,) has no fan",
+            "parameter 'fc.bias': found (300,)",
             "an initialiser that does not fit");
     refused(BODY "init: [{One: {}}]\n", "a pattern needs `match` or `of`",
             "a rule for nothing");
