@@ -46,7 +46,7 @@ static bool against_compare(struct cr_against *t, struct cr_tensor_file *ref,
                         cr_strf(t->arena, "shape %s here, %s there",
                                 cr_diag_format(t->arena, &x->spec),
                                 e->readable ? cr_diag_format(t->arena, &e->spec)
-                                            : "one that cannot be read"),
+                                            : "an unreadable type"),
                         INFINITY);
         return true;
     }
@@ -127,7 +127,7 @@ void cr_against(struct cr_against *t)
         against_verdict(t, &f);
     if (ok && f.differ > 0)
         cr_error(t->diag, cr_at_file(t->arena, t->path), CR_E_DIFFERS,
-                 "'%s' is the first of %d tensors that differ: %s",
+                 "'%s' is the first of %d differing tensors: %s",
                  cr_quote(t->arena, f.first, strlen(f.first)), f.differ,
                  f.words);
     cr_tensor_file_close(ref);

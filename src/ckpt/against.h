@@ -9,7 +9,7 @@
 struct cr_against {
     struct cr_arena *arena;
     struct cr_diag *diag;
-    const char *path;       /* of the reference */
+    const char *path; /* path of the reference */
     struct cr_tensor *tensor;
     int n;
     double rtol, atol;

@@ -11,17 +11,18 @@
 
 /* ---- Reading */
 
-/* An open file: its head is read and verified, its tensors are not. */
+/* An open file of tensors. Its header is read and verified, its tensors are
+ * not. */
 struct cr_tensor_file;
 
 struct cr_tensor_info {
     const char *name;
     struct cr_spec spec; /* rank -1: more than 8 dimensions */
     const char *dtype;   /* "F32", or NPZ's "<f4", MindSpore's "Float32" */
-    bool readable;       /* of a type and rank that cr_tensor_file_read takes */
+    bool readable;       /* cr_tensor_file_read supports its type and rank */
     int64_t offset;      /* of its first byte in the file */
     size_t bytes;        /* in the file */
-    uint32_t crc;        /* ours only */
+    uint32_t crc;        /* cellrun checkpoints only */
 };
 
 struct cr_meta {
@@ -36,7 +37,8 @@ struct cr_tensor_file *cr_tensor_file_open(struct cr_arena *arena,
                                            const char *path);
 void cr_tensor_file_close(struct cr_tensor_file *file);
 
-/* The file that a name means: see cr_tensor_file_open. NULL after reporting. */
+/* The path of the file that cr_tensor_file_open would open for a name. NULL
+ * after reporting. */
 const char *cr_ckpt_resolve(struct cr_arena *arena, struct cr_diag *diag,
                             const char *name);
 
@@ -55,8 +57,7 @@ const struct cr_meta *cr_tensor_file_metas(const struct cr_tensor_file *file,
 const char *cr_tensor_file_meta(const struct cr_tensor_file *file,
                                 const char *key);
 bool cr_tensor_file_is_cellrun(const struct cr_tensor_file *file);
-bool cr_tensor_file_has_checksums(
-    const struct cr_tensor_file *file); /* has checksums */
+bool cr_tensor_file_has_checksums(const struct cr_tensor_file *file);
 bool cr_tensor_file_is_train(const struct cr_tensor_file *file); /* resumable */
 
 /* Reads a tensor, converted to `type`, verifying its checksum. `to` holds
@@ -64,8 +65,8 @@ bool cr_tensor_file_is_train(const struct cr_tensor_file *file); /* resumable */
 bool cr_tensor_file_read(struct cr_tensor_file *file, struct cr_diag *diag,
                          const struct cr_tensor_info *entry, enum cr_type type,
                          void *to);
-/* Whether a file begins as weights do that no name tells: NPZ, and what
- * PyTorch writes, which cr_tensor_file_open refuses with a reason. */
+/* Whether the first bytes of a file are those of NPZ or of a PyTorch file,
+ * whatever its name; cr_tensor_file_open rejects the latter with a reason. */
 bool cr_tensor_file_is_weights(const char *path);
 /* Verifies one tensor, or every byte of the file. */
 bool cr_tensor_file_check(struct cr_tensor_file *file, struct cr_diag *diag,
@@ -102,36 +103,38 @@ struct cr_ckpt_file {
     const char *path, *prefix;
     int64_t epoch, step;
 };
-/* Those of that prefix (NULL: of any) in the folder, newest first; none and
- * NULL when there is no such folder. *n is -1 after reporting that the folder
- * cannot be read. */
+/* The checkpoints with this prefix (NULL: any) in the folder, newest first; *n
+ * is 0 and the result NULL when the folder does not exist. *n is -1 after
+ * reporting that the folder cannot be read. */
 const struct cr_ckpt_file *cr_ckpt_list(struct cr_arena *arena,
                                         struct cr_diag *diag, const char *dir,
                                         const char *prefix, int *n);
 
-/* After cr_ckpt_write: makes last.safetensors (and best.safetensors) the file
- * just written, then deletes the oldest beyond `keep` of its prefix, but
- * never the best one and never `resumed` or `good`. */
+/* Which checkpoints to link and keep after cr_ckpt_write: last.safetensors
+ * becomes a link to the file just written, best.safetensors to `best`; then
+ * the oldest files of its prefix beyond `keep` are deleted, but never the best
+ * one, `resumed` or `good`. */
 struct cr_retention {
-    const char *path;    /* what was written */
-    const char *best;    /* the one to be linked as best; NULL: it stays */
+    const char *path;    /* file just written */
+    const char *best;    /* file to link as best; NULL: best stays as it is */
     int64_t keep;        /* keep_checkpoint_max; 0: keep all */
-    const char *resumed; /* the file this run went on from; NULL: none */
-    const char *good;    /* the one it may go back to; NULL: none */
+    const char *resumed; /* file the run was resumed from; NULL: none */
+    const char *good;    /* file train.nan may fall back to; NULL: none */
 };
 bool cr_ckpt_retain(struct cr_diag *diag, const struct cr_retention *retention);
 
-/* Whether both are names of one file. */
+/* Whether both paths name the same file. */
 bool cr_ckpt_same(const char *a, const char *b);
 
 /* ---- Comparing */
 
-/* The elements farthest apart in two arrays, in double; NaN equals NaN. */
+/* Largest difference of two arrays, computed in double; NaN equals NaN. */
 struct cr_tensor_diff {
     int64_t beyond;   /* elements with |a - b| > atol + rtol |b| */
-    int64_t at;       /* index of the largest deviation */
-    double deviation; /* inf where only one is NaN, or infinite */
-    double a, b;      /* the two values there */
+    int64_t at;       /* flat index of the largest difference */
+    double deviation; /* largest difference; inf if only one value is NaN or
+                         infinite */
+    double a, b;      /* the two values at that index */
 };
 void cr_tensor_diff(const struct cr_spec *spec, const void *a,
                     enum cr_type b_type, const void *b, double rtol,

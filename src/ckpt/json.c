@@ -1,10 +1,10 @@
 /*
- * The only place that meets jansson. Its tree is copied into nodes of the
- * arena, so that nobody else has to count references, and freed at once.
+ * The only file that uses jansson. Its tree is copied into nodes of the arena
+ * and freed at once, so that no other code has to count references.
  *
- * jansson checks UTF-8, escapes, surrogates and duplicate keys, but goes 2048
- * levels deep and knows no limit on the number of values. Both are counted
- * before it sees the text.
+ * jansson checks UTF-8, escapes, surrogates and duplicate keys, but allows
+ * 2048 levels and any number of values. Both are limited here, before it
+ * parses the text.
  */
 #include "ckpt/json.h"
 
@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define JSON_DEPTH 64
-/* Ten values make a tensor of a header: enough for 400,000 of them. */
+/* A tensor of a header has ten values, so this allows 400,000 tensors. */
 #define JSON_VALUES (4u << 20)
 
 static bool json_modest(const char *text, size_t len, const char **why,

@@ -1,9 +1,10 @@
 /*
- * Loading by name. A file's tensor goes through the rename rules in turn
- * (POSIX extended expressions; the first match in a name is replaced), and
- * then belongs to the parameter of that name. Shapes must be equal, except for
- * trailing dimensions of 1 in the file; floating types are converted into each
- * other, as MindSpore's load_param_into_net does.
+ * Loading by name. The rename rules are applied in order to the name of each
+ * tensor of the file (POSIX extended regular expressions; the first match in a
+ * name is replaced); the tensor is then assigned to the parameter of that
+ * name. Shapes must be equal, except for trailing dimensions of 1 in the file;
+ * floating types are converted into each other, as MindSpore's
+ * load_param_into_net does.
  */
 #include "ckpt/load.h"
 
@@ -15,7 +16,7 @@
 #include "ckpt/load_internal.h"
 
 #define LOAD_GROUPS 10 /* \0 to \9 */
-#define LOAD_LOOKED 8  /* missing names that a prefix is looked for with */
+#define LOAD_LOOKED 8  /* missing names from which a prefix is inferred */
 
 struct load {
     const char *ckpt;
@@ -28,24 +29,26 @@ static const struct cr_opt load_opts[] = {
            "Checkpoint, safetensors, NPZ or MindSpore's .ckpt file, or run "
            "directory."),
     CR_NODE(struct load, rename,
-            "Pairs [pattern, replacement] applied to the file's names in "
-            "turn; POSIX extended expressions, \\1 is the first group."),
+            "Pairs [pattern, replacement], applied in order to the names of "
+            "the file. Patterns are POSIX extended regular expressions; \\1 is "
+            "the first group."),
     CR_NODE(struct load, skip,
-            "Patterns of parameters that keep their initial values."),
+            "Patterns of parameters that are not loaded and keep their initial "
+            "values."),
     CR_BOOL_DEFAULT(
         struct load, strict, true,
-        "Every parameter must be loaded or skipped; else names that "
-        "are missing are also looked for behind a prefix, and what is "
-        "not found keeps its initial values."),
+        "true: every parameter must be loaded or listed in skip. false: "
+        "missing names are also tried with a prefix that the file uses; "
+        "parameters still missing keep their initial values."),
     { 0 },
 };
 
 const struct cr_section cr_section_load = {
     .about = {
         .name = "load",
-        .summary = "Weights to start from.",
-        .detail = "`load: FILE` is short for `load: {ckpt: FILE}`. Tensors of "
-                  "the file that nothing uses are reported, never an error.",
+        .summary = "Initial weights from a file.",
+        .detail = "`load: FILE` is short for `load: {ckpt: FILE}`. Unused "
+                  "tensors of the file are reported, but are not an error.",
         .example = "load:\n"
                    "  ckpt: pretrained/backbone.safetensors\n"
                    "  rename:\n"
@@ -68,15 +71,15 @@ static bool load_rule_read(struct cr_load_job *job, const struct cr_node *pair)
     to = cr_node_at(pair, 1);
     if (cr_node_count(pair) != 2 || !from || !from->text || !to || !to->text)
         return cr_error(job->diag, pair->pos, CR_E_FORM,
-                        "%s is no rename rule: a rule is a list of two "
-                        "texts, [pattern, replacement]",
+                        "rename rule: found %s, expected a list of two "
+                        "strings, [pattern, replacement]",
                         cr_node_what(job->diag->arena, pair));
     status = regcomp(&rule->regex, from->text, REG_EXTENDED);
     if (status != 0) {
         regerror(status, &rule->regex, why, sizeof why);
         return cr_error(
             job->diag, from->pos, CR_E_FORM,
-            "'%s' is no extended regular expression: %s",
+            "'%s' is not a valid regular expression: %s",
             cr_quote(job->diag->arena, from->text, strlen(from->text)), why);
     }
     job->n_rules++;
@@ -86,13 +89,14 @@ static bool load_rule_read(struct cr_load_job *job, const struct cr_node *pair)
             continue;
         p++;
         if (*p != '\\' && (*p < '0' || *p > '9'))
-            return cr_error(job->diag, to->pos, CR_E_FORM,
-                            "a replacement has \\0 to \\9 and \\\\ only");
+            return cr_error(
+                job->diag, to->pos, CR_E_FORM,
+                "invalid escape in a replacement: expected \\0 to \\9 or \\\\");
         if (*p != '\\' && (size_t)(*p - '0') > rule->regex.re_nsub)
-            return cr_error(job->diag, to->pos, CR_E_FORM,
-                            "the replacement uses group %c, the pattern has "
-                            "%zu",
-                            *p, rule->regex.re_nsub);
+            return cr_error(
+                job->diag, to->pos, CR_E_FORM,
+                "the replacement uses group %c, but the pattern has only %zu",
+                *p, rule->regex.re_nsub);
     }
     return true;
 }
@@ -105,7 +109,7 @@ static bool load_rules_read(struct cr_load_job *job, const struct cr_node *node)
         return true;
     if (node->kind != CR_NODE_LIST)
         return cr_error(job->diag, node->pos, CR_E_WRONG_TYPE,
-                        "rename takes a list of pairs, not %s",
+                        "rename: found %s, expected a list of pairs",
                         cr_node_what(job->diag->arena, node));
     job->rule = CR_NEWS(job->arena, struct cr_load_rule, cr_node_count(node));
     for (CR_EACH(pair, node))
@@ -148,7 +152,8 @@ static int load_by_name(const void *a, const void *b)
     return strcmp((*x)->name, (*y)->name);
 }
 
-/* Names of the file, renamed and sorted; no two may become one. */
+/* Applies the rename rules to the names of the file and sorts them. Two names
+ * that become the same are an error. */
 static bool load_sources(struct cr_load_job *job)
 {
     const struct cr_tensor_info *entry =
@@ -249,8 +254,8 @@ static void load_match(struct cr_load_job *job, struct cr_net *net,
     }
 }
 
-/* The tensor of the file for a missing parameter, if all names of the file
- * had that text in front. */
+/* The tensor of the file for a missing parameter, when `prefix` is prepended
+ * to the parameter's name; NULL if not found. */
 static struct cr_load_source *load_behind(const struct cr_load_job *job,
                                           const struct cr_load_target *t,
                                           const char *prefix)
@@ -292,8 +297,8 @@ const char *cr_load_prefix(const struct cr_load_job *job, int *many)
     return NULL;
 }
 
-/* As MindSpore does where not all must be loaded: names that are missing are
- * looked for behind a prefix, until there is none that helps. */
+/* Tries missing names with a prefix of the file's names, as MindSpore does
+ * with strict_load: False, until no prefix finds another one. */
 static void load_rescue(struct cr_load_job *job)
 {
     int many;
@@ -316,8 +321,8 @@ static void load_rescue(struct cr_load_job *job)
     }
 }
 
-/* What is not needed here is verified all the same: a checkpoint is sound as
- * a whole or not at all. */
+/* Verifies the unused tensors too: a checkpoint with any damaged tensor is
+ * rejected. */
 static bool load_values(struct cr_load_job *job)
 {
     bool ok = true;
@@ -327,7 +332,7 @@ static bool load_values(struct cr_load_job *job)
 
         if (t->status != CR_LOAD_DONE)
             continue;
-        /* a network for check has no room for values */
+        /* a network made for checking only has no memory for values */
         ok &= t->param->data
                   ? cr_tensor_file_read(job->file, job->diag, t->entry, CR_REAL,
                                         t->param->data)
@@ -343,7 +348,7 @@ static bool load_values(struct cr_load_job *job)
 
 /* ---- The section */
 
-/* A skip pattern may name what only the file has. */
+/* Skip patterns may also match names that only the file has. */
 static bool load_skip_used(struct cr_load_job *job, struct cr_config *config,
                            const struct cr_patterns *skip)
 {
@@ -412,7 +417,7 @@ bool cr_load(struct cr_config *config, struct cr_net *net, const char *path,
         cr_load_report_text(&job, o.skip, report);
     if (ok && report->loaded == 0)
         cr_warn(config->diag, cr_at_file(config->arena, path),
-                CR_E_CKPT_MISMATCH, "nothing of this file is loaded");
+                CR_E_CKPT_MISMATCH, "no parameter was loaded from this file");
 done:
     for (int i = 0; i < job.n_rules; i++)
         regfree(&job.rule[i].regex);
@@ -420,8 +425,9 @@ done:
     return ok;
 }
 
-/* Of ours: a prefix to a parameter's name, moment1. or mu_, is a slot's, and
- * all state is "cellrun.". */
+/* Whether a name of a cellrun checkpoint is not a weight: an optimizer slot (a
+ * parameter's name with a prefix such as moment1. or mu_) or state
+ * ("cellrun."). */
 static bool load_is_our_state(const struct cr_load_job *job, const char *name)
 {
     if (cr_starts(name, "cellrun.") || strcmp(name, "global_step") == 0)
@@ -433,8 +439,8 @@ static bool load_is_our_state(const struct cr_load_job *job, const char *name)
     return false;
 }
 
-/* Of all: a prefix that MindSpore has for slots, before the name of a
- * tensor that is in the file too, and its numbers. */
+/* The same for any file: a slot prefix of MindSpore before the name of another
+ * tensor of the file, or one of MindSpore's numbers. */
 bool cr_load_is_state(const struct cr_load_job *job, const char *name)
 {
     static const char *const slots[] = {

@@ -1,5 +1,6 @@
 /*
- * Weights into a network, by name: the section `load`, and whole checkpoints.
+ * Loading weights into a network by name: the section `load`, and whole
+ * checkpoints.
  */
 #ifndef CR_CKPT_LOAD_H
 #define CR_CKPT_LOAD_H
@@ -14,24 +15,25 @@ struct cr_load_report {
     const char *text;
 };
 
-/* Does what the section `load` says, if there is one. `path`, when not NULL,
- * is loaded instead of its ckpt (train --load), relative to the current
- * directory. Reports all that does not fit at once. A network without values
- * gets none: its load is checked, no more. */
+/* Loads weights as the section `load` says; does nothing without it. `path`,
+ * when not NULL, replaces its ckpt (train --load) and is relative to the
+ * current directory. All mismatches are reported at once; false after
+ * reporting. For a network without values the load is only checked. */
 bool cr_load(struct cr_config *config, struct cr_net *net, const char *path,
              struct cr_load_report *report);
 
-/* Every parameter and moving statistic from the tensor of its name; all that
- * is missing or misshapen is reported. With `exact` also what the file has
- * too much, but for optimizer slots and state of ours. */
+/* Loads every parameter and moving statistic from the tensor of its name;
+ * false after reporting all that are missing or have another shape. With
+ * `exact` unexpected tensors of the file are errors too, except optimizer
+ * slots and state of cellrun. */
 bool cr_load_weights(struct cr_tensor_file *file, struct cr_diag *diag,
                      struct cr_net *net, bool exact);
 
-/* The network's optimizer slots from the tensors of their names; all that is
- * missing or misshapen is reported. */
+/* Loads the network's optimizer slots from the tensors of their names; false
+ * after reporting all that are missing or have another shape. */
 bool cr_load_slots(struct cr_tensor_file *file, struct cr_diag *diag,
                    const struct cr_net *net);
-/* Likewise the moving means that the network keeps. */
+/* Likewise the exponential moving averages that the network keeps. */
 bool cr_load_means(struct cr_tensor_file *file, struct cr_diag *diag,
                    const struct cr_net *net);
 

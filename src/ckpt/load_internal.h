@@ -1,6 +1,6 @@
 /*
- * One loading of weights by name, between load.c, which does it, and
- * load_report.c, which tells of it.
+ * The state of loading weights by name, shared by load.c, which does the
+ * loading, and load_report.c, which reports on it.
  */
 #ifndef CR_CKPT_LOAD_INTERNAL_H
 #define CR_CKPT_LOAD_INTERNAL_H
@@ -20,7 +20,7 @@ enum cr_load_status {
 struct cr_load_target {
     struct cr_param *param;
     enum cr_load_status status;
-    const struct cr_tensor_info *entry; /* NULL: the file has none */
+    const struct cr_tensor_info *entry; /* NULL: not found in the file */
 };
 
 struct cr_load_source {
@@ -44,7 +44,7 @@ struct cr_load_job {
     struct cr_load_source *source, **by_name;
     struct cr_load_rule *rule;
     int n_targets, n_sources, n_rules;
-    const char *prefix; /* behind which names were found, and how many */
+    const char *prefix; /* with which `rescued` missing names were found */
     int rescued;
 };
 
@@ -52,14 +52,15 @@ struct cr_load_job {
  * missing names that it has under it; NULL if there is none. */
 const char *cr_load_prefix(const struct cr_load_job *job, int *many);
 
-/* Whether a tensor of the file is no weight but what a run keeps beside them:
- * a slot, a number, state of ours. Nobody expects `load` to take it. */
+/* Whether a tensor of the file is not a weight but other state of a run: an
+ * optimizer slot, a counter or state of cellrun, which `load` ignores. */
 bool cr_load_is_state(const struct cr_load_job *job, const char *name);
 
-/* One message for all that does not fit; true if all does. With `extra`
- * unused tensors are faults too, with `cure` it tells the lines to add. */
+/* Reports all mismatches in one message; true if there are none. With `extra`
+ * unused tensors are errors too; with `cure` the message shows the lines to
+ * add. */
 bool cr_load_refuse(struct cr_load_job *job, bool extra, bool cure);
-/* The report; `skip` as the config has it, or NULL. */
+/* Fills the report; `skip` is the config's node, or NULL. */
 void cr_load_report_text(const struct cr_load_job *job,
                          const struct cr_node *skip, struct cr_load_report *to);
 

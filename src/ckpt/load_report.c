@@ -1,6 +1,6 @@
 /*
- * The report on a load: all mismatches and the lines to add to the config, or
- * what was loaded, skipped and left as it was.
+ * The report on a load: either all mismatches with the lines to add to the
+ * config, or the parameters that were loaded, skipped and left unchanged.
  */
 #include "ckpt/load_internal.h"
 
@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "base/table.h"
 
-#define LOAD_LINES 20 /* of a list in a message */
+#define LOAD_LINES 20 /* maximum number of names listed in a message */
 
 static int load_count(const struct cr_load_job *job, enum cr_load_status fate)
 {
@@ -20,10 +20,10 @@ static int load_count(const struct cr_load_job *job, enum cr_load_status fate)
     return n;
 }
 
-/* ---- Saying what does not fit */
+/* ---- Mismatches */
 
-/* "classifier.*" of a parameter if nothing of that cell fits, else its name:
- * what the user may add to skip. */
+/* The pattern that the user may add to skip for a parameter: "classifier.*" if
+ * no parameter of the cell matches, else the parameter's name. */
 static const char *load_glob(const struct cr_load_job *job, int which)
 {
     const char *name = job->target[which].param->name;
@@ -39,7 +39,7 @@ static const char *load_glob(const struct cr_load_job *job, int which)
     return cr_strf(job->arena, "%.*s*", (int)n, name);
 }
 
-/* The line to add, with the shapes of the first that does not fit. */
+/* The `skip` line to add, with the shapes of the first mismatch. */
 static const char *load_cure(const struct cr_load_job *job)
 {
     struct cr_buf text = { .arena = job->arena };
@@ -72,7 +72,7 @@ static const char *load_cure(const struct cr_load_job *job)
     return cr_buf_text(&text);
 }
 
-/* The line that takes a prefix off, as YAML wants it. */
+/* The `rename` line that removes a prefix, quoted for YAML. */
 static const char *load_rule_for(const struct cr_load_job *job,
                                  const char *prefix)
 {
@@ -102,8 +102,7 @@ static void load_note(struct cr_load_job *job, const struct cr_load_target *t)
                 t->param->name, cr_diag_format(mem, &t->entry->spec), want);
     else
         cr_note(job->diag,
-                "dtype      %s %s in the file, a number with a "
-                "fraction in the network",
+                "dtype      %s %s in the file, floating point in the network",
                 t->param->name, t->entry->dtype);
 }
 
@@ -127,7 +126,7 @@ bool cr_load_refuse(struct cr_load_job *job, bool extra, bool cure)
                  job->n_targets);
     else
         cr_error(job->diag, at, CR_E_CKPT_MISMATCH,
-                 "%d tensor%s of the file the network does not have", unused,
+                 "%d tensor%s of the file not found in the network", unused,
                  unused == 1 ? "" : "s");
     for (int i = 0; i < job->n_targets; i++) {
         const struct cr_load_target *t = &job->target[i];
@@ -147,10 +146,12 @@ bool cr_load_refuse(struct cr_load_job *job, bool extra, bool cure)
         return false;
     prefix = cr_load_prefix(job, &faults);
     if (prefix)
-        cr_note(job->diag,
-                "the file has %d of them behind '%s': add under load:\n%s",
-                faults, cr_quote(job->diag->arena, prefix, strlen(prefix)),
-                load_rule_for(job, prefix));
+        cr_note(
+            job->diag,
+            "the file has %d of them with the prefix '%s': add under load:\n"
+            "%s",
+            faults, cr_quote(job->diag->arena, prefix, strlen(prefix)),
+            load_rule_for(job, prefix));
     else
         cr_note(job->diag, "to keep their initial values, add under load:\n%s",
                 load_cure(job));
@@ -176,7 +177,7 @@ static void load_line(struct cr_buf *text, const char *what, int n)
     cr_buf_f(text, "  %-11s%3d", what, n);
 }
 
-/* Names of one kind behind a count, as many as a line takes. */
+/* Appends a name to the line of its count; after as many as fit, "...". */
 static void load_names(struct cr_buf *text, const char *name, int *shown)
 {
     if (*shown < 4)
@@ -226,7 +227,7 @@ static void load_loaded(const struct cr_load_job *job, struct cr_buf *text)
     cr_buf_char(text, '\n');
 }
 
-/* The patterns of a node as they are written: "a.*" {of: Dense}. */
+/* The patterns of a node as written in the config: "a.*" {of: Dense}. */
 static const char *load_patterns(struct cr_arena *arena,
                                  const struct cr_node *node)
 {
@@ -263,7 +264,7 @@ void cr_load_report_text(const struct cr_load_job *job,
     load_loaded(job, &text);
     if (job->rescued > 0) {
         load_line(&text, "by prefix", job->rescued);
-        cr_buf_f(&text, "   names of the file behind '%s'\n",
+        cr_buf_f(&text, "   names of the file with the prefix '%s'\n",
                  cr_escape(job->arena, job->prefix));
     }
     load_line(&text, "skipped", to->skipped);
@@ -282,7 +283,7 @@ void cr_load_report_text(const struct cr_load_job *job,
     cr_buf_char(&text, '\n');
     if (to->missing > load_count(job, CR_LOAD_MISSING)) {
         shown = 0;
-        load_line(&text, "misfits",
+        load_line(&text, "mismatched",
                   to->missing - load_count(job, CR_LOAD_MISSING));
         for (int i = 0; i < job->n_targets; i++)
             if (job->target[i].status == CR_LOAD_SHAPE ||
@@ -299,7 +300,7 @@ void cr_load_report_text(const struct cr_load_job *job,
     if (state > 0) {
         cr_buf_char(&text, '\n');
         load_line(&text, "state", state);
-        cr_buf_str(&text, "   slots and numbers of a run, left out");
+        cr_buf_str(&text, "   optimizer slots and counters, ignored");
     }
     to->text = cr_buf_text(&text);
 }

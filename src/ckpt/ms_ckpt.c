@@ -123,11 +123,10 @@ static bool ms_bad(const struct ms_walk *w, int64_t at, const char *what)
 static bool ms_cut(const struct ms_walk *w, int64_t at, uint64_t n,
                    int64_t left)
 {
-    return cr_error(w->diag, cr_at_byte(w->diag->arena, w->s->path, at),
-                    CR_E_CKPT_DAMAGED,
-                    "truncated or damaged: %" PRIu64 " bytes should follow, "
-                    "%" PRId64 " are left",
-                    n, left);
+    return cr_error(
+        w->diag, cr_at_byte(w->diag->arena, w->s->path, at), CR_E_CKPT_DAMAGED,
+        "truncated or damaged: expected %" PRIu64 " more bytes, found %" PRId64,
+        n, left);
 }
 
 static bool ms_byte(struct ms_walk *w, int64_t end, unsigned char *to)
@@ -190,7 +189,7 @@ static bool ms_key(struct ms_walk *w, int64_t end, uint64_t *field, int *wire)
     *wire = (int)(key & 7);
     return (*field > 0 && *field < UINT64_C(1) << 29 &&
             (*wire <= MS_BYTES || *wire == MS_FIXED32)) ||
-           ms_bad(w, at, "a field of no known kind");
+           ms_bad(w, at, "a field of unknown wire type");
 }
 
 static bool ms_skip(struct ms_walk *w, int64_t end, int wire)
@@ -374,8 +373,7 @@ static bool ms_entry(struct ms_walk *w, int64_t at, const struct cr_ms_value *v,
 
     *e = (struct cr_tensor_info){ .offset = w->content };
     if (!ms_name_ok(v->tag))
-        return ms_bad(w, at,
-                      "a name that is no text of 1 to 1024 bytes of UTF-8");
+        return ms_bad(w, at, "a name that is not 1 to 1024 bytes of UTF-8");
     if (!v->has_tensor && !v->has_map)
         return ms_bad(w, at, "a name without a tensor");
     e->name = cr_strndup(arena, v->tag.at, v->tag.n);
@@ -383,7 +381,7 @@ static bool ms_entry(struct ms_walk *w, int64_t at, const struct cr_ms_value *v,
     if (!v->has_tensor)
         return true;
     if (!ms_type_ok(v->type))
-        return ms_bad(w, at, "a type that is no word");
+        return ms_bad(w, at, "a type name with invalid characters");
     e->dtype = cr_strndup(arena, v->type.at, v->type.n);
     return ms_spec(w, at, v, e);
 }
@@ -403,12 +401,12 @@ static bool ms_finish(struct ms_walk *w, struct cr_tensor_info *e)
             return ms_bad(w, e->offset, "a shape of an impossible size");
     if ((uint64_t)bytes == e->bytes)
         return true;
-    return cr_error(
-        w->diag, cr_at_byte(w->diag->arena, w->s->path, e->offset),
-        CR_E_CKPT_DAMAGED,
-        "tensor '%s' %s of %s has %zu bytes, %" PRId64 " belong to it",
-        cr_quote(w->diag->arena, e->name, strlen(e->name)),
-        cr_diag_format(w->diag->arena, &e->spec), e->dtype, e->bytes, bytes);
+    return cr_error(w->diag, cr_at_byte(w->diag->arena, w->s->path, e->offset),
+                    CR_E_CKPT_DAMAGED,
+                    "tensor '%s' %s of %s: found %zu bytes, expected %" PRId64,
+                    cr_quote(w->diag->arena, e->name, strlen(e->name)),
+                    cr_diag_format(w->diag->arena, &e->spec), e->dtype,
+                    e->bytes, bytes);
 }
 
 static void ms_slice(struct ms_walk *w, struct ms_tensor *t,
@@ -442,7 +440,7 @@ static bool ms_take(struct ms_walk *w, int64_t end, int *values)
             return cr_error(
                 w->diag, cr_at_byte(w->diag->arena, s->path, at),
                 CR_E_CKPT_FORMAT,
-                "the parts of tensor '%s' are of different shapes or types",
+                "the slices of tensor '%s' have different shapes or types",
                 cr_quote(w->diag->arena, e.name, strlen(e.name)));
         ms_slice(w, ms_more(s) + s->n - 1, last);
         return true;
@@ -492,16 +490,15 @@ static bool ms_sum(struct cr_tensor_file *s, struct cr_diag *diag, int64_t *end)
         if (want >> 24)
             return cr_error(diag, cr_at_byte(diag->arena, s->path, *end),
                             CR_E_CKPT_DAMAGED,
-                            "the file is damaged: its checksum is none of 32 "
-                            "bits");
+                            "damaged file: its checksum does not fit 32 bits");
         want = want << 8 | tail[i];
     }
     if (want == crc)
         return true;
     return cr_error(diag, cr_at_byte(diag->arena, s->path, *end),
                     CR_E_CKPT_DAMAGED,
-                    "the file is damaged: its checksum is %08" PRIx32
-                    ", %08" PRIx32 " was written",
+                    "damaged file: its checksum is %08" PRIx32
+                    ", but %08" PRIx32 " is stored",
                     crc, want);
 }
 
@@ -516,7 +513,8 @@ static const char *ms_text(struct cr_tensor_file *s, struct cr_diag *diag,
 
     if (e->bytes > 4 * (size_t)MS_TEXT_MAX) {
         cr_error(diag, cr_at_byte(diag->arena, s->path, e->offset),
-                 CR_E_CKPT_FORMAT, "a text of more than a million characters");
+                 CR_E_CKPT_FORMAT,
+                 "a string of more than a million characters");
         return NULL;
     }
     p = CR_NEWS(&mem, unsigned char, e->bytes + 1);
@@ -529,9 +527,7 @@ static const char *ms_text(struct cr_tensor_file *s, struct cr_diag *diag,
         if (c == 0 || c > 0x10ffff || (c >= 0xd800 && c < 0xe000))
             ok = cr_error(
                 diag, cr_at_byte(diag->arena, s->path, e->offset + (int64_t)i),
-                CR_E_CKPT_FORMAT,
-                "the text '%s' has a character "
-                "that is none",
+                CR_E_CKPT_FORMAT, "string '%s' has an invalid character",
                 cr_quote(diag->arena, e->name, strlen(e->name)));
         else
             cr_buf_add(&to, utf8, (size_t)cr_put_utf8(c, utf8));
@@ -588,7 +584,7 @@ static void ms_last(struct cr_tensor_file *s, struct cr_diag *diag)
             gone[by[i - 1] - s->entry] = true;
             cr_warn(diag, cr_at_byte(diag->arena, s->path, by[i]->offset),
                     CR_E_CKPT_FORMAT,
-                    "tensor '%s' is in the file twice; this one counts",
+                    "duplicate tensor '%s'; the last one is used",
                     cr_quote(diag->arena, by[i]->name, strlen(by[i]->name)));
         }
     for (int i = 0; i < s->n; i++)
@@ -617,11 +613,11 @@ static bool ms_open(struct cr_tensor_file *s, struct cr_diag *diag)
     cipher = ms_cipher(head);
     if (cipher) {
         cr_error(diag, cr_at_file(diag->arena, s->path), CR_E_CKPT_FORMAT,
-                 "a MindSpore checkpoint encrypted with %s, which cellrun "
-                 "does not read",
+                 "encrypted MindSpore checkpoint (%s): cellrun cannot read it",
                  cipher);
-        cr_note(diag, "load it in MindSpore with its key, and save it again "
-                      "without enc_key");
+        cr_note(
+            diag,
+            "load it in MindSpore with its key and save it without enc_key");
         return false;
     }
     s->detail = CR_NEWS(s->arena, struct ms_tensor, 1);
@@ -633,7 +629,7 @@ static bool ms_open(struct cr_tensor_file *s, struct cr_diag *diag)
 
         ok = ms_key(w, end, &field, &wire);
         if (ok && (field != CR_MS_VALUE || wire != MS_BYTES))
-            ok = ms_bad(w, at, "something that is no value");
+            ok = ms_bad(w, at, "found something other than a value");
         ok = ok && ms_length(w, end, &next) && ms_take(w, next, &values);
         cr_arena_free(&mem);
     }
@@ -742,8 +738,8 @@ static bool ms_write(struct cr_diag *diag, const char *path,
 
         if (!ms_cut_slice(&tensors[i], 0, &v))
             ok = cr_error(diag, cr_at_file(diag->arena, path), CR_E_NETWORK,
-                          "tensor '%s' %s has no values: a MindSpore "
-                          "checkpoint cannot hold it",
+                          "tensor '%s' %s is empty: a MindSpore checkpoint "
+                          "cannot store it",
                           cr_quote(diag->arena, name, strlen(name)),
                           cr_diag_format(diag->arena, &tensors[i].spec));
         for (int64_t k = 0; ms_cut_slice(&tensors[i], k, &v); k++)

@@ -25,7 +25,7 @@ enum {
     CR_MS_CONTENT
 };
 
-/* Bytes that may hold anything, a NUL among it. */
+/* Bytes, which may include NUL. */
 struct cr_ms_bytes {
     const char *at;
     size_t n;
@@ -40,13 +40,13 @@ struct cr_ms_value {
     struct cr_ms_bytes content;
 };
 
-/* Reads a Value; false if the bytes are none, or lack what is required. All
- * that *to points to lies in the arena. */
+/* Parses a Value; false if the bytes are not a Value or lack a required field.
+ * All that *to points to lies in the arena. */
 bool cr_ms_unpack(struct cr_arena *arena, const void *bytes, size_t n,
                   struct cr_ms_value *to);
 
-/* The bytes of a Checkpoint with this Value in it, and their number. The
- * content is put from where it lies. */
+/* The size of a Checkpoint that contains this Value, and its bytes, passed to
+ * `put` in pieces; the content is passed without a copy. */
 size_t cr_ms_packed(const struct cr_ms_value *value);
 void cr_ms_pack(const struct cr_ms_value *value,
                 void (*put)(void *to, const void *bytes, size_t n), void *to);

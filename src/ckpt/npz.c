@@ -6,9 +6,8 @@
  * where a number needs them, names outside ASCII marked as UTF-8, bfloat16 as
  * float32.
  *
- * Read: the central directory alone is believed, and of a local header only
- * its length. Stored and deflated members, either byte order, C and Fortran
- * order.
+ * Read: only the central directory is used, and of a local header only its
+ * length. Stored and deflated members, either byte order, C and Fortran order.
  */
 #include "ckpt/tensor_file.h"
 
@@ -25,15 +24,16 @@
 #define NPZ_END 0x06054b50u
 #define NPZ_END64 0x06064b50u
 #define NPZ_LOCATOR 0x07064b50u
-#define NPZ_NONE 0xffffffffu /* the number stands in a zip64 field */
+#define NPZ_NONE 0xffffffffu /* the number is in a zip64 field */
 #define NPZ_UTF8 0x800       /* flag 11: the name is UTF-8, not code page 437 */
-#define NPZ_RATIO 1032       /* deflate makes a byte into no more */
-#define NPZ_MEMBER_MAX (UINT64_C(8) << 30) /* bytes unpacked */
+#define NPZ_RATIO 1032       /* maximum expansion of a byte by deflate */
+#define NPZ_MEMBER_MAX \
+    (UINT64_C(8) << 30) /* maximum number of decompressed bytes */
 
 struct npz_part {
     int64_t at;     /* of the payload */
     int64_t packed; /* bytes in the file */
-    int64_t size;   /* bytes unpacked: npy header and data */
+    int64_t size;   /* decompressed bytes: npy header and data */
     uint32_t crc;
     bool deflated;
     struct cr_npy npy;
@@ -198,7 +198,7 @@ static bool npz_write(struct cr_diag *diag, const char *path,
     int *order;
     bool ok;
 
-    /* the names are checked; the order stays the one given */
+    /* checks the names; the given order is kept */
     ok = cr_st_place(&mem, diag, path, tensors, n, &order);
     if (!ok)
         goto done;
@@ -241,7 +241,7 @@ static bool npz_bad(struct cr_tensor_file *s, struct cr_diag *diag, int64_t at,
 
 struct npz_dir {
     int64_t at, size, n;
-    int64_t end; /* where the records of the end begin */
+    int64_t end; /* offset of the end records */
 };
 
 /* The end record is the one whose comment reaches exactly to the end. */
@@ -260,7 +260,7 @@ static bool npz_find_end(struct cr_tensor_file *s, struct cr_diag *diag,
                        (int64_t)npz_get(p + at + 20, 2) != tail - at - 22))
         at--;
     if (at < 0)
-        return npz_bad(s, diag, s->size, "no end of a zip directory");
+        return npz_bad(s, diag, s->size, "end of the zip directory not found");
     dir->n = (int64_t)npz_get(p + at + 10, 2);
     dir->size = (int64_t)npz_get(p + at + 12, 4);
     dir->at = (int64_t)npz_get(p + at + 16, 4);
@@ -269,12 +269,12 @@ static bool npz_find_end(struct cr_tensor_file *s, struct cr_diag *diag,
         return true;
     where = npz_get(p + at - 20 + 8, 8);
     if (where > (uint64_t)dir->end || (uint64_t)dir->end - where < 76)
-        return npz_bad(s, diag, dir->end - 20, "a bad zip64 locator");
+        return npz_bad(s, diag, dir->end - 20, "invalid zip64 locator");
     if (!cr_tensor_file_pread(s, diag, (int64_t)where, wide, sizeof wide))
         return false;
     if (npz_get(wide, 4) != NPZ_END64 || npz_get(wide + 32, 8) >> 62 ||
         npz_get(wide + 40, 8) >> 62 || npz_get(wide + 48, 8) >> 62)
-        return npz_bad(s, diag, (int64_t)where, "a bad zip64 end record");
+        return npz_bad(s, diag, (int64_t)where, "invalid zip64 end record");
     dir->n = (int64_t)npz_get(wide + 32, 8);
     dir->size = (int64_t)npz_get(wide + 40, 8);
     dir->at = (int64_t)npz_get(wide + 48, 8);
@@ -282,8 +282,8 @@ static bool npz_find_end(struct cr_tensor_file *s, struct cr_diag *diag,
     return true;
 }
 
-/* One entry of the directory; p holds at least 46 bytes and `left` in all.
- * Returns its length, 0 after reporting. */
+/* Parses an entry of the directory; p has `left` bytes, at least 46. Returns
+ * its length, 0 after reporting. */
 static size_t npz_central(struct cr_tensor_file *s, struct cr_diag *diag,
                           int64_t where, const unsigned char *p, size_t left,
                           struct npz_part *to, const char **name)
@@ -296,13 +296,13 @@ static size_t npz_central(struct cr_tensor_file *s, struct cr_diag *diag,
     const unsigned char *x;
 
     if (npz_get(p, 4) != NPZ_CENTRAL || len > left) {
-        npz_bad(s, diag, where, "a bad directory entry");
+        npz_bad(s, diag, where, "invalid directory entry");
         return 0;
     }
     if (flags & ~UINT64_C(0x80e) || (method != 0 && method != 8)) {
         npz_bad(s, diag, where,
-                "an encrypted member, or one packed in "
-                "another way than deflate");
+                "a member is encrypted, or compressed by another method than "
+                "deflate");
         return 0;
     }
     *name = cr_strndup(s->arena, (const char *)p + 46, nlen);
@@ -327,7 +327,7 @@ static size_t npz_central(struct cr_tensor_file *s, struct cr_diag *diag,
         (method == 0
              ? part[0] != part[1]
              : part[0] > NPZ_MEMBER_MAX || part[0] / NPZ_RATIO > part[1] + 1)) {
-        npz_bad(s, diag, where, "a member of impossible size");
+        npz_bad(s, diag, where, "a member has an impossible size");
         return 0;
     }
     to->size = (int64_t)part[0];
@@ -336,7 +336,7 @@ static size_t npz_central(struct cr_tensor_file *s, struct cr_diag *diag,
     return len;
 }
 
-/* The member's bytes, unpacked, `size` of them from the start. */
+/* The first `size` decompressed bytes of a member; NULL after reporting. */
 static unsigned char *npz_bytes(struct cr_tensor_file *s, struct cr_diag *diag,
                                 struct cr_arena *mem, const struct npz_part *m,
                                 size_t size)
@@ -351,13 +351,14 @@ static unsigned char *npz_bytes(struct cr_tensor_file *s, struct cr_diag *diag,
     if (!cr_inflate(from, (size_t)m->packed, to, size,
                     size == (size_t)m->size)) {
         cr_error(diag, cr_at_byte(diag->arena, s->path, m->at),
-                 CR_E_CKPT_DAMAGED, "a packed member does not unpack");
+                 CR_E_CKPT_DAMAGED,
+                 "a compressed member cannot be decompressed");
         return NULL;
     }
     return to;
 }
 
-/* Finds the payload behind the local header, and reads the npy header. */
+/* Finds the payload after the local header and reads the npy header. */
 static bool npz_member(struct cr_tensor_file *s, struct cr_diag *diag,
                        int64_t limit, struct npz_part *m,
                        struct cr_tensor_info *to)
@@ -369,14 +370,15 @@ static bool npz_member(struct cr_tensor_file *s, struct cr_diag *diag,
     bool ok = false;
 
     if (limit - m->at < 30)
-        return npz_bad(s, diag, m->at, "a member beyond the directory");
+        return npz_bad(s, diag, m->at, "a member extends into the directory");
     if (!cr_tensor_file_pread(s, diag, m->at, local, sizeof local))
         return false;
     if (npz_get(local, 4) != NPZ_LOCAL)
-        return npz_bad(s, diag, m->at, "no member where the directory says");
+        return npz_bad(s, diag, m->at,
+                       "no member at the offset that the directory declares");
     m->at += 30 + (int64_t)(npz_get(local + 26, 2) + npz_get(local + 28, 2));
     if (m->at > limit || m->packed > limit - m->at)
-        return npz_bad(s, diag, m->at, "a member beyond the directory");
+        return npz_bad(s, diag, m->at, "a member extends into the directory");
     head = npz_bytes(s, diag, &mem, m, some);
     if (!head)
         goto done;
@@ -393,7 +395,7 @@ static bool npz_member(struct cr_tensor_file *s, struct cr_diag *diag,
     ok = true;
     if (to->readable && cr_bytes(&to->spec) != to->bytes)
         ok = npz_bad(s, diag, m->at,
-                     "an array of another length than its shape needs");
+                     "the length of an array does not match its shape");
 done:
     cr_arena_free(&mem);
     return ok;
@@ -406,7 +408,7 @@ static int npz_by_place(const void *a, const void *b)
     return (*x)->at < (*y)->at ? -1 : (*x)->at > (*y)->at;
 }
 
-/* No two members share bytes, no two have one name. */
+/* Checks that members do not overlap and have different names. */
 static bool npz_apart(struct cr_tensor_file *s, struct cr_diag *diag)
 {
     const struct npz_part **m =
@@ -417,11 +419,11 @@ static bool npz_apart(struct cr_tensor_file *s, struct cr_diag *diag)
     qsort(m, (size_t)s->n, sizeof *m, npz_by_place);
     for (int i = 1; i < s->n; i++)
         if (m[i - 1]->at + m[i - 1]->packed > m[i]->at)
-            return npz_bad(s, diag, m[i]->at, "members that overlap");
+            return npz_bad(s, diag, m[i]->at, "members overlap");
     cr_tensor_file_sort(s);
     for (int i = 1; i < s->n; i++)
         if (strcmp(s->sorted[i - 1]->name, s->sorted[i]->name) == 0)
-            return npz_bad(s, diag, 0, "two members of one name");
+            return npz_bad(s, diag, 0, "duplicate member name");
     return true;
 }
 
@@ -433,12 +435,12 @@ static bool npz_open(struct cr_tensor_file *s, struct cr_diag *diag)
     size_t at = 0;
 
     if (s->size < 22)
-        return npz_bad(s, diag, s->size, "it is cut short");
+        return npz_bad(s, diag, s->size, "truncated file");
     if (!npz_find_end(s, diag, &dir))
         return false;
     if (dir.at > dir.end || dir.size > dir.end - dir.at ||
         dir.n > dir.size / 46)
-        return npz_bad(s, diag, dir.end, "a bad end of the zip directory");
+        return npz_bad(s, diag, dir.end, "invalid end of the zip directory");
     p = CR_NEWS(s->arena, unsigned char, dir.size);
     if (!cr_tensor_file_pread(s, diag, dir.at, p, (size_t)dir.size))
         return false;
@@ -450,7 +452,7 @@ static bool npz_open(struct cr_tensor_file *s, struct cr_diag *diag)
         size_t len;
 
         if ((size_t)dir.size - at < 46)
-            return npz_bad(s, diag, dir.at, "a directory cut short");
+            return npz_bad(s, diag, dir.at, "truncated directory");
         len = npz_central(s, diag, dir.at + (int64_t)at, p + at,
                           (size_t)dir.size - at, m, &name);
         if (len == 0)
@@ -467,7 +469,8 @@ static bool npz_open(struct cr_tensor_file *s, struct cr_diag *diag)
         s->n++;
     }
     if (dir.n > 0 && s->n == 0)
-        return npz_bad(s, diag, dir.at, "none of its members ends in .npy");
+        return npz_bad(s, diag, dir.at,
+                       "it has no member whose name ends in .npy");
     return npz_apart(s, diag);
 }
 
@@ -520,8 +523,8 @@ static bool npz_read(struct cr_tensor_file *s, struct cr_diag *diag,
     if (crc != m->crc) {
         cr_error(diag, cr_at_byte(diag->arena, s->path, m->at),
                  CR_E_CKPT_DAMAGED,
-                 "array '%s' is damaged: its checksum is %08" PRIx32
-                 ", %08" PRIx32 " was written",
+                 "damaged array '%s': its checksum is %08" PRIx32
+                 ", but %08" PRIx32 " is stored",
                  cr_quote(diag->arena, e->name, strlen(e->name)), crc, m->crc);
         goto done;
     }
@@ -538,7 +541,8 @@ static bool npz_read(struct cr_tensor_file *s, struct cr_diag *diag,
     }
     for (size_t i = 0; e->spec.type == CR_BOOL && i < e->bytes; i++)
         x[i] = x[i] != 0;
-    /* behind its header an array lies at any address: convert wants order */
+    /* the array after the header may be unaligned, but cr_convert needs
+     * alignment */
     y = CR_NEWS(&mem, unsigned char, e->bytes);
     memcpy(y, x, e->bytes);
     cr_convert(e->spec.type, y, type, to, cr_count(&e->spec));

@@ -49,7 +49,7 @@ static const char *provenance_stamp(struct cr_arena *arena, const char *dir)
                    (intmax_t)st.st_ctim.tv_sec, st.st_ctim.tv_nsec);
 }
 
-/* The hashes of a directory whose stamp is right; NULL: it has none. */
+/* The hashes of a directory with a valid stamp; NULL: it has none. */
 static const struct cr_node *provenance_read(struct cr_arena *arena,
                                              const char *dir)
 {
@@ -104,7 +104,7 @@ bool cr_provenance_add(struct cr_arena *arena, struct cr_diag *diag,
             cr_buf_json(&b, m->text);
         }
     cr_buf_str(&b, "]}\n");
-    /* it is a file of its own, never another one's target */
+    /* a symbolic link is replaced, not followed */
     if (lstat(path, &st) == 0 && !S_ISREG(st.st_mode))
         unlink(path);
     if (!cr_atomic_file_open(&file, diag, path, (int64_t)b.len))
@@ -112,7 +112,7 @@ bool cr_provenance_add(struct cr_arena *arena, struct cr_diag *diag,
     cr_atomic_file_write(&file, b.text, b.len);
     if (!cr_atomic_file_commit(&file))
         return false;
-    /* where the umask lets a group write */
+    /* the umask may have left the file writable by a group */
     return (stat(path, &st) == 0 &&
             chmod(path, st.st_mode & 07777 & ~(mode_t)(S_IWGRP | S_IWOTH)) ==
                 0) ||

@@ -23,7 +23,8 @@
 #define CR_PROVENANCE "provenance.json"
 #define CR_PROVENANCE_STAMP "config.yaml"
 
-/* What provenance.json keeps of a config: hex digits. */
+/* The SHA-256 of a config and of what else a checkpoint makes the program act
+ * on, in hex digits, as provenance.json stores it. */
 const char *cr_provenance_hash(struct cr_arena *arena, const char *config,
                                const char *config_dir,
                                const struct cr_node *plugins);

@@ -1,6 +1,6 @@
 /*
- * The folder of a run's checkpoints: their names, the links last and best,
- * and which of them go.
+ * The folder of a run's checkpoints: file names, the links `last` and `best`,
+ * and the deletion of old checkpoints.
  */
 #include "ckpt/tensor_file.h"
 
@@ -26,7 +26,8 @@ const char *cr_ckpt_name(struct cr_arena *arena, const char *dir,
                                 prefix, epoch, step));
 }
 
-/* The digits from `at` up to `end`; false if there are none, or too many. */
+/* Parses the digits from `at` to `end`; false if there are none or the number
+ * overflows. */
 static bool retention_number(const char *at, const char *end, int64_t *to)
 {
     if (at == end)
@@ -117,7 +118,7 @@ bool cr_ckpt_same(const char *a, const char *b)
            x.st_ino == y.st_ino;
 }
 
-/* Where links are refused. */
+/* Copies a file, where the file system does not support links. */
 static bool retention_copy(struct cr_diag *diag, const char *from,
                            const char *to)
 {
@@ -153,7 +154,7 @@ done:
     return ok;
 }
 
-/* `to` becomes another name of `from`, at once. */
+/* Makes `to` another name of the file `from`, atomically. */
 static bool retention_link(struct cr_diag *diag, const char *from,
                            const char *to)
 {
@@ -183,7 +184,8 @@ static void retention_sync(const char *dir)
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
     if (fd >= 0) {
-        /* some file systems cannot; then the names come a little later */
+        /* not all file systems support it; the names are then durable a little
+         * later */
         (void)fsync(fd);
         close(fd);
     }
@@ -202,7 +204,7 @@ bool cr_ckpt_retain(struct cr_diag *diag, const struct cr_retention *p)
 
     ok = !p->best || retention_link(diag, p->best, best);
     ok = retention_link(diag, p->path, last) && ok;
-    if (!ok) /* none goes that may have to be linked later */
+    if (!ok) /* a checkpoint that still has to be linked must not be deleted */
         goto done;
     retention_sync(dir);
     if (p->keep <= 0 ||

@@ -12,7 +12,8 @@
 #define RUNS_RECORD_MAX ((size_t)16 << 20)
 #define RUNS_METRICS_MAX ((size_t)1 << 30)
 
-/* The numbers of the last evaluation in metrics.jsonl, as `eval`. */
+/* Adds the last evaluation of metrics.jsonl to the record, as its member
+ * `eval`. */
 static void runs_last(struct cr_runs *runs, struct cr_run *run)
 {
     struct cr_diag quiet = { .arena = runs->arena };
@@ -76,8 +77,8 @@ bool cr_runs_add(struct cr_runs *runs, const char *path)
     }
     run.record = cr_json_read(runs->arena, text, len, &why, &at);
     if (!run.record || run.record->kind != CR_NODE_MAP) {
-        cr_warn(runs->diag, pos, CR_E_RUN_DIR, "not a record: %s",
-                run.record ? "no JSON object" : why);
+        cr_warn(runs->diag, pos, CR_E_RUN_DIR, "not a run record: %s",
+                run.record ? "not a JSON object" : why);
         return true;
     }
     if (!cr_node_get(run.record, "eval"))

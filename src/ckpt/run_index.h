@@ -1,6 +1,6 @@
 /*
- * Run directories that lie on the disk, and what their records say. Written
- * by train/run_record.c; looked at by the command runs.
+ * Run directories on the disk and their records, which train/run_record.c
+ * writes and the command `runs` reads.
  */
 #ifndef CR_CKPT_RUN_INDEX_H
 #define CR_CKPT_RUN_INDEX_H
@@ -21,23 +21,25 @@ struct cr_runs {
     struct cr_run *run;
 };
 
-/* Adds the run of a directory; false if it is none. What cannot be read is
- * told as a warning and left out. A run without `eval` in its record (it is
- * under way) gets the last evaluation of its metrics.jsonl. */
+/* Adds the run of a directory; false if the directory is not a run directory.
+ * An unreadable record is reported as a warning and skipped. A run without
+ * `eval` in its record (it is still running) gets the last evaluation of its
+ * metrics.jsonl. */
 bool cr_runs_add(struct cr_runs *runs, const char *path);
 
-/* Adds all below a folder, at most two levels deep, oldest first. */
+/* Adds all run directories in a folder, at most two levels deep, oldest
+ * first. */
 void cr_runs_search(struct cr_runs *runs, const char *dir);
 
-/* By their start, then by path: for qsort over struct cr_run. */
+/* Orders struct cr_run for qsort: by start time, then by path. */
 int cr_runs_oldest(const void *a, const void *b);
 
-/* The run's resolved config; NULL if there is none to be read. */
+/* The run's resolved config; NULL if it cannot be read. */
 const struct cr_node *cr_run_config(struct cr_runs *runs, struct cr_run *run);
 
-/* What a name means in a run: a metric of the last evaluation (`eval.` may
- * be left out), `best.METRIC`, a key of the record or of the config, with
- * dots into maps; types may be left out. NULL: nothing. */
+/* The value of a name in a run: a metric of the last evaluation (`eval.` is
+ * optional), `best.METRIC`, or a key of the record or of the config, with dots
+ * between nested keys; types are optional. NULL: not found. */
 const struct cr_node *cr_run_value(struct cr_runs *runs, struct cr_run *run,
                                    const char *name);
 

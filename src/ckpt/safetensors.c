@@ -72,7 +72,7 @@ const char *cr_st_dtype(enum cr_type type)
 struct st_parse {
     struct cr_tensor_file *file;
     struct cr_diag *diag;
-    enum cr_code code; /* what a broken rule is called */
+    enum cr_code code; /* code of a violated rule */
 };
 
 static bool st_bad(struct st_parse *p, const char *name, const char *what)
@@ -92,21 +92,22 @@ static bool st_meta(struct st_parse *p, const struct cr_node *node)
         return true;
     if (node->kind != CR_NODE_MAP)
         return cr_error(p->diag, cr_at_file(p->diag->arena, s->path), p->code,
-                        "__metadata__ is no object of strings");
+                        "__metadata__ is not an object of strings");
     s->n_meta = cr_node_count(node);
     s->meta = CR_NEWS(s->arena, struct cr_meta, s->n_meta);
     s->n_meta = 0;
     for (CR_EACH(m, node)) {
         if (m->kind != CR_NODE_STR)
             return cr_error(p->diag, cr_at_file(p->diag->arena, s->path),
-                            p->code, "metadata '%s' is no string",
+                            p->code, "metadata '%s' is not a string",
                             cr_quote(p->diag->arena, m->key, strlen(m->key)));
         s->meta[s->n_meta++] = (struct cr_meta){ m->key, m->text };
     }
     return true;
 }
 
-/* The bytes that dtype and shape ask for; false if they overflow 63 bits. */
+/* The number of bytes of a tensor by its dtype and shape; false if it
+ * overflows 63 bits. */
 static bool st_bytes(const struct cr_node *shape, int bits, int64_t *bytes)
 {
     int64_t n = 1;
@@ -143,24 +144,27 @@ static bool st_entry(struct st_parse *p, const struct cr_node *node,
     int bits, rank = 0;
 
     if (len < 1 || len > CR_ST_NAME_MAX)
-        return st_bad(p, node->key, "has a name of a length not allowed");
+        return st_bad(p, node->key, "has a name of invalid length");
     bits = dtype ? cr_st_bits(dtype, &type) : 0;
     if (bits == 0)
-        return st_bad(p, node->key, "has no known dtype");
+        return st_bad(p, node->key, "has an unknown dtype");
     if (!st_is_sizes(shape))
-        return st_bad(p, node->key, "has no shape of integers from 0 up");
+        return st_bad(
+            p, node->key,
+            "has an invalid shape: expected a list of integers of at least 0");
     if (!st_is_sizes(offsets) || cr_node_count(offsets) != 2)
-        return st_bad(p, node->key, "has no pair of data_offsets");
+        return st_bad(p, node->key,
+                      "has invalid data_offsets: expected a pair of integers");
     rank = cr_node_count(shape);
     if (rank > ST_RANK_MAX)
         return st_bad(p, node->key, "has more than 32 dimensions");
     from = offsets->child->integer;
     end = offsets->child->next->integer;
     if (!st_bytes(shape, bits, &bytes))
-        return st_bad(p, node->key, "has a shape of an impossible size");
+        return st_bad(p, node->key, "has a shape of impossible size");
     if (end < from || end - from != bytes)
         return st_bad(p, node->key,
-                      "has another length than its shape and dtype need");
+                      "has a length that does not match its shape and dtype");
     *to = (struct cr_tensor_info){ .name = node->key,
                                    .dtype = dtype,
                                    .offset = from,
@@ -176,7 +180,7 @@ static bool st_entry(struct st_parse *p, const struct cr_node *node,
     return true;
 }
 
-/* By place; empty ones keep the order of the header. */
+/* Orders by offset; empty tensors keep the order of the header. */
 static int st_by_offset(const void *a, const void *b)
 {
     const struct cr_tensor_info *x = a, *y = b;
@@ -209,7 +213,7 @@ bool cr_st_parse(struct cr_tensor_file *s, struct cr_diag *diag,
                         "the header is not JSON: %s", why);
     if (root->kind != CR_NODE_MAP)
         return cr_error(diag, cr_at_byte(mem, s->path, 8), p.code,
-                        "the header is no JSON object");
+                        "the header is not a JSON object");
     s->entry = CR_NEWS(s->arena, struct cr_tensor_info, cr_node_count(root));
     for (CR_EACH(m, root)) {
         if (strcmp(m->key, "__metadata__") == 0) {
@@ -228,10 +232,10 @@ bool cr_st_parse(struct cr_tensor_file *s, struct cr_diag *diag,
 
         if (e->offset != end)
             return st_bad(&p, e->name,
-                          e->offset < end ? "overlaps the one before it"
+                          e->offset < end ? "overlaps the previous one"
                                           : "leaves a gap before it");
         if (s->is_cellrun && e->crc != (uint32_t)i)
-            return st_bad(&p, e->name, "stands out of order in the header");
+            return st_bad(&p, e->name, "is out of order in the header");
         end += (int64_t)e->bytes;
         if (end > s->size - data)
             break;
@@ -240,14 +244,14 @@ bool cr_st_parse(struct cr_tensor_file *s, struct cr_diag *diag,
     if (end > s->size - data)
         return cr_error(diag, cr_at_byte(mem, s->path, s->size),
                         CR_E_CKPT_DAMAGED,
-                        "truncated: the tensors need %" PRId64
-                        " bytes and more, the file has %" PRId64 " for them",
+                        "truncated: the tensors need at least %" PRId64
+                        " bytes, but the file has only %" PRId64,
                         end, s->size - data);
     if (end < s->size - data)
-        return cr_error(diag, cr_at_byte(mem, s->path, data + end),
-                        CR_E_CKPT_DAMAGED,
-                        "%" PRId64 " bytes too many behind the last tensor",
-                        s->size - data - end);
+        return cr_error(
+            diag, cr_at_byte(mem, s->path, data + end), CR_E_CKPT_DAMAGED,
+            "found %" PRId64 " unexpected bytes after the last tensor",
+            s->size - data - end);
     cr_tensor_file_sort(s);
     return true;
 }
@@ -309,7 +313,7 @@ static bool st_name_ok(const char *name)
     uint32_t code;
     int len;
 
-    /* metadata keys must not be names: MindSpore takes them for dtypes */
+    /* metadata keys must not be tensor names: MindSpore reads them as dtypes */
     if (n < 1 || n > CR_ST_NAME_MAX || strcmp(name, "format") == 0 ||
         strcmp(name, "crc_num") == 0 || strcmp(name, "__metadata__") == 0)
         return false;
@@ -340,7 +344,7 @@ bool cr_st_place(struct cr_arena *arena, struct cr_diag *diag, const char *path,
     for (int i = 1; i < n; i++)
         if (strcmp(slot[i].name, slot[i - 1].name) == 0)
             return cr_error(
-                diag, at, CR_E_NETWORK, "two tensors are named '%s'",
+                diag, at, CR_E_NETWORK, "duplicate tensor name '%s'",
                 cr_quote(diag->arena, slot[i].name, strlen(slot[i].name)));
     qsort(slot, (size_t)n, sizeof *slot, st_by_alignment);
     *order = CR_NEWS(arena, int, n);

@@ -1,4 +1,5 @@
-/* How far two arrays are apart: |a - b| > atol + rtol |b| is too far. */
+/* Element-wise comparison of two arrays: a and b differ if |a - b| > atol +
+ * rtol |b|. */
 #include "ckpt/checkpoint.h"
 
 #include <inttypes.h>
@@ -37,7 +38,7 @@ void cr_tensor_diff(const struct cr_spec *spec, const void *a,
             double d = tensor_diff_at(x[i], y[i]);
             double room = atol + rtol * fabs(y[i]);
 
-            /* nothing but itself is near an infinite or NaN reference */
+            /* an infinite or NaN reference is equal only to itself */
             to->beyond += d > 0 && (!isfinite(d) || !(d <= room));
             if (d > to->deviation) {
                 to->deviation = d;

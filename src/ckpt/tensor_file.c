@@ -1,9 +1,9 @@
 /*
- * Opening, claiming and verifying files.
+ * Opening, identifying and verifying tensor files.
  *
- * A file is ours if it begins with our prefix, or if any of its metadata keys
- * begins with "cellrun.": then every checksum must hold. Otherwise damage to
- * the key of a checksum would switch checking off.
+ * A file is a cellrun checkpoint if it begins with CR_ST_PREFIX or if any of
+ * its metadata keys begins with "cellrun."; then every checksum must match.
+ * Otherwise damage to the key of a checksum would disable the check.
  */
 #include "ckpt/tensor_file.h"
 
@@ -41,7 +41,8 @@ static bool file_bad(struct cr_tensor_file *s, struct cr_diag *diag,
     return cr_error(diag, cr_at_file(diag->arena, s->path), code, "%s", text);
 }
 
-/* Unpickling can run any code, so PyTorch itself converts its files. */
+/* Unpickling can run any code, so the note shows how to convert the file with
+ * PyTorch. */
 bool cr_tensor_file_pytorch(struct cr_tensor_file *s, struct cr_diag *diag)
 {
     cr_error(diag, cr_at_file(diag->arena, s->path), CR_E_CKPT_FORMAT,
@@ -120,8 +121,8 @@ const char *cr_ckpt_resolve(struct cr_arena *arena, struct cr_diag *diag,
                 return path;
         }
         cr_error(diag, at, CR_E_CKPT_MISSING,
-                 "no checkpoint in this folder: neither ckpt/best.safetensors "
-                 "nor ckpt/last.safetensors");
+                 "no checkpoint found in this folder: neither "
+                 "ckpt/best.safetensors nor ckpt/last.safetensors");
         return NULL;
     }
     if (found)
@@ -145,7 +146,7 @@ static uint64_t read_u64(const unsigned char *p)
     return v;
 }
 
-/* Our prefix, whatever the digit of its version. */
+/* Whether the bytes are CR_ST_PREFIX, with any digit as the version. */
 static bool file_kin(const char *header, size_t len)
 {
     const int v = CR_ST_VERSION_AT;
@@ -171,12 +172,11 @@ static bool file_header_crc(struct cr_tensor_file *s, struct cr_diag *diag,
         return true;
     return cr_error(diag, cr_at_byte(diag->arena, s->path, (int64_t)at),
                     CR_E_CKPT_DAMAGED,
-                    "the header is damaged: its checksum is %s, '%s' stands "
-                    "in it",
+                    "damaged header: its checksum is %s, but '%s' is stored",
                     digits, cr_quote(diag->arena, (const char *)head + at, 8));
 }
 
-/* Reads the head into *head, n bytes in all, and says whose it is. */
+/* Reads the head into *head, *n bytes, and sets is_cellrun. */
 static bool file_head(struct cr_tensor_file *s, struct cr_diag *diag,
                       unsigned char **head, size_t *n)
 {
@@ -188,7 +188,8 @@ static bool file_head(struct cr_tensor_file *s, struct cr_diag *diag,
     if (s->size < 10)
         return cr_error(
             diag, cr_at_byte(diag->arena, s->path, s->size), CR_E_CKPT_DAMAGED,
-            "truncated: a file of %" PRId64 " bytes is no checkpoint", s->size);
+            "truncated: a file of %" PRId64 " bytes is not a checkpoint",
+            s->size);
     if ((uint64_t)s->size < some)
         some = (size_t)s->size;
     if (!cr_tensor_file_pread(s, diag, 0, first, some))
@@ -199,8 +200,7 @@ static bool file_head(struct cr_tensor_file *s, struct cr_diag *diag,
     if (len > CR_ST_HEADER_MAX || (!known && len > (uint64_t)s->size - 8)) {
         if (kin)
             return file_bad(s, diag, CR_E_CKPT_DAMAGED,
-                            "the header is damaged: its length is beyond "
-                            "all measure");
+                            "damaged header: its length is impossible");
         return file_bad(s, diag, CR_E_CKPT_FORMAT,
                         "not a checkpoint: neither safetensors nor NPZ nor "
                         "MindSpore's .ckpt");
@@ -213,21 +213,21 @@ static bool file_head(struct cr_tensor_file *s, struct cr_diag *diag,
     *head = CR_NEWS(s->arena, unsigned char, *n);
     if (!cr_tensor_file_pread(s, diag, 0, *head, *n))
         return false;
-    /* what was read first and last must be the same file */
+    /* the file must not have changed between the first and the last read */
     kin = read_u64(*head) == len && file_kin((const char *)*head + 8, *n - 8);
     if (!kin)
         return true;
     if (!file_header_crc(s, diag, *head, *n))
         return false;
     if ((*head)[8 + CR_ST_VERSION_AT] != '1')
-        return file_bad(s, diag, CR_E_CKPT_NEWER,
-                        "written by a newer cellrun: format 1 is the newest "
-                        "that this one reads");
+        return file_bad(
+            s, diag, CR_E_CKPT_NEWER,
+            "written by a newer cellrun: this version reads formats up to 1");
     s->is_cellrun = true;
     return true;
 }
 
-/* ---- Our profile */
+/* ---- The profile of cellrun */
 
 static bool file_hex(const char *text, size_t n, uint32_t *to)
 {
@@ -254,41 +254,41 @@ static bool file_profile(struct cr_tensor_file *s, struct cr_diag *diag)
 
     for (size_t i = 0; i < CR_LEN(always); i++)
         if (!cr_tensor_file_meta(s, always[i]))
-            return cr_error(diag, cr_at_file(diag->arena, s->path),
-                            CR_E_CKPT_FORMAT,
-                            "the metadata lack '%s', which every checkpoint "
-                            "of cellrun has",
-                            always[i]);
+            return cr_error(
+                diag, cr_at_file(diag->arena, s->path), CR_E_CKPT_FORMAT,
+                "the metadata has no '%s', which every cellrun checkpoint has",
+                always[i]);
     requires = cr_tensor_file_meta(s, "cellrun.requires");
     if (*requires)
-        return cr_error(diag, cr_at_file(diag->arena, s->path), CR_E_CKPT_NEWER,
-                        "it needs '%s', which this cellrun does not know",
-                        cr_quote(diag->arena, requires, strlen(requires)));
+        return cr_error(
+            diag, cr_at_file(diag->arena, s->path), CR_E_CKPT_NEWER,
+            "requires '%s', which this version of cellrun does not support",
+            cr_quote(diag->arena, requires, strlen(requires)));
     if (!crcs || s->n_meta < 3 || s->meta[2].value != crcs ||
         strlen(crcs) != 8 * (size_t)s->n)
         return file_bad(s, diag, CR_E_CKPT_FORMAT,
-                        "'cellrun.tensor_crc32' is not third in the "
-                        "metadata with 8 digits per tensor");
+                        "'cellrun.tensor_crc32': expected it third in the "
+                        "metadata, with 8 digits per tensor");
     for (int i = 0; i < s->n; i++)
         if (!file_hex(crcs + 8 * (size_t)i, 8, &s->entry[i].crc))
-            return file_bad(s, diag, CR_E_CKPT_FORMAT,
-                            "'cellrun.tensor_crc32' has a digit that is "
-                            "none of 0-9, a-f");
+            return file_bad(
+                s, diag, CR_E_CKPT_FORMAT,
+                "'cellrun.tensor_crc32' has a digit other than 0-9, a-f");
     kind = cr_tensor_file_meta(s, "cellrun.kind");
     s->train = strcmp(kind, "train") == 0;
     if (!s->train && strcmp(kind, "weights") != 0)
         return cr_error(diag, cr_at_file(diag->arena, s->path),
-                        CR_E_CKPT_FORMAT, "a checkpoint of unknown kind '%s'",
+                        CR_E_CKPT_FORMAT, "checkpoint of unknown kind '%s'",
                         cr_quote(diag->arena, kind, strlen(kind)));
     if (s->train && (!cr_tensor_file_meta(s, "cellrun.config") ||
                      !cr_tensor_file_meta(s, "cellrun.state")))
         return file_bad(s, diag, CR_E_CKPT_FORMAT,
-                        "a training checkpoint without config or state");
+                        "training checkpoint without config or state");
     return true;
 }
 
-/* No prefix, but our keys: a damaged file of ours, or one that another
- * program has written anew. */
+/* Reports a file with metadata of cellrun but without CR_ST_PREFIX: a damaged
+ * cellrun checkpoint, or one rewritten by another program. */
 static bool file_foreign(struct cr_tensor_file *s, struct cr_diag *diag)
 {
     const char *format = cr_tensor_file_meta(s, "cellrun.format");
@@ -299,12 +299,12 @@ static bool file_foreign(struct cr_tensor_file *s, struct cr_diag *diag)
         if (format && strspn(format, "0123456789") == strlen(format) &&
             strtod(format, NULL) > 1)
             return file_bad(s, diag, CR_E_CKPT_NEWER,
-                            "written by a newer cellrun: format 1 is the "
-                            "newest that this one reads");
+                            "written by a newer cellrun: this version reads "
+                            "formats up to 1");
         file_bad(s, diag, CR_E_CKPT_DAMAGED,
-                 "the header is damaged: it has metadata of cellrun, but "
-                 "does not begin as cellrun writes it");
-        cr_note(diag, "a program that writes checkpoints anew must drop "
+                 "damaged header: it has metadata of cellrun, but does not "
+                 "begin as cellrun writes it");
+        cr_note(diag, "a program that rewrites checkpoints must remove "
                       "'cellrun.*' from the metadata");
         return false;
     }
@@ -327,7 +327,7 @@ struct cr_tensor_file *cr_tensor_file_open(struct cr_arena *arena,
         return NULL;
     s = CR_NEW(arena, struct cr_tensor_file);
     *s = (struct cr_tensor_file){ .arena = arena, .path = path };
-    /* a fifo must not hold us up before it is refused */
+    /* opening a FIFO must not block before it is rejected */
     s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (s->fd < 0 || fstat(s->fd, &st) != 0) {
         cr_error(diag, cr_at_file(diag->arena, path), CR_E_CKPT_MISSING,
@@ -478,19 +478,19 @@ static bool file_sum(struct cr_tensor_file *s, struct cr_diag *diag,
         return true;
     return cr_error(
         diag, cr_at_byte(diag->arena, s->path, e->offset), CR_E_CKPT_DAMAGED,
-        "tensor '%s' is damaged: its checksum is %08" PRIx32 ", %08" PRIx32
-        " was written",
+        "damaged tensor '%s': its checksum is %08" PRIx32 ", but %08" PRIx32
+        " is stored",
         cr_quote(diag->arena, e->name, strlen(e->name)), crc, e->crc);
 }
 
-/* Truth is any byte but 0. */
+/* A stored bool is true if its byte is not 0. */
 static void file_truth(unsigned char *x, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         x[i] = x[i] != 0;
 }
 
-/* n bytes of an entry from its byte `at`. */
+/* Reads n bytes of an entry, starting at its byte `at`. */
 static bool file_bytes(struct cr_tensor_file *s, struct cr_diag *diag,
                        const struct cr_tensor_info *e, size_t at, void *to,
                        size_t n)
@@ -511,12 +511,12 @@ bool cr_tensor_file_read(struct cr_tensor_file *s, struct cr_diag *diag,
     uint32_t crc = 0;
 
     if (!e->readable)
-        return cr_error(diag, cr_at_byte(diag->arena, s->path, e->offset),
-                        CR_E_CKPT_MISMATCH,
-                        "tensor '%s' is of a type or rank that cellrun does "
-                        "not read: %s",
-                        cr_quote(diag->arena, e->name, strlen(e->name)),
-                        cr_quote(diag->arena, e->dtype, strlen(e->dtype)));
+        return cr_error(
+            diag, cr_at_byte(diag->arena, s->path, e->offset),
+            CR_E_CKPT_MISMATCH,
+            "tensor '%s' has a type or rank that cellrun cannot read: %s",
+            cr_quote(diag->arena, e->name, strlen(e->name)),
+            cr_quote(diag->arena, e->dtype, strlen(e->dtype)));
     if (s->format && s->format->read)
         return s->format->read(s, diag, e, type, to);
     for (size_t at = 0; at < e->bytes; at += STORE_CHUNK) {

@@ -1,6 +1,6 @@
 /*
- * What the readers and writers of this folder share: the open file, and the
- * tables and rules of the safetensors format (cellrun-formats(7)).
+ * The open tensor file and the tables and rules of the safetensors format
+ * (cellrun-formats(7)), shared by the readers and writers of src/ckpt.
  */
 #ifndef CR_CKPT_TENSOR_FILE_H
 #define CR_CKPT_TENSOR_FILE_H
@@ -12,7 +12,8 @@
 #define CR_ST_NAME_MAX 1024
 #define CR_MAGIC 9 /* bytes that tell one format from another */
 
-/* Bytes 8 to 69 of every file of ours, and then the digits of its CRC. */
+/* Bytes 8 to 69 of every cellrun checkpoint; the digits of the header's CRC-32
+ * follow. */
 #define CR_ST_PREFIX \
     "{\"__metadata__\":{\"cellrun.format\":\"1\",\"cellrun.header_crc32\":\""
 #define CR_ST_PREFIX_LEN 62
@@ -25,27 +26,27 @@ struct cr_tensor_file {
     int fd;
     int64_t size;
     bool is_cellrun, train;
-    bool has_checksums; /* there are checksums in it */
+    bool has_checksums; /* the file contains checksums */
     int n, n_meta;
     struct cr_tensor_info *entry;
     const struct cr_tensor_info **sorted; /* by name */
     struct cr_meta *meta;
     const struct cr_tensor_format *format; /* NULL: safetensors */
-    void *detail;                          /* the type's own, one per entry */
+    void *detail; /* data of the format, one per entry; or NULL */
 };
 
 /* n bytes from `at`; false after reporting. */
 bool cr_tensor_file_pread(struct cr_tensor_file *file, struct cr_diag *diag,
                           int64_t at, void *to, size_t n);
 
-/* Reports a file of PyTorch, and how to convert it; returns false. */
+/* Reports a PyTorch file and how to convert it; returns false. */
 bool cr_tensor_file_pytorch(struct cr_tensor_file *file, struct cr_diag *diag);
 
-/* Makes the index by name, once all entries stand in their place. */
+/* Makes the index by name; call it after all entries are filled in. */
 void cr_tensor_file_sort(struct cr_tensor_file *file);
 
-/* dtypes of safetensors: bits of an element, 0 if there is no such; *type is
- * CR_TYPES where we have none. */
+/* Bits per element of a dtype of safetensors, 0 if it is unknown; *type is
+ * CR_TYPES for dtypes that cellrun does not support. */
 int cr_st_bits(const char *dtype, enum cr_type *type);
 /* "F32"; CR_REAL by its stored type. */
 const char *cr_st_dtype(enum cr_type type);
@@ -60,27 +61,27 @@ bool cr_st_parse(struct cr_tensor_file *file, struct cr_diag *diag,
  * file. */
 bool cr_st_place(struct cr_arena *arena, struct cr_diag *diag, const char *path,
                  const struct cr_tensor *tensors, int n, int **order);
-/* A header as it stands in the file: length, JSON, spaces, to a multiple of
- * 64 bytes. `meta` in the order given. */
+/* Appends a header as stored in the file: length, JSON, and spaces up to a
+ * multiple of 64 bytes. `meta` in the order given. */
 void cr_st_header(struct cr_buf *to, const struct cr_meta *meta, int n_meta,
                   const struct cr_tensor *tensors, const int *order, int n);
 size_t cr_st_size(const struct cr_tensor *tensor);
 
 /*
- * What another format than safetensors brings: one file with such a table,
- * and one line in tensor_file.c. A file is of the first whose magic fits.
+ * A file format other than safetensors: one source file with this table, and
+ * one line in tensor_file.c. The first format whose magic matches is used.
  */
 struct cr_tensor_format {
-    const char *kind;   /* "NPZ": what people are told */
-    const char *suffix; /* ".npz": files of this name are written so */
+    const char *kind;   /* "NPZ": name shown to users */
+    const char *suffix; /* ".npz": suffix that selects the format for writing */
     bool has_checksums; /* every file has checksums */
     /* Whether a file that begins with these CR_MAGIC bytes is one. */
     bool (*magic)(const unsigned char *head);
     /* Fills entries and metadata; false after reporting. */
     bool (*open)(struct cr_tensor_file *file, struct cr_diag *diag);
-    /* n bytes of an entry from its byte `at`; or, where a tensor can only be
-     * had as a whole, NULL and `read`: as `type` into `to`, or with `to` NULL
-     * verified only. */
+    /* Reads n bytes of an entry from its byte `at`. NULL for formats that can
+     * read only whole tensors; these have `read`, which converts to `type`
+     * into `to`, or only verifies if `to` is NULL. */
     bool (*bytes)(struct cr_tensor_file *file, struct cr_diag *diag,
                   const struct cr_tensor_info *entry, int64_t at, void *to,
                   size_t n);

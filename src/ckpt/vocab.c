@@ -22,8 +22,8 @@ static void vocab_write(struct cr_buf *b, const struct cr_vocab *v)
     cr_buf_str(b, "]}");
 }
 
-/* The first column behind `after` in the order of names; NULL: no more. A
- * run that goes on keeps them in another order than the one before it. */
+/* The first column after `after` in the order of names; NULL: none. A resumed
+ * run has its columns in another order, and files must be equal. */
 static const struct cr_vocab *vocab_next(const struct cr_config *config,
                                          const char *after)
 {
@@ -94,7 +94,7 @@ bool cr_vocabs_read(struct cr_config *config, const struct cr_tensor_file *file)
     }
     if (root && root->kind == CR_NODE_MAP)
         return true;
-    return cr_error(config->diag,
-                    cr_at_file(config->arena, cr_tensor_file_path(file)),
-                    CR_E_CKPT_FORMAT, "cellrun.vocab holds no vocabulary");
+    return cr_error(
+        config->diag, cr_at_file(config->arena, cr_tensor_file_path(file)),
+        CR_E_CKPT_FORMAT, "cellrun.vocab does not contain a vocabulary");
 }

@@ -155,7 +155,7 @@ static int resume_run(struct cr_cli *cli)
     else
         cr_error(cli->diag, cr_at_file(cli->arena, cr_tensor_file_path(file)),
                  CR_E_CKPT_FORMAT,
-                 "holds weights alone, so no run can go on from it");
+                 "contains only weights and cannot be resumed");
     cr_tensor_file_close(file);
     if (cli->diag->errors > 0)
         return cr_cli_errors(cli, "Nothing was run.");

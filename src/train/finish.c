@@ -1,5 +1,6 @@
 /*
- * The end of a run: what was required, the summary on stdout, the status.
+ * The end of a run: the check of --require, the summary on standard output and
+ * the exit status.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -16,7 +17,7 @@ static int finish_exit(const struct cr_train *t, enum cr_outcome end)
         problems = cr_code_exit(CR_E_SYSTEM);
     switch (end) {
     case CR_OUTCOME_SIGNAL:
-        /* that status promises a checkpoint */
+        /* status 75 promises a checkpoint */
         return t->unsaved ? problems : 128 + cr_signals_stop();
     case CR_OUTCOME_TIME:
     case CR_OUTCOME_USR1:
@@ -116,14 +117,14 @@ bool cr_train_value(void *ctx, const char *name, double *to)
     return use && cr_metric_single(use->metric);
 }
 
-/* How to go on with what was stopped. */
+/* Prints the command that continues a stopped run. */
 static void finish_hint(struct cr_train *t, enum cr_outcome end)
 {
     bool stopped = end == CR_OUTCOME_SIGNAL || end == CR_OUTCOME_TIME ||
                    end == CR_OUTCOME_USR1;
 
     if (stopped && t->saved && !t->unsaved && !t->checkpoint.weights_only)
-        cr_console_log(&t->console, "to go on: cellrun resume %s",
+        cr_console_log(&t->console, "to continue: cellrun resume %s",
                        cr_escape(t->arena, t->dir.path));
 }
 
@@ -133,25 +134,24 @@ void cr_train_loss_scale_note(struct cr_train *t)
     bool moves = use->rule.window > 0;
     double scale = t->overflow_scale;
 
-    if (scale == 0 && !moves) /* left out before the run was resumed */
+    if (scale == 0 && !moves) /* skipped before the run was resumed */
         scale = t->state.scale.value;
     if (scale > 1)
         cr_note(t->diag,
-                "the loss is finite, and its gradient times the loss scale of "
-                "%g is not: %s",
+                "the loss is finite, but its gradient times the loss scale %g "
+                "is not: %s",
                 scale,
-                !moves      ? "take a smaller scale (1024) in amp.loss_scale, "
-                              "or DynamicLossScaleManager, which finds one"
-                : use->skip ? "the scale becomes less with each update left "
-                              "out; begin with a smaller one (amp.loss_scale), "
-                              "or let it go on: more updates, a larger "
-                              "amp.overflow.give_up_after"
-                            : "amp.overflow.skip_step: true leaves such "
-                              "updates out, and the scale becomes less until "
-                              "none is");
+                !moves ? "use a smaller scale (1024) in amp.loss_scale, or "
+                         "DynamicLossScaleManager, which adapts it"
+                : use->skip
+                    ? "each skipped update lowers the scale; start with a "
+                      "smaller one (amp.loss_scale), or allow more updates and "
+                      "a larger amp.overflow.give_up_after"
+                    : "set amp.overflow.skip_step: true to skip such updates "
+                      "and lower the scale until none overflows");
 }
 
-/* A run may come to its end without having learnt anything. */
+/* Warns if every update of the run was skipped. */
 static void finish_idle(struct cr_train *t)
 {
     const struct cr_state *s = &t->state;
@@ -159,8 +159,8 @@ static void finish_idle(struct cr_train *t)
     if (s->step == 0 || cr_state_updates(s) > 0 || t->flags.dry_run)
         return;
     cr_warn(t->diag, CR_NOWHERE, CR_E_DIVERGED,
-            "nothing was learnt: all %" PRId64 " updates were left out, for a "
-            "loss or gradient that is not finite",
+            "the network was not trained: all %" PRId64
+            " updates were skipped because the loss or gradient was not finite",
             s->step);
     if (s->scale.skipped == s->step)
         cr_train_loss_scale_note(t);

@@ -40,8 +40,8 @@ static bool generate_characters(struct cr_config *config,
     return (!*vocab->joint && column->spec.rank == 1 &&
             column->spec.type == CR_I32) ||
            cr_error(config->diag, CR_NOWHERE, CR_E_NETWORK,
-                    "the network was not trained on characters: column '%s' "
-                    "is no sequence of them",
+                    "the network was not trained on characters: column '%s' is "
+                    "not a sequence of characters",
                     column->name);
 }
 
@@ -56,8 +56,8 @@ static int generate_column(struct cr_config *config,
             continue;
         if (found >= 0) {
             cr_error(config->diag, CR_NOWHERE, CR_E_NETWORK,
-                     "the network takes more than one column ('%s', '%s'); "
-                     "text is one",
+                     "found a network with several input columns ('%s', '%s'), "
+                     "expected one column of text",
                      columns[found].name, columns[i].name);
             return -1;
         }
@@ -65,8 +65,8 @@ static int generate_column(struct cr_config *config,
     }
     if (found < 0 || !cr_vocab_kept(config, columns[found].name)) {
         cr_error(config->diag, CR_NOWHERE, CR_E_NETWORK,
-                 "the network was not trained on characters: there is no "
-                 "vocabulary for '%s'",
+                 "the network was not trained on characters: no vocabulary "
+                 "found for '%s'",
                  found < 0 ? "tokens" : columns[found].name);
         return -1;
     }
@@ -90,8 +90,8 @@ static bool generate_output(struct cr_generate *g)
     if (out.type != CR_REAL || out.rank != 3 || axis < 1 || axis > 2 ||
         out.dim[3 - axis] != g->window)
         return cr_error(g->config->diag, CR_NOWHERE, CR_E_SHAPE,
-                        "the output is %s, but text needs one of the classes "
-                        "for each of %lld characters, (1, %lld, classes)",
+                        "the output is %s, expected class logits for each of "
+                        "%lld characters, (1, %lld, classes)",
                         cr_diag_format(&g->arena, &out), (long long)g->window,
                         (long long)g->window);
     g->classes = out.dim[axis];
@@ -99,8 +99,8 @@ static bool generate_output(struct cr_generate *g)
     g->step = axis == 2 ? out.dim[2] : 1;
     return g->classes >= g->vocab->n ||
            cr_error(g->config->diag, CR_NOWHERE, CR_E_SHAPE,
-                    "the network gives %lld classes, but the vocabulary has "
-                    "%lld",
+                    "the network has %lld output classes, but the vocabulary "
+                    "has %lld",
                     (long long)g->classes, (long long)g->vocab->n);
 }
 
@@ -173,8 +173,8 @@ static bool generate_prompt(struct cr_generate *g, const char *prompt,
         if (id < 0)
             return cr_error(g->config->diag, pos,
                             pos.src ? CR_E_OUT_OF_RANGE : CR_E_USAGE,
-                            "%s has '%s', which is not in the "
-                            "vocabulary of the text that was learnt",
+                            "%s has '%s', which is not in the vocabulary of "
+                            "the training text",
                             what, cr_quote(&g->arena, at, len));
         generate_push(g, id);
     }
@@ -223,10 +223,10 @@ static bool generate_causal(struct cr_generate *g)
                               (1 + fabs(before[c])));
     if (!y || most <= 1e-3)
         return y != NULL;
-    return cr_error(g->config->diag, CR_NOWHERE, CR_E_NETWORK,
-                    "the network looks ahead: what it gives for a "
-                    "character depends on those behind it (attention "
-                    "needs attn_mask=causal_mask(x))");
+    return cr_error(
+        g->config->diag, CR_NOWHERE, CR_E_NETWORK,
+        "the network is not causal: the output for a character depends on "
+        "later characters (pass attn_mask=causal_mask(x) to attention)");
 }
 
 /* The likeliest first, equals in the order of their numbers. */

@@ -1,6 +1,7 @@
 /*
- * What a config says without effect: no error, but hardly meant. Looked at
- * once everything is made, so in check as in train.
+ * Warnings about settings that are valid but have no effect. They need the
+ * network and the plans, so check and train both run them after preparing a
+ * run.
  */
 #include "data/lint.h"
 #include "net/amp.h"
@@ -32,12 +33,12 @@ static void lint_freeze(struct cr_train *t)
     }
     if (all > 0 && trained == 0)
         cr_warn(t->diag, lint_pos(t, "freeze", "patterns"), CR_E_NO_MATCH,
-                "no parameter is trained (cellrun summary tells why)");
+                "no parameter is trainable; run cellrun summary to see why");
     for (int i = 0; i < n_thaws; i++)
         if (cr_train_thaw_at(t, &thaw[i]) >= t->total)
             cr_warn(t->diag, thaw[i].pos, CR_E_OUT_OF_RANGE,
-                    "this entry of 'freeze.schedule' is due after %" PRId64
-                    " updates, and the run has %" PRId64,
+                    "this entry of 'freeze.schedule' never applies: it is due "
+                    "after %" PRId64 " updates, but the run has %" PRId64,
                     cr_train_thaw_at(t, &thaw[i]), t->total);
 }
 
@@ -47,13 +48,13 @@ static void lint_optim(struct cr_train *t)
 
     if (o->lr.warm > (double)t->total)
         cr_warn(t->diag, o->lr.pos, CR_E_OUT_OF_RANGE,
-                "the warmup takes %.0f updates, and the run has %" PRId64,
+                "the warmup takes %.0f updates, but the run has only %" PRId64,
                 o->lr.warm, t->total);
     for (int i = 0; i < o->n_groups; i++)
         if (o->group[i].params == 0)
             cr_warn(t->diag, o->group[i].node->pos, CR_E_NO_MATCH,
-                    "this entry of 'group_params' holds for nothing: what it "
-                    "matches belongs to entries in front of it");
+                    "this entry of 'group_params' has no effect: earlier "
+                    "entries already cover everything it matches");
 }
 
 static bool lint_column(const struct cr_train *t, const char *name)
@@ -76,11 +77,12 @@ static void lint_data(struct cr_train *t)
     for (CR_EACH(m, cr_section(t->config, "vocab")))
         if (!lint_column(t, m->key))
             cr_warn(t->diag, m->key_pos, CR_E_NO_MATCH,
-                    "the data have no column '%s'",
+                    "the data set has no column '%s'",
                     cr_quote(t->arena, m->key, strlen(m->key)));
 }
 
-/* As predict reads the labels of each result. */
+/* Checks predict.labels against the number of classes of each result, as
+ * predict will read them. */
 static bool lint_labels(struct cr_train *t)
 {
     const struct cr_spec *result, *truth;
@@ -110,7 +112,7 @@ static bool lint_labels(struct cr_train *t)
     return cr_prob_labels(t->config, classes, i);
 }
 
-/* Whether some cell has a precision of its own. */
+/* Whether a key `word` occurs anywhere below the node. */
 static bool lint_word(const struct cr_node *in, const char *word)
 {
     if (in->kind != CR_NODE_MAP && in->kind != CR_NODE_LIST)
@@ -121,8 +123,8 @@ static bool lint_word(const struct cr_node *in, const char *word)
     return false;
 }
 
-/* Without a level all is float32 but what `cast` and to_float name, and these
- * name their type. */
+/* Without amp.level only amp.cast and to_float lower the precision, and both
+ * name their type, so amp.dtype and the rest have no effect. */
 static void lint_amp(struct cr_train *t)
 {
     const struct cr_node *amp = cr_section(t->config, "amp");
@@ -141,8 +143,8 @@ static void lint_amp(struct cr_train *t)
     if (!vain)
         return;
     cr_warn(t->diag, vain->pos, CR_E_MISSING_KEY,
-            "'amp.%s%s' does nothing: 'amp' has no 'level', which is O0 then, "
-            "float32 all through",
+            "'amp.%s%s' has no effect: without 'amp.level' the network runs in "
+            "float32 (O0)",
             vain->key && strcmp(vain->key, "float32") == 0 ? "cast." : "",
             vain->key);
     cr_hint(t->diag, "amp.level: O2 (or O1, O3, auto)");

@@ -239,7 +239,7 @@ static void loop_plateau(struct cr_train *t)
                         lr->schedule->at(lr->opts, &lr->run, 0), score->value,
                         &s->plateau))
         cr_console_log(&t->console,
-                       "no gain in %s: the learning rate is %g now",
+                       "no improvement in %s: learning rate reduced to %g",
                        t->plateau->monitor, s->plateau.rate);
 }
 
@@ -465,17 +465,17 @@ static enum cr_outcome loop_rescale(struct loop *l, struct cr_exec *exec,
     if (s->n_overflow >= use->give_up_after) {
         loop_diverged(l, exec, bad);
         t->why = cr_strf(t->arena,
-                         "%" PRId64 " updates in a row were left out, the last "
-                         "with a loss scale of %g: %s",
+                         "%" PRId64 " consecutive updates were skipped, the "
+                         "last with loss scale %g: %s",
                          s->n_overflow, scale, t->why);
         return CR_OUTCOME_DIVERGED;
     }
     cr_net_skipped(t->net, cr_state_skipped(&t->state));
     if (s->skipped == 1)
         cr_console_log(&t->console,
-                       "%s is not finite at step %" PRId64 " with loss scale "
-                       "%g: the update is left out; others like it are "
-                       "counted in metrics.jsonl",
+                       "%s is not finite at step %" PRId64
+                       " with loss scale %g: update skipped; further ones are "
+                       "only recorded in metrics.jsonl",
                        cr_gradient_text(bad), t->state.step + 1, scale);
     cr_train_record_overflow(t, scale);
     return CR_RUNNING;

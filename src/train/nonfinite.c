@@ -51,12 +51,12 @@ const char *cr_train_fix(struct cr_train *t, struct cr_exec *exec)
 
     if (column)
         return cr_strf(t->arena,
-                       "column '%s' of this batch holds values that are not "
+                       "column '%s' of this batch has values that are not "
                        "finite: check the data",
                        column);
     if (cr_state_updates(&t->state) == 0)
-        return "no update was made before: check the scale of the inputs, "
-               "the initial values (init) and the loss";
+        return "this is the first update: check the scale of the inputs, the "
+               "initial values (init) and the loss";
     if (lr && lr->kind != CR_NODE_INT && lr->kind != CR_NODE_REAL)
         return cr_strf(t->arena,
                        "try lower learning rates, such as a tenth: %g instead "
@@ -77,7 +77,7 @@ bool cr_train_nan_skip(struct cr_train *t, struct cr_exec *exec,
 
     cr_net_statistics_restore(t->net);
     if (s->consecutive == 0)
-        cr_console_log(&t->console, "%s: the update is left out",
+        cr_console_log(&t->console, "%s: update skipped",
                        cr_train_why(t, &mem, exec, bad));
     s->consecutive++;
     s->skipped++;
@@ -91,10 +91,11 @@ bool cr_train_nan_skip(struct cr_train *t, struct cr_exec *exec,
     cr_net_skipped(t->net, cr_state_skipped(&t->state));
     if (s->consecutive < nan_most(t, NAN_ROW_MAX))
         return true;
-    t->why = cr_strf(t->arena, "%" PRId64 " update%s in a row %s left out: %s",
-                     s->consecutive, s->consecutive == 1 ? "" : "s",
-                     s->consecutive == 1 ? "was" : "were",
-                     cr_train_why(t, t->arena, exec, bad));
+    t->why =
+        cr_strf(t->arena, "%" PRId64 " consecutive update%s %s skipped: %s",
+                s->consecutive, s->consecutive == 1 ? "" : "s",
+                s->consecutive == 1 ? "was" : "were",
+                cr_train_why(t, t->arena, exec, bad));
     return false;
 }
 
@@ -122,9 +123,8 @@ bool cr_train_nan_fallback(struct cr_train *t)
     if (t->train.nan != CR_NAN_FALLBACK || !t->good)
         return false;
     if (was.fallbacks >= most) {
-        t->why = cr_strf(t->arena,
-                         "%s (the run went back %" PRId64 " time%s already)",
-                         t->why, was.fallbacks, was.fallbacks == 1 ? "" : "s");
+        t->why = cr_strf(t->arena, "%s (after %" PRId64 " fallback%s)", t->why,
+                         was.fallbacks, was.fallbacks == 1 ? "" : "s");
         return false;
     }
     if (!nan_restore(t))
@@ -133,8 +133,9 @@ bool cr_train_nan_fallback(struct cr_train *t)
     t->state.nan.factor = was.factor * t->train.nan_factor;
     t->optim.factor = t->state.nan.factor;
     cr_console_log(&t->console,
-                   "%s: back to step %" PRId64 ", all rates times %g from now "
-                   "on (%" PRId64 " of %" PRId64 ")",
+                   "%s: falling back to step %" PRId64
+                   ", all learning rates multiplied by %g (fallback %" PRId64
+                   " of %" PRId64 ")",
                    t->why, t->state.step, t->state.nan.factor,
                    t->state.nan.fallbacks, most);
     if (!cr_train_drop_newer_ckpts(t) || !cr_train_reopen(t))

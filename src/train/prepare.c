@@ -82,7 +82,7 @@ static bool prepare_amount(struct cr_train *t, const char *section,
         return true;
     node = cr_node_get(cr_section(t->config, section), "every");
     return cr_error(t->diag, node ? node->pos : CR_NOWHERE, CR_E_OUT_OF_RANGE,
-                    "'%s.every' must be more than 0", section);
+                    "'%s.every': expected a value above 0", section);
 }
 
 /* ---- Sections */
@@ -96,11 +96,11 @@ static bool prepare_nan(struct cr_train *t)
     if (t->train.nan != CR_NAN_FALLBACK ||
         !(t->flags.no_ckpt || t->checkpoint.weights_only))
         return true;
-    return cr_error(t->diag, node ? node->pos : CR_NOWHERE, CR_E_CONFLICT,
-                    "'train.nan: fallback' goes back to a checkpoint, and %s",
-                    t->flags.no_ckpt ? "--no-ckpt writes none"
-                                     : "'checkpoint.weights_only' keeps too "
-                                       "little in it");
+    return cr_error(
+        t->diag, node ? node->pos : CR_NOWHERE, CR_E_CONFLICT,
+        "'train.nan: fallback' needs checkpoints that can be resumed, but %s",
+        t->flags.no_ckpt ? "--no-ckpt writes none"
+                         : "'checkpoint.weights_only' saves only weights");
 }
 
 /* Means that nothing keeps cannot be evaluated with. */
@@ -110,8 +110,8 @@ static void prepare_means(struct cr_train *t)
 
     if (t->eval_opts.use_ema && !(t->train.ema.decay > 0))
         cr_warn(t->diag, node ? node->pos : CR_NOWHERE, CR_E_NO_MATCH,
-                "'eval.use_ema': no moving means are kept (train.ema), so "
-                "the parameters themselves are taken");
+                "'eval.use_ema' has no effect: set train.ema to keep averages; "
+                "the raw parameters are evaluated");
 }
 
 static bool prepare_command(struct cr_train *t)
@@ -326,13 +326,13 @@ static bool prepare_thaws(struct cr_train *t)
     for (i = 0; i < n; i++)
         if (thaws[i].at.unit == CR_SECONDS)
             ok = cr_error(t->diag, thaws[i].pos, CR_E_OUT_OF_RANGE,
-                          "'at' counts steps, epochs, samples or percent, not "
-                          "time: a resumed run would differ");
+                          "'at': found a time, expected steps, epochs, samples "
+                          "or percent: a resumed run would differ");
         else if (i > 0 && cr_train_thaw_at(t, &thaws[i]) <
                               cr_train_thaw_at(t, &thaws[i - 1]))
             ok = cr_error(t->diag, thaws[i].pos, CR_E_OUT_OF_RANGE,
                           "this entry of 'freeze.schedule' is due before the "
-                          "one in front of it");
+                          "previous one; order entries by 'at'");
     return ok;
 }
 
@@ -345,8 +345,8 @@ static bool prepare_maximize(struct cr_train *t, const struct cr_node *node,
 {
     if (mode == CR_MODE_AUTO && use->metric->undirected)
         cr_warn(t->diag, node ? node->pos : CR_NOWHERE, CR_E_MISSING_KEY,
-                "%s: smaller values of '%s' are taken as better; set mode to "
-                "min or max",
+                "%s: assuming that smaller values of '%s' are better; set mode "
+                "to min or max",
                 what, use->name);
     return mode == CR_MODE_AUTO ? cr_metric_maximize(use) : mode == CR_MODE_MAX;
 }
@@ -366,7 +366,8 @@ static const struct cr_metric_use *prepare_metric(struct cr_train *t,
 
     if (!t->eval_loader) {
         cr_error(t->diag, pos, CR_E_CONFLICT,
-                 "'%s' needs an evaluation: 'dataset.eval' is missing", what);
+                 "'%s' needs an evaluation, but 'dataset.eval' is missing",
+                 what);
         return NULL;
     }
     if (use && cr_metric_single(use->metric))
@@ -377,8 +378,8 @@ static const struct cr_metric_use *prepare_metric(struct cr_train *t,
         cr_buf_f(&known, " %s", names[i]);
     }
     cr_error(t->diag, pos, CR_E_NO_MATCH,
-             use ? "the metric '%s' is not one number"
-                 : "'%s' is none of the metrics",
+             use ? "metric '%s' is not a single number"
+                 : "metric '%s' not found",
              cr_quote(t->arena, name, strlen(name)));
     if (!use && cr_closest_name(name, names))
         cr_hint(t->diag, "did you mean '%s'?", cr_closest_name(name, names));
@@ -427,7 +428,7 @@ static void prepare_early(struct cr_train *t)
         (patience && t->train.early_stop.patience == 0))
         return;
     cr_warn(t->diag, early->pos, CR_E_MISSING_KEY,
-            "'train.early_stop' never stops the run: it has no '%s'",
+            "'train.early_stop' has no effect: '%s' is not set",
             patience ? "monitor" : "patience");
     cr_hint(t->diag, "early_stop: {monitor: %s, patience: 5}",
             t->train.early_stop.monitor ? t->train.early_stop.monitor
@@ -493,11 +494,11 @@ bool cr_train_total(struct cr_diag *diag, const struct cr_train_section *train,
         *total = train->steps;
     else if (!cr_checked_mul(total, train->epochs, per_epoch))
         return cr_error(diag, CR_NOWHERE, CR_E_OUT_OF_RANGE,
-                        "'train.epochs' makes too many steps");
+                        "'train.epochs': too many steps");
     else if ((*total /= train->grad_accumulation) == 0)
         return cr_error(diag, CR_NOWHERE, CR_E_OUT_OF_RANGE,
                         "'train.grad_accumulation' is %" PRId64
-                        ", and the run has fewer batches",
+                        ", but the run has fewer batches",
                         train->grad_accumulation);
     return true;
 }

@@ -218,7 +218,7 @@ static bool lock_claim(struct claim *c)
             break;
     }
     return cr_error(c->diag, cr_at_file(c->arena, c->folder), CR_E_RUN_DIR,
-                    "process %ld on %s works in this run directory",
+                    "process %ld on %s is using this run directory",
                     c->owner.pid, *c->owner.host ? c->owner.host : "?");
 }
 

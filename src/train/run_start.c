@@ -69,8 +69,8 @@ struct cr_tensor_file *cr_train_newest(struct cr_arena *arena,
         if (file)
             return file;
         if (i + 1 < n)
-            cr_warn(diag, why->pos, why->code, "%s; taking the one before",
-                    why->text);
+            cr_warn(diag, why->pos, why->code,
+                    "%s; trying the previous checkpoint", why->text);
         else
             cr_error(diag, why->pos, why->code, "%s", why->text);
     }
@@ -89,8 +89,8 @@ static void start_rebatch(struct cr_train *t)
     if (s->per_epoch == t->per_epoch && s->grad_accum == t->grad_accum)
         return;
     cr_warn(t->diag, CR_NOWHERE, CR_E_CKPT_MISMATCH,
-            "an epoch had %" PRId64 " steps and has %" PRId64
-            " now; steps are counted anew",
+            "steps per epoch changed from %" PRId64 " to %" PRId64
+            "; step numbers are recomputed",
             s->per_epoch / s->grad_accum, t->per_epoch / t->grad_accum);
     if (epoch > INT64_MAX / 4 / t->per_epoch) /* of no real run */
         epoch = INT64_MAX / 4 / t->per_epoch;
@@ -120,10 +120,10 @@ static bool start_same_words(struct cr_train *t,
     const char *is = cr_vocabs_json(t->arena, t->config);
 
     return !was || !is || strcmp(was, is) == 0 ||
-           cr_error(t->diag, cr_at_file(t->arena, cr_tensor_file_path(file)),
-                    CR_E_CKPT_MISMATCH,
-                    "the vocabulary of the data is not the one that the run "
-                    "began with");
+           cr_error(
+               t->diag, cr_at_file(t->arena, cr_tensor_file_path(file)),
+               CR_E_CKPT_MISMATCH,
+               "the vocabulary differs from the one the run was started with");
 }
 
 /* The checkpoint that the state may go back to, if it lies in this run's
@@ -166,8 +166,9 @@ bool cr_train_restore(struct cr_train *t, struct cr_tensor_file *file)
 
     if (!cr_tensor_file_is_train(file) || !text) {
         cr_error(t->diag, at, CR_E_CKPT_FORMAT,
-                 "holds weights alone, so no run can go on from it");
-        cr_note(t->diag, "train --load takes its weights");
+                 "contains only weights and cannot be resumed");
+        cr_note(t->diag,
+                "use train --load to start a new run from these weights");
         return false;
     }
     ok = cr_load_weights(file, t->diag, t->net, true);
@@ -184,11 +185,11 @@ bool cr_train_restore(struct cr_train *t, struct cr_tensor_file *file)
         return false;
     if (t->state.fingerprint != data->fingerprint)
         cr_warn(t->diag, at, CR_E_CKPT_MISMATCH,
-                "the data are not those that the run began with");
+                "the data set has changed since the run was started");
     else if (t->state.has_contents && t->state.contents != data->contents)
         cr_warn(t->diag, at, CR_E_CKPT_MISMATCH,
-                "the data are not those that the run began with: the files "
-                "have the same names and sizes, but other contents");
+                "the data set has changed since the run was started: its files "
+                "have the same names and sizes, but different contents");
     if (!t->state.has_contents)
         t->state.contents = data->contents;
     cr_plugin_compare(t->config, t->state.plugins, at);
@@ -230,13 +231,13 @@ static bool start_same_run(struct cr_train *t, const struct cr_node *record)
         return true;
     why = start_differs(t);
     cr_error(t->diag, cr_at_file(t->arena, t->dir.path), CR_E_RUN_DIR,
-             "the run directory holds a run of another config: %s",
+             "the run directory belongs to a run with a different config: %s",
              why ? why : cr_strf(t->arena, "%.8s, not %.8s", id, t->id));
     if (strcmp(t->cli->command->about.name, "resume") != 0)
-        cr_note(t->diag, "--force starts over in it");
+        cr_note(t->diag, "use --force to start over in it");
     else
-        cr_note(t->diag, "--allow-change goes on with the config of the "
-                         "checkpoint and what the command line sets");
+        cr_note(t->diag, "use --allow-change to continue with the config of "
+                         "the checkpoint plus the command line");
     return false;
 }
 
@@ -287,12 +288,12 @@ bool cr_train_drop_newer_ckpts(struct cr_train *t)
 static bool start_too_short(struct cr_train *t)
 {
     cr_error(t->diag, cr_at_file(t->arena, t->dir.path), CR_E_OUT_OF_RANGE,
-             "the run has done %" PRId64 " steps (%" PRId64 " epochs), and is "
-             "to end after %" PRId64,
+             "the run has already done %" PRId64 " steps (%" PRId64
+             " epochs), but should end after %" PRId64,
              t->state.step, cr_state_epoch(&t->state), t->total);
-    cr_note(t->diag, t->flags.exact
-                         ? "--force starts over in it"
-                         : "--epochs and --steps count from its beginning");
+    cr_note(t->diag, t->flags.exact ? "use --force to start over in it"
+                                    : "--epochs and --steps are totals, "
+                                      "counted from the start of the run");
     return false;
 }
 
@@ -314,8 +315,8 @@ static bool start_resume(struct cr_train *t)
     kernels = cr_json_str(record, "kernels", cr_blas_name());
     if (strcmp(kernels, cr_blas_name()) != 0)
         cr_warn(t->diag, CR_NOWHERE, CR_E_CKPT_MISMATCH,
-                "the run began with kernels '%s' and goes on with '%s': "
-                "rounding differs",
+                "the run used kernels '%s' and continues with '%s'; results "
+                "differ by rounding",
                 kernels, cr_blas_name());
     if (record) {
         t->started_text = cr_json_str(record, "started", NULL);
@@ -544,12 +545,13 @@ static void start_say_over(struct cr_train *t)
     const char *status = cr_json_str(t->old_record, "status", "");
 
     if (strcmp(status, "early_stopped") == 0)
-        cr_console_log(&t->console, "nothing to do: the run has stopped early");
+        cr_console_log(&t->console, "nothing to do: the run was stopped early");
     else
-        cr_console_log(&t->console,
-                       "nothing to do: the run has done its %" PRId64
-                       " steps; more --epochs or --steps prolong it",
-                       cr_json_int(t->old_record, "steps", 0));
+        cr_console_log(
+            &t->console,
+            "nothing to do: all %" PRId64
+            " steps are done; increase --epochs or --steps to continue",
+            cr_json_int(t->old_record, "steps", 0));
 }
 
 bool cr_train_start(struct cr_train *t)

@@ -208,8 +208,8 @@ bool cr_rundir_open(struct cr_rundir *dir, const char *path,
     if (mode == CR_RUN_NEW && rundir_used(dir)) {
         cr_error(dir->diag, cr_at_file(dir->arena, path), CR_E_RUN_DIR,
                  "the run directory is not empty");
-        cr_note(dir->diag, "--force starts over in it, --resume auto goes on "
-                           "with the run that it holds");
+        cr_note(dir->diag, "use --force to start over, or --resume auto to "
+                           "continue the run in it");
         cr_rundir_close(dir);
         return false;
     }

@@ -14,14 +14,14 @@ enum { THREADS_MAX = 4096 };
 
 static const struct cr_opt seed_opts[] = {
     CR_INT_DEFAULT(struct cr_seed_section, seed, 1, 0, INT64_MAX,
-                   "Number from which all random numbers of the run follow."),
+                   "Seed of all random numbers of the run."),
     { 0 },
 };
 
 const struct cr_section cr_section_seed = {
     .about = {
         .name = "seed",
-        .summary = "The number from which all that is random follows.",
+        .summary = "The random seed.",
         .detail = "Initial values, shuffling, dropout and augmentation are "
                   "functions of the seed, the epoch and the sample: equal "
                   "seeds give equal runs.",
@@ -65,19 +65,20 @@ static const struct cr_opt early_stop_opts[] = {
       .type = CR_OPT_ENUM,
       .need = CR_DEFAULT,
       .choices = "auto|min|max",
-      .doc = "Which way is better; auto: as the metric says." },
+      .doc = "Direction of improvement. auto: the metric's own." },
     { .name = "patience",
       EARLY(patience),
       .type = CR_OPT_INT,
       .need = CR_DEFAULT,
       .max = 1e9,
-      .doc = "Evaluations without gain after which the run ends; 0: never." },
+      .doc = "Evaluations without improvement before the run stops; 0 disables "
+             "early stopping." },
     { .name = "min_delta",
       EARLY(min_delta),
       .type = CR_OPT_REAL,
       .need = CR_DEFAULT,
       .max = DBL_MAX,
-      .doc = "A change must be larger than this to count as gain." },
+      .doc = "Smallest change that counts as an improvement (exclusive)." },
     { 0 },
 };
 
@@ -91,23 +92,24 @@ static const struct cr_opt clip_opts[] = {
       .need = CR_OPTIONAL,
       .min_exclusive = true,
       .max = DBL_MAX,
-      .doc = "All gradients are made shorter together where their global norm "
-             "is more: MindSpore's clip_by_global_norm." },
+      .doc = "Upper bound of the global norm: larger gradients are scaled down "
+             "together (MindSpore's clip_by_global_norm)." },
     { .name = "value",
       CLIP(value),
       .type = CR_OPT_REAL,
       .need = CR_OPTIONAL,
       .min_exclusive = true,
       .max = DBL_MAX,
-      .doc = "No element of a gradient is further from 0; before norms." },
+      .doc = "Clips each element to [-value, value], before the norms." },
     { .name = "tensor_norm",
       CLIP(tensor_norm),
       .type = CR_OPT_REAL,
       .need = CR_OPTIONAL,
       .min_exclusive = true,
       .max = DBL_MAX,
-      .doc = "Each gradient is made shorter by itself where its norm is more: "
-             "MindSpore's nn.ClipByNorm; before the global norm." },
+      .doc = "Upper bound of the norm of each gradient: a larger gradient is "
+             "scaled down by itself (MindSpore's nn.ClipByNorm), before the "
+             "global norm." },
     { 0 },
 };
 
@@ -129,8 +131,8 @@ static const struct cr_opt grad_noise_opts[] = {
       .need = CR_DEFAULT,
       .real_default = 0.55,
       .max = DBL_MAX,
-      .doc = "How fast it dies away: the variance in update t, from 0, is "
-             "eta / (1 + t)^gamma." },
+      .doc = "Decay exponent: the variance in update t, from 0, is eta / (1 + "
+             "t)^gamma." },
     { 0 },
 };
 
@@ -140,68 +142,69 @@ static const struct cr_opt ema_opts[] = {
       .need = CR_REQUIRED,
       .min_exclusive = true,
       .max = 1,
-      .doc = "Part of the mean that goes on; less in the beginning: times "
-             "1 - exp(-updates / 2000)." },
+      .doc = "Decay rate of the EMA; early in training it is multiplied by 1 - "
+             "exp(-updates / 2000)." },
     { 0 },
 };
 
 static const struct cr_opt train_opts[] = {
     CR_INT_OPTIONAL(struct cr_train_section, epochs, 1, 1e9,
                     "Passes over the training data."),
-    CR_INT_OPTIONAL(struct cr_train_section, steps, 1, 1e15,
-                    "Updates after which the run ends; instead of epochs."),
+    CR_INT_OPTIONAL(
+        struct cr_train_section, steps, 1, 1e15,
+        "Number of updates after which the run ends; instead of epochs."),
     CR_SUB(struct cr_train_section, early_stop, early_stop_opts,
            "Ends the run when a metric of the evaluation stops improving."),
     CR_ENUM_DEFAULT(
         struct cr_train_section, nan, CR_NAN_STOP, "stop|skip|fallback",
-        "When loss or gradient is not finite: end with status 5; leave "
-        "that update out, moving statistics included; or go back to "
-        "the last checkpoint of checkpoint.every (the run's start is "
-        "one) with a smaller rate. Gradients that amp.loss_scale skips "
-        "are not meant, unless it gives up."),
+        "Action when the loss or gradient is not finite. stop: end with status "
+        "5. skip: skip the update and restore the moving statistics. fallback: "
+        "return to the last checkpoint of checkpoint.every, or to the start of "
+        "the run, and lower the learning rate. Overflows that amp.loss_scale "
+        "skips do not count until it gives up."),
     CR_REAL_DEFAULT(struct cr_train_section, nan_factor, 0.5, 0, 1,
-                    "fallback: what all learning rates are multiplied by each "
-                    "time.",
+                    "fallback: factor by which each fallback multiplies all "
+                    "learning rates.",
                     .min_exclusive = true),
-    CR_INT_OPTIONAL(struct cr_train_section, nan_give_up_after, 1, 1e9,
-                    "skip: so many updates left out in a row end the run, 50 "
-                    "unless given; fallback: so many times back in all are the "
-                    "most, 5 unless given. Then the status is 5."),
+    CR_INT_OPTIONAL(
+        struct cr_train_section, nan_give_up_after, 1, 1e9,
+        "skip: end the run after this many consecutive skipped updates. "
+        "fallback: allow at most this many fallbacks. The run then ends with "
+        "status 5. Default: 50 for skip, 5 for fallback."),
     CR_NODE(struct cr_train_section, time_limit,
             "Time after which the run saves and ends with status 75, such as "
             "2 h; auto: before the end of the Slurm job."),
     CR_INT_OPTIONAL(struct cr_train_section, overfit_batches, 1, 1e9,
-                    "Train on the first batches only, again and again."),
+                    "Train on the first N batches only, in every epoch."),
     CR_QUANTITY_OPTIONAL(
         struct cr_train_section, limit, CR_SAMPLES,
-        "Train on the first part of the data only: a number of "
-        "samples, or a percentage. Folders of images stand sorted "
-        "by class, so a small part may be of one."),
+        "Train on the first samples only: a number of samples, or a "
+        "percentage. Folders of images are sorted by class, so a small "
+        "fraction may contain only one class."),
     CR_INT_DEFAULT(
         struct cr_train_section, grad_accumulation, 1, 1, 1 << 20,
-        "Batches of one step: it follows the mean of their gradients. "
-        "Those left at the end of an epoch carry into the next; the "
-        "epoch is evaluated and saved as its last update left it. "
-        "BatchNorm sees each batch by itself."),
+        "Batches per update; their gradients are averaged. Leftover batches of "
+        "an epoch carry over to the next; the epoch is evaluated and saved "
+        "after its last update. BatchNorm normalises each batch separately."),
     CR_SUB(struct cr_train_section, clip, clip_opts,
-           "Bounds of the gradients, before weight decay."),
+           "Gradient clipping, before weight decay."),
     CR_SUB(struct cr_train_section, grad_noise, grad_noise_opts,
-           "Adds normal noise to all gradients behind clip, before weight "
-           "decay (Neelakantan et al., arXiv:1511.06807). It follows from the "
-           "seed and the number of the update."),
+           "Adds Gaussian noise to all gradients after clipping, before weight "
+           "decay (Neelakantan et al., arXiv:1511.06807). It is a function of "
+           "the seed and the number of the update."),
     CR_SUB(struct cr_train_section, ema, ema_opts,
-           "Keeps moving means of all parameters and statistics beside them; "
-           "eval.use_ema evaluates with them."),
+           "Keeps an exponential moving average (EMA) of all parameters and "
+           "moving statistics; eval.use_ema evaluates with it."),
     { 0 },
 };
 
 const struct cr_section cr_section_train = {
     .about = {
         .name = "train",
-        .summary = "How long to train, and when to stop early.",
-        .detail = "Of epochs and steps the one given later holds: in a "
-                  "file that goes on from another, or on the command line. "
-                  "Both in one map are an error (E0016).",
+        .summary = "Length of the training, early stopping and gradients.",
+        .detail = "If both epochs and steps are set, the later one wins: a "
+                  "config over its base, the command line over files. Setting "
+                  "both in one map is an error (E0016).",
         .example = "train:\n"
                    "  epochs: 10\n"
                    "  clip: {norm: 5.0}\n"
@@ -212,28 +215,29 @@ const struct cr_section cr_section_train = {
 };
 
 static const struct cr_opt eval_opts[] = {
-    CR_QUANTITY_DEFAULT(struct cr_eval_section, every, "1 epoch", CR_EPOCHS,
-                        "How often to evaluate; also at the end of the run."),
+    CR_QUANTITY_DEFAULT(
+        struct cr_eval_section, every, "1 epoch", CR_EPOCHS,
+        "Interval between evaluations; the end of the run is evaluated too."),
     CR_BOOL_DEFAULT(struct cr_eval_section, first, false,
-                    "Evaluate before the first step too."),
+                    "Also evaluate before the first step."),
     CR_INT_OPTIONAL(
         struct cr_eval_section, max_batches, 1, 1e9,
-        "Evaluate on the first batches only, while training; the command "
-        "eval does so where its own command line says it. Folders of "
-        "images stand sorted by class, so these may be of one."),
+        "Evaluate on the first N batches only, while training; `cellrun eval` "
+        "uses it only if set on its own command line. Folders of images are "
+        "sorted by class, so these batches may contain only one class."),
     CR_INT_OPTIONAL(struct cr_eval_section, batch_size, 1, 1e6,
-                    "Batch size of evaluations, of `cellrun eval` too; the "
-                    "datapipe's unless given."),
+                    "Batch size of evaluations, including `cellrun eval`. "
+                    "Default: the datapipe's batch size."),
     CR_BOOL_DEFAULT(struct cr_eval_section, use_ema, false,
-                    "Evaluate with the moving means that train.ema keeps, also "
-                    "from a checkpoint."),
+                    "Evaluate with the moving averages of train.ema, also from "
+                    "a checkpoint."),
     { 0 },
 };
 
 const struct cr_section cr_section_eval = {
     .about = {
         .name = "eval",
-        .summary = "When and on how much data to evaluate while training.",
+        .summary = "Evaluation during training.",
         .example = "eval: {every: 500 steps, max_batches: 50}\n",
         .opts = eval_opts,
         .size = sizeof(struct cr_eval_section),
@@ -244,38 +248,46 @@ const struct cr_section cr_section_eval = {
                       offsetof(struct cr_checkpoint_section, best)
 
 static const struct cr_opt best_opts[] = {
-    { .name = "metric", BEST(metric), .type = CR_OPT_STR, .need = CR_OPTIONAL,
-      .doc = "Metric that decides; by default the first that is not loss." },
-    { .name = "mode", BEST(mode), .type = CR_OPT_ENUM, .need = CR_DEFAULT,
+    { .name = "metric",
+      BEST(metric),
+      .type = CR_OPT_STR,
+      .need = CR_OPTIONAL,
+      .doc = "Metric that selects the best checkpoint. Default: the first one "
+             "other than loss." },
+    { .name = "mode",
+      BEST(mode),
+      .type = CR_OPT_ENUM,
+      .need = CR_DEFAULT,
       .choices = "auto|min|max",
-      .doc = "Which way is better; auto: as the metric says." },
+      .doc = "Direction of improvement. auto: the metric's own." },
     { 0 },
 };
 
 static const struct cr_opt checkpoint_opts[] = {
-    CR_QUANTITY_DEFAULT(
-        struct cr_checkpoint_section, every, "1 epoch", CR_EPOCHS,
-        "How often to save; also at the end, and when the best is "
-        "found."),
+    CR_QUANTITY_DEFAULT(struct cr_checkpoint_section, every, "1 epoch",
+                        CR_EPOCHS,
+                        "Interval between checkpoints. The end of the run and "
+                        "a new best result are saved too."),
     CR_INT_DEFAULT(
         struct cr_checkpoint_section, keep_checkpoint_max, 5, 1, 1e9,
-        "How many checkpoints to keep; the oldest go first, the best "
-        "and the one resumed from stay."),
+        "Maximum number of checkpoints: the oldest are deleted first, but "
+        "never the best one and the one the run was resumed from."),
     CR_SUB(struct cr_checkpoint_section, best, best_opts,
-           "What makes a checkpoint the best one."),
-    CR_BOOL_DEFAULT(struct cr_checkpoint_section, weights_only, false,
-                    "Save parameters alone: half the size, no way to resume."),
+           "Selection of the best checkpoint."),
+    CR_BOOL_DEFAULT(
+        struct cr_checkpoint_section, weights_only, false,
+        "Save only weights: smaller files, but they cannot be resumed."),
     CR_ENUM_DEFAULT(
         struct cr_checkpoint_section, on_save_error, 0, "continue|abort",
-        "When a checkpoint cannot be written: train on and end with "
-        "status 1, or stop at once."),
+        "Action when a checkpoint cannot be written. continue: continue "
+        "training and end with status 1. abort: end at once."),
     { 0 },
 };
 
 const struct cr_section cr_section_checkpoint = {
     .about = {
         .name = "checkpoint",
-        .summary = "When to save, and how many checkpoints to keep.",
+        .summary = "Interval, number and contents of checkpoints.",
         .example = "checkpoint:\n"
                    "  every: 10 min\n"
                    "  keep_checkpoint_max: 3\n"
@@ -286,18 +298,18 @@ const struct cr_section cr_section_checkpoint = {
 };
 
 static const struct cr_opt log_opts[] = {
-    CR_QUANTITY_DEFAULT(struct cr_log_section, every, "100 steps", CR_STEPS,
-                        "How often to print the loss and to write it to "
-                        "metrics.jsonl."),
+    CR_QUANTITY_DEFAULT(
+        struct cr_log_section, every, "100 steps", CR_STEPS,
+        "Interval at which the loss is printed and written to metrics.jsonl."),
     CR_BOOL_DEFAULT(struct cr_log_section, grad_norm, false,
-                    "Record the norm of the whole gradient."),
+                    "Record the global norm of the gradients."),
     { 0 },
 };
 
 const struct cr_section cr_section_log = {
     .about = {
         .name = "log",
-        .summary = "What is recorded while training.",
+        .summary = "Values recorded during training.",
         .example = "log: {every: 10 steps, grad_norm: true}\n",
         .opts = log_opts,
         .size = sizeof(struct cr_log_section),
@@ -305,40 +317,35 @@ const struct cr_section cr_section_log = {
 };
 
 static const struct cr_opt run_opts[] = {
-    CR_STR_OPTIONAL(
-        struct cr_run_section, dir,
-        "Folder below which run directories are made; by default "
-        "CELLRUN_RUNS, or runs. Relative to the current directory."),
+    CR_STR_OPTIONAL(struct cr_run_section, dir,
+                    "Folder in which run directories are created, relative to "
+                    "the current directory. Default: CELLRUN_RUNS, or runs."),
     CR_STR_OPTIONAL(struct cr_run_section, name,
-                    "Name of the run; by default that of the config file."),
-    CR_STR_DEFAULT(struct cr_run_section, threads, "auto",
-                   "Threads to compute with; auto: as many as the process may "
-                   "use."),
+                    "Name of the run. Default: the name of the config file."),
+    CR_STR_DEFAULT(
+        struct cr_run_section, threads, "auto",
+        "Number of threads; auto: all cores available to the process."),
     CR_BOOL_DEFAULT(
         struct cr_run_section, pin, false,
-        "Keep each thread on a processor of its own, the first ones "
-        "that the process may use (Linux). For a machine that does "
-        "nothing else: two runs that are pinned would share their "
-        "processors while others idle."),
-    CR_ENUM_DEFAULT(
-        struct cr_run_section, on_usr1, CR_USR1_SAVE, "save|stop",
-        "What the signal USR1 does: save and go on, or save and end "
-        "with status 75."),
+        "Pin each thread to its own processor, the first ones available to the "
+        "process (Linux). Use it only if the machine does nothing else: two "
+        "pinned runs share the same processors while others idle."),
+    CR_ENUM_DEFAULT(struct cr_run_section, on_usr1, CR_USR1_SAVE, "save|stop",
+                    "Action on the signal USR1. save: save and continue. stop: "
+                    "save and end with status 75."),
     CR_STR_OPTIONAL(
         struct cr_run_section, exec_on_eval,
-        "A command for /bin/sh after each evaluation, with "
-        "CELLRUN_METRIC_accuracy and the like, CELLRUN_STEP, "
-        "CELLRUN_EPOCH (from 0, as in metrics.jsonl), CELLRUN_IS_BEST "
-        "(0 or 1), CELLRUN_RUN_DIR and CELLRUN_RUN_NAME in its "
-        "environment. A dollar sign is written twice, as everywhere in "
-        "a config: 'echo $$CELLRUN_METRIC_accuracy'. It reads nothing "
-        "and prints to standard error. The run waits for it; a status "
+        "A command for /bin/sh, run after each evaluation. Its environment has "
+        "CELLRUN_METRIC_accuracy etc., CELLRUN_STEP, CELLRUN_EPOCH (from 0, as "
+        "in metrics.jsonl), CELLRUN_IS_BEST (0 or 1), CELLRUN_RUN_DIR and "
+        "CELLRUN_RUN_NAME. Write a dollar sign twice, as everywhere in a "
+        "config: 'echo $$CELLRUN_METRIC_accuracy'. Its standard input is empty "
+        "and its output goes to standard error. The run waits for it; a status "
         "other than 0 is a warning."),
-    CR_BOOL_DEFAULT(
-        struct cr_run_section, eager, false,
-        "Whether train, eval and trace compute op by op, with nothing "
-        "fused or cut, as their flag --eager has it: MindSpore's "
-        "PYNATIVE_MODE. Slow, and the same numbers to rounding."),
+    CR_BOOL_DEFAULT(struct cr_run_section, eager, false,
+                    "Run train, eval and trace op by op, without fusion or "
+                    "pruning, like their flag --eager (MindSpore's "
+                    "PYNATIVE_MODE). Slow; results differ only by rounding."),
     CR_ENUM_DEFAULT(
         struct cr_run_section, print, CR_PRINT_STDERR, "stderr|log|off",
         "Destination of print(...) in construct and of plug-ins' "
@@ -351,7 +358,7 @@ static const struct cr_opt run_opts[] = {
 const struct cr_section cr_section_run = {
     .about = {
         .name = "run",
-        .summary = "Where a run keeps its files, and how it behaves.",
+        .summary = "Run directory, threads and signals.",
         .example = "run: {dir: runs, name: mnist, on_usr1: stop}\n",
         .opts = run_opts,
         .size = sizeof(struct cr_run_section),
@@ -359,17 +366,16 @@ const struct cr_section cr_section_run = {
 };
 
 static const struct cr_opt predict_opts[] = {
-    CR_STRS_OPTIONAL(
-        struct cr_predict_section, labels,
-        "Names of the classes, in their order, for predict: of those "
-        "results of the network that have as many classes."),
+    CR_STRS_OPTIONAL(struct cr_predict_section, labels,
+                     "Names of the classes in index order, used for every "
+                     "result of the network with this many classes."),
     { 0 },
 };
 
 const struct cr_section cr_section_predict = {
     .about = {
         .name = "predict",
-        .summary = "How predict names what it finds.",
+        .summary = "Class names for predict.",
         .example = "predict: {labels: [cat, dog]}\n",
         .opts = predict_opts,
         .size = sizeof(struct cr_predict_section),
@@ -433,21 +439,21 @@ bool cr_train_read(struct cr_config *config, struct cr_train_section *to)
     if (to->epochs == CR_INT_NONE && to->steps == CR_INT_NONE)
         return cr_error(config->diag, map ? map->pos : config->root->pos,
                         map ? CR_E_MISSING_KEY : CR_E_MISSING_SECTION,
-                        "neither 'train.epochs' nor 'train.steps' is given");
+                        "set 'train.epochs' or 'train.steps'");
     /* of two files the later one has won already */
     if (to->epochs != CR_INT_NONE && to->steps != CR_INT_NONE)
         return cr_error(config->diag, cr_node_get(map, "steps")->key_pos,
                         CR_E_CONFLICT,
-                        "'train.steps' and 'train.epochs' are both given");
+                        "set only one of 'train.steps' and 'train.epochs'");
     if (to->limit.unit != CR_UNIT_NONE && to->limit.unit != CR_SAMPLES &&
         to->limit.unit != CR_PERCENT)
-        return cr_error(config->diag, cr_node_get(map, "limit")->pos,
-                        CR_E_UNIT,
-                        "'train.limit' takes samples or a percentage");
+        return cr_error(
+            config->diag, cr_node_get(map, "limit")->pos, CR_E_UNIT,
+            "'train.limit': expected a number of samples or a percentage");
     if (to->limit.unit != CR_UNIT_NONE && !(to->limit.value > 0))
         return cr_error(config->diag, cr_node_get(map, "limit")->pos,
                         CR_E_OUT_OF_RANGE,
-                        "'train.limit' must be more than 0");
+                        "'train.limit': expected a value above 0");
     return true;
 }
 
@@ -479,9 +485,9 @@ bool cr_time_limit_read(struct cr_config *config,
     if (!cr_quantity_read(config->diag, node, CR_SECONDS, &amount))
         return false;
     if (amount.unit != CR_SECONDS || amount.value <= 0)
-        return cr_error(config->diag, node->pos, CR_E_UNIT,
-                        "'train.time_limit' takes a time such as 2 h, or "
-                        "auto");
+        return cr_error(
+            config->diag, node->pos, CR_E_UNIT,
+            "'train.time_limit': expected a time such as 2 h, or auto");
     *seconds = amount.value;
     return true;
 }

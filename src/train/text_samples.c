@@ -12,28 +12,31 @@
 
 static const struct cr_opt sample_opts[] = {
     CR_QUANTITY_DEFAULT(struct cr_sampling_opts, every, "500 steps", CR_STEPS,
-                        "How often a text is drawn."),
+                        "Interval between texts."),
     CR_STR_OPTIONAL(struct cr_sampling_opts, prompt,
-                    "What the text begins with; unless given, a line begins."),
+                    "Beginning of the text. Default: the beginning of a line."),
     CR_INT_DEFAULT(struct cr_sampling_opts, length, 200, 1, CR_DIM_MAX,
-                   "Characters to draw."),
-    CR_REAL_DEFAULT(struct cr_sampling_opts, temperature, 1, 0, 1e6,
-                    "Divides the logits: below 1 likely characters become "
-                    "likelier, 0 takes the likeliest."),
-    CR_INT_OPTIONAL(struct cr_sampling_opts, top_k, 1, CR_DIM_MAX,
-                    "Draw among so many of the likeliest."),
+                   "Number of characters to generate."),
+    CR_REAL_DEFAULT(
+        struct cr_sampling_opts, temperature, 1, 0, 1e6,
+        "Sampling temperature, which divides the logits: below 1 favours "
+        "likely characters, 0 always takes the most likely one."),
+    CR_INT_OPTIONAL(
+        struct cr_sampling_opts, top_k, 1, CR_DIM_MAX,
+        "Top-k sampling: consider only the k most likely characters."),
     CR_REAL_DEFAULT(struct cr_sampling_opts, top_p, 1, 0, 1,
-                    "Draw among the likeliest that make up this part of all."),
+                    "Top-p (nucleus) sampling: consider only the most likely "
+                    "characters whose probabilities add up to p."),
     { 0 },
 };
 
 const struct cr_section cr_section_sample = {
     .about = {
         .name = "sample",
-        .summary = "Texts that a language model draws while it learns.",
-        .detail = "They are printed, and stand in metrics.jsonl with split "
-                  "\"sample\". `cellrun sample` takes these settings where "
-                  "it has no flags.",
+        .summary = "Text generated during training.",
+        .detail = "Texts are printed and recorded in metrics.jsonl with split "
+                  "\"sample\". `cellrun sample` uses these settings as the "
+                  "defaults of its flags.",
         .example = "sample: {every: 500 steps, prompt: \"\\n\", length: 200, "
                    "temperature: 0.8}\n",
         .opts = sample_opts,
@@ -66,7 +69,7 @@ bool cr_text_samples_read(struct cr_train *t, struct cr_text_samples **to)
         return false;
     if (s->how.every.value <= 0)
         return cr_error(t->diag, section->pos, CR_E_OUT_OF_RANGE,
-                        "'sample.every' must be more than 0");
+                        "'sample.every': expected a value above 0");
     s->every = cr_train_interval(t, &s->how.every);
     s->last = cr_now();
     columns = cr_data_loader_columns(t->loader, &n);

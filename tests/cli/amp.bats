@@ -104,7 +104,7 @@ END
         'amp.loss_scale={DynamicLossScaleManager: {init_loss_scale: 67108864, scale_window: 5}}'
     overflows=$(grep -c '"split":"overflow"' a/metrics.jsonl)
     [ "$overflows" -ge 4 ]
-    # 1 for an update, 0 for one that was left out; the scale after it
+    # 1 for an update, 0 for one that was update skipped; the scale after it
     jq -s -r 'map(select(.split == "overflow") | .step) as $bad |
         .[] | select(.split == "train") |
         "\(if (.step | IN($bad[])) then 0 else 1 end) \(.loss_scale)"' \
@@ -163,7 +163,7 @@ END
 @test "it gives up after N consecutive overflows, or at once" {
     run -5 --separate-stderr "$CELLRUN" train c.yaml -o a -q amp.level=O2 \
         'amp.loss_scale={StaticLossScaler: 1e30}' amp.overflow.give_up_after=3
-    [[ $stderr == *"3 updates in a row were left out, the last with a loss scale of 1e+30"* ]]
+    [[ $stderr == *"3 consecutive updates were skipped, the last with loss scale 1e+30"* ]]
     run -5 --separate-stderr "$CELLRUN" train c.yaml -o b -q amp.level=O2 \
         'amp.loss_scale={StaticLossScaler: 1e30}' amp.overflow.skip_step=false
     [[ $stderr == *"at step 1"* ]]
@@ -179,19 +179,19 @@ END
     [[ $stderr$output != *-nan* ]]
     # the policy for such losses is that of train.nan
     run -5 --separate-stderr "$CELLRUN" "$@" -o b train.nan=skip
-    [[ $stderr == *"updates in a row were left out: the loss is not finite"* ]]
+    [[ $stderr == *"consecutive updates were skipped: the loss is not finite"* ]]
     [[ $stderr$output != *-nan* ]]
     jq -e -s 'map(select(.split == "overflow" and .loss == null)) == []' \
         b/metrics.jsonl
 }
 
-@test "overflows are reported: the first, their number, and that nothing was learnt" {
+@test "overflows are reported: the first, their number, and that nothing was trained" {
     set -- train c.yaml amp.level=O2 log.every=1 --epochs 1 -o a
     run -0 --separate-stderr "$CELLRUN" "$@" \
         'amp.loss_scale={StaticLossScaler: 1e30}'
-    [ "$(grep -c 'left out;' <<<"$stderr")" = 1 ]
-    [[ $stderr == *"is not finite at step 1 with loss scale 1e+30: the update is left out"* ]]
-    [[ $stderr == *"warning: nothing was learnt: all 19 updates were left out"*"the loss is finite, and its gradient times the loss scale of 1e+30 is not: take a smaller scale"*"DynamicLossScaleManager"* ]]
+    [ "$(grep -c 'update skipped;' <<<"$stderr")" = 1 ]
+    [[ $stderr == *"is not finite at step 1 with loss scale 1e+30: update skipped"* ]]
+    [[ $stderr == *"warning: the network was not trained: all 19 updates were skipped"*"the loss is finite, but its gradient times the loss scale 1e+30 is not: use a smaller scale"*"DynamicLossScaleManager"* ]]
     [ "$(value skipped)" = 19 ]
     jq -e '.skipped == 19' a/record.json
     run -0 "$CELLRUN" train c.yaml amp.level=O2 --epochs 1 -o a --resume auto -q \
@@ -200,21 +200,21 @@ END
     run -0 --separate-stderr "$CELLRUN" "$@" --force --json \
         'amp.loss_scale={StaticLossScaler: 1024}'
     jq -e '.skipped == 0' <<<"$output"
-    [[ $stderr != *"left out"* ]]
+    [[ $stderr != *"skipped"* ]]
 }
 
 @test "a scale that is too large is named as the reason, with what to do" {
-    why="the loss is finite, and its gradient times the loss scale of 1e+30 is not"
+    why="the loss is finite, but its gradient times the loss scale 1e+30 is not"
     run -2 --separate-stderr "$CELLRUN" train c.yaml -o a -q amp.level=O2 \
         'amp.loss_scale={FixedLossScaleManager: {loss_scale: 1e39}}'
     [[ $stderr == *"found the number 1e39"*"the largest is 3.4028"* ]]
     run -0 --separate-stderr "$CELLRUN" train c.yaml -o a -q amp.level=O2 \
         'amp.loss_scale={FixedLossScaleManager: {loss_scale: 1e30}}'
-    [[ $stderr == *"warning: nothing was learnt"*"$why"* ]]
+    [[ $stderr == *"warning: the network was not trained"*"$why"* ]]
     run -5 --separate-stderr "$CELLRUN" train c.yaml -o b -q amp.level=O2 \
         'amp.loss_scale={FixedLossScaleManager: {loss_scale: 1e30}}' \
         amp.overflow.give_up_after=3
-    [[ $stderr == *"3 updates in a row"*"$why"* ]]
+    [[ $stderr == *"3 consecutive updates"*"$why"* ]]
     # tested by nobody
     run -5 --separate-stderr "$CELLRUN" train c.yaml -o c -q amp.level=O2 \
         'amp.loss_scale={FixedLossScaleManager: {loss_scale: 1e30, drop_overflow_update: false}}' \
@@ -275,18 +275,18 @@ END
     set -- train c.yaml -q amp.level=O2 \
         'amp.loss_scale={DynamicLossScaleManager: {init_loss_scale: 1e30}}'
     run -5 --separate-stderr "$CELLRUN" "$@" -o a amp.overflow.give_up_after=5
-    [[ $stderr == *"5 updates in a row were left out, the last with a loss scale of 6.25e+28: "* ]]
-    [[ $stderr == *"times the loss scale of 6.25e+28 is not: "*"amp.overflow.give_up_after"* ]]
+    [[ $stderr == *"5 consecutive updates were skipped, the last with loss scale 6.25e+28: "* ]]
+    [[ $stderr == *"times the loss scale 6.25e+28 is not: "*"amp.overflow.give_up_after"* ]]
     [[ $stderr != *DynamicLossScaleManager* && $stderr != *3.125e+28* ]]
     run -5 --separate-stderr "$CELLRUN" "$@" -o b amp.overflow.skip_step=false
-    [[ $stderr == *"times the loss scale of 1e+30 is not: amp.overflow.skip_step: true"* ]]
+    [[ $stderr == *"times the loss scale 1e+30 is not: set amp.overflow.skip_step: true"* ]]
     # the manager that is there by itself; one update is no run
     run -0 --separate-stderr "$CELLRUN" train c.yaml --dry-run "${@:4}"
-    [[ $stderr == *"left out"* && $stderr != *"nothing was learnt"* ]]
+    [[ $stderr == *"update skipped"* && $stderr != *"was not trained"* ]]
 }
 
 @test "settings of amp without a level have a warning" {
-    why="does nothing: 'amp' has no 'level'"
+    why="has no effect: without 'amp.level'"
     run -0 --separate-stderr "$CELLRUN" check c.yaml amp.dtype=bfloat16
     [[ $stderr == *"warning: 'amp.dtype' $why"*" amp.level: O2 (or O1, O3, auto)"* ]]
     run -0 --separate-stderr "$CELLRUN" check c.yaml 'amp.cast={float32: ["*"]}'
@@ -299,7 +299,7 @@ END
         'amp={cast: {float16: ["*"]}}' 'amp={loss_scale: {StaticLossScaler: 4}}'
     do
         run -0 --separate-stderr "$CELLRUN" check c.yaml "$amp"
-        [[ $stderr != *"does nothing"* ]]
+        [[ $stderr != *"has no effect"* ]]
     done
 }
 

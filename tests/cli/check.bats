@@ -165,7 +165,7 @@ END
     [[ "$stderr" == *"there is no 'nosuch' to remove"*"there are: epochs"* ]]
     run -2 --separate-stderr "$CELLRUN" check "$digits" \
         checkpoint.best.metric=nosuch
-    [[ "$stderr" == *"'nosuch' is none of the metrics"*"metrics: accuracy loss"* ]]
+    [[ "$stderr" == *"metric 'nosuch' not found"*"metrics: accuracy loss"* ]]
     printf '0.1\n0.2 abc\n' >lr.txt
     run -2 --separate-stderr "$CELLRUN" check "$digits" \
         optimizer.learning_rate="$PWD/lr.txt"
@@ -174,19 +174,19 @@ END
 
 @test "what has no effect is a warning" {
     run -0 --separate-stderr "$CELLRUN" check "$digits" 'freeze.patterns="*"'
-    [[ "$stderr" == *"warning: no parameter is trained"* ]]
+    [[ "$stderr" == *"warning: no parameter is trainable"* ]]
     run -0 --separate-stderr "$CELLRUN" check "$digits" \
         'freeze={patterns: "*", schedule: [{at: 4 epochs, unfreeze: "*"}]}'
-    [[ "$stderr" == *"is due after 628 updates, and the run has 471"* ]]
+    [[ "$stderr" == *"is due after 628 updates, but the run has 471"* ]]
     run -0 --separate-stderr "$CELLRUN" check "$digits" \
         'optimizer.learning_rate={WarmUpLR: {learning_rate: 0.1, warmup_steps: 9}, warmup: 500 steps}'
-    [[ "$stderr" == *"the warmup takes 500 updates, and the run has 471"* ]]
+    [[ "$stderr" == *"the warmup takes 500 updates, but the run has only 471"* ]]
     run -0 --separate-stderr "$CELLRUN" check "$digits" \
         'optimizer.group_params=[{params: "*", weight_decay: 0.1}, {params: "*.bias"}]'
-    [[ "$stderr" == *"entry of 'group_params' holds for nothing"* ]]
+    [[ "$stderr" == *"entry of 'group_params' has no effect"* ]]
     run -0 --separate-stderr "$CELLRUN" check "$digits" \
         'vocab.nocol={tokens: [x]}'
-    [[ "$stderr" == *"the data have no column 'nocol'"* ]]
+    [[ "$stderr" == *"the data set has no column 'nocol'"* ]]
 }
 
 @test "predict.labels has a name for each class" {

@@ -83,7 +83,7 @@ END2
     [[ $stderr == *"warning: 'eval.use_ema' has no effect: the checkpoint contains no moving averages"* ]]
     run -2 "$CELLRUN" eval --ckpt "$data/run" eval.use_ema=true --strict
     run -0 --separate-stderr "$CELLRUN" check "$data/c.yaml" eval.use_ema=true
-    [[ $stderr$output == *"'eval.use_ema': no moving means are kept"* ]]
+    [[ $stderr$output == *"'eval.use_ema' has no effect: set train.ema"* ]]
 }
 
 @test "--require" {

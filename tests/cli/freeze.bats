@@ -158,10 +158,10 @@ END
     [[ "$stderr" == *"'freeze.schedule' is a list of"* ]]
     run -2 --separate-stderr "$CELLRUN" check net.yaml \
         'freeze.schedule=[{at: 1 min, unfreeze: "a.*"}]'
-    [[ "$stderr" == *"not time"* ]]
+    [[ "$stderr" == *"found a time"* ]]
     run -2 --separate-stderr "$CELLRUN" check net.yaml \
         'freeze.schedule=[{at: 2 epochs, unfreeze: "a.*"}, {at: 3, unfreeze: "b.*"}, {at: 1, unfreeze: "c.*"}]'
-    [[ "$stderr" == *"due before the one in front"* ]]
+    [[ "$stderr" == *"due before the previous one"* ]]
 }
 
 @test "what is due after any run never thaws" {

@@ -58,7 +58,7 @@ setup() {
     run -0 --separate-stderr "$CELLRUN" eval --kfold 3 c.yaml -o k \
         train.epochs=1 'vocab.none={tokens: [x]}'
     [ "$(grep -c warning: <<<"$stderr")" = 1 ]
-    [[ $stderr == *"warning: the data have no column 'none'"*"fold 0 of 3"*"fold 2 of 3"* ]]
+    [[ $stderr == *"warning: the data set has no column 'none'"*"fold 0 of 3"*"fold 2 of 3"* ]]
 }
 
 @test "finished folds are not trained again, an unfinished one is resumed" {
@@ -76,13 +76,13 @@ setup() {
     [ "$(jq .epochs k/fold-0/record.json)" = 5 ]
     # a longer run is not the one that is asked for
     run -2 --separate-stderr "$CELLRUN" eval --kfold 3 c.yaml -o k train.epochs=1
-    [[ $stderr == *"(5 epochs), and is to end after "*"[E0006]"*"--force starts over in it"* ]]
+    [[ $stderr == *"(5 epochs), but should end after "*"[E0006]"*"use --force to start over in it"* ]]
     [ -z "$output" ]
     run -0 "$CELLRUN" eval --kfold 3 c.yaml -o k-fresh -q train.epochs=1
     run -0 "$CELLRUN" eval --kfold 3 c.yaml -o k-fresh -q train.epochs=1
     # another config is another run
     run -2 "$CELLRUN" eval --kfold 3 c.yaml -o k network.out.out_channels=4
-    [[ $output == *"the run directory holds a run of another config"* ]]
+    [[ $output == *"the run directory belongs to a run with a different config"* ]]
     run -0 "$CELLRUN" eval --kfold 3 c.yaml -o k -q --force network.out.out_channels=4
 }
 

@@ -104,22 +104,22 @@ burst() {
 @test "skip gives up after N consecutive updates" {
     run -5 --separate-stderr "$CELLRUN" train c.yaml -q -o a train.nan=skip \
         train.nan_give_up_after=4 "$(burst 5)"
-    [[ $stderr == *"4 updates in a row were left out: "*"[E0401]"* ]]
+    [[ $stderr == *"4 consecutive updates were skipped: "*"[E0401]"* ]]
     jq -e -s 'map(select(.split == "skipped")) | length == 4' a/metrics.jsonl
 }
 
 @test "skip names the cell, once for some in a row" {
     run -5 --separate-stderr "$CELLRUN" train c.yaml -o a train.nan=skip \
         train.nan_give_up_after=9 "$(burst 5)"
-    [ "$(grep -c 'the update is left out' <<<"$stderr")" = 1 ]
-    [[ $stderr == *"the loss is not finite at step "*"; the first output that is not finite: "*": the update is left out"* ]]
-    [[ $stderr == *"9 updates in a row were left out: the loss is not finite at step "*"; the first output that is not finite: "*"[E0401]"* ]]
+    [ "$(grep -c 'update skipped' <<<"$stderr")" = 1 ]
+    [[ $stderr == *"the loss is not finite at step "*"; the first output that is not finite: "*": update skipped"* ]]
+    [[ $stderr == *"9 consecutive updates were skipped: the loss is not finite at step "*"; the first output that is not finite: "*"[E0401]"* ]]
     [ "$(value skipped)" = 9 ]
     # each one that stands alone
     config c.yaml
     spoil
     run -0 --separate-stderr "$CELLRUN" train c.yaml -o b train.nan=skip
-    [ "$(grep -c 'the update is left out' <<<"$stderr")" = 3 ]
+    [ "$(grep -c 'update skipped' <<<"$stderr")" = 3 ]
 }
 
 @test "fallback: back to the last checkpoint, a smaller rate, all recorded" {
@@ -134,7 +134,7 @@ burst() {
     [ "$(steps a train)" = "$(seq -s ' ' 57)" ]
     jq -e -s 'map(select(.split == "train" and .step == 29)) | .[0].lr | . > 0 and . < '$tiny'' \
         a/metrics.jsonl
-    grep -q 'is not finite.*: back to step 28, all rates times 1e-300\{0,1\} ' a/log.txt
+    grep -q 'is not finite.*: falling back to step 28, all learning rates multiplied by 1e-300\{0,1\} ' a/log.txt
     # with grouped rates too
     run -0 "$CELLRUN" "$@" -o g "$(burst 30)" \
         'optimizer.group_params=[{params: "out.*", learning_rate: 0.02}]'
@@ -156,7 +156,7 @@ burst() {
 @test "fallback: to the start where there is nothing else; it gives up" {
     run -5 --separate-stderr "$CELLRUN" train c.yaml -o a -q \
         train.nan=fallback train.nan_give_up_after=3 "$(burst 3)"
-    [[ $stderr == *"(the run went back 3 times already) [E0401]"* ]]
+    [[ $stderr == *"(after 3 fallbacks) [E0401]"* ]]
     jq -e -s 'map(select(.split == "fallback") | [.step, .factor]) ==
         [[0, 0.5], [0, 0.25], [0, 0.125]]' a/metrics.jsonl
     [ "$(ls a/ckpt)" = "c-1_0.safetensors
@@ -190,10 +190,10 @@ last.safetensors" ]
 @test "fallback needs whole checkpoints" {
     run -2 --separate-stderr "$CELLRUN" train c.yaml -o a -q train.nan=fallback \
         --no-ckpt
-    [[ $stderr == *"'train.nan: fallback' goes back to a checkpoint, and --no-ckpt writes none"* ]]
+    [[ $stderr == *"'train.nan: fallback' needs checkpoints that can be resumed, but --no-ckpt writes none"* ]]
     run -2 --separate-stderr "$CELLRUN" check c.yaml train.nan=fallback \
         checkpoint.weights_only=true
-    [[ $stderr == *"and 'checkpoint.weights_only' keeps too little in it"* ]]
+    [[ $stderr == *"but 'checkpoint.weights_only' saves only weights"* ]]
     # a damaged one is no good
     run -0 "$CELLRUN" train c.yaml -o b -q train.nan=fallback --steps 10 \
         'checkpoint.every=7 steps' "$(burst 12)"

@@ -159,14 +159,14 @@ saved() {
 @test "a complete run has nothing to do; an end that has been passed is refused" {
     run -0 "$CELLRUN" train c.yaml -o r -q
     run -0 --separate-stderr "$CELLRUN" resume r
-    [ "$stderr" = "nothing to do: the run has done its 57 steps; more --epochs or --steps prolong it" ]
+    [ "$stderr" = "nothing to do: all 57 steps are done; increase --epochs or --steps to continue" ]
     run -0 --separate-stderr "$CELLRUN" resume r -q
     [ -z "$stderr" ]
     # as INT leaves it
     sed -i 's/"completed"/"interrupted"/' r/record.json
     before=$(cd r && sha256sum *.* ckpt/*)
     run -2 --separate-stderr "$CELLRUN" resume r --epochs 2
-    [[ $stderr == *"r: error: the run has done 57 steps (3 epochs), and is to end after 38 [E0006]"*"Nothing was run."* ]]
+    [[ $stderr == *"r: error: the run has already done 57 steps (3 epochs), but should end after 38 [E0006]"*"Nothing was run."* ]]
     [ "$(cd r && sha256sum *.* ckpt/*)" = "$before" ]
     [ ! -e r/lock ]
     run -0 --separate-stderr "$CELLRUN" resume r -q
@@ -231,7 +231,7 @@ saved() {
         cp "$f" "$f.new" && mv "$f.new" "$f" && flip "$f"
     done
     run -0 "$CELLRUN" train c.yaml -o b -q --resume auto --epochs 3
-    [[ $output == *"c-3_19.safetensors"*"warning"*"taking the one before"* ]]
+    [[ $output == *"c-3_19.safetensors"*"warning"*"trying the previous checkpoint"* ]]
     cmp a/ckpt/c-3_19.safetensors b/ckpt/c-3_19.safetensors
     for f in b/ckpt/c-*; do
         cp "$f" "$f.new" && mv "$f.new" "$f" && flip "$f"
@@ -276,20 +276,20 @@ saved() {
     [[ $output == *"[E0305]"*"Nothing was run."* ]]
 }
 
-@test "a run of another config in the directory: exit 2" {
+@test "a run with a different config in the directory: exit 2" {
     run -0 "$CELLRUN" train c.yaml -o r -q
     run -2 "$CELLRUN" train c.yaml -o r -q --resume auto seed=2
-    [[ $output == *"holds a run of another config: 'seed' was 1 and is 2 now [E0502]"* ]]
+    [[ $output == *"belongs to a run with a different config: 'seed' was 1 and is 2 now [E0502]"* ]]
     run -2 "$CELLRUN" train c.yaml -o r -q --resume auto log.every=7 \
         --epochs 9 network.drop.Dropout.p=0.3 optimizer.learning_rate=0.1
-    [[ $output == *"another config: 'network.drop.Dropout.p' was 0.2 and is 0.3 now [E0502]"* ]]
+    [[ $output == *"a different config: 'network.drop.Dropout.p' was 0.2 and is 0.3 now [E0502]"* ]]
     run -2 "$CELLRUN" train c.yaml -o r -q --resume auto 'optimizer=!replace {SGD: 0.1}'
-    [[ $output == *"another config: 'optimizer' was the type 'Momentum' and is "*"SGD"*" now [E0502]"* ]]
+    [[ $output == *"a different config: 'optimizer' was the type 'Momentum' and is "*"SGD"*" now [E0502]"* ]]
     run -2 "$CELLRUN" train c.yaml -o r -q --resume auto \
         optimizer.learning_rate=0.1
-    [[ $output == *"another config: 'optimizer.Momentum.learning_rate' was 0.05 and is 0.1 now [E0502]"* ]]
+    [[ $output == *"a different config: 'optimizer.Momentum.learning_rate' was 0.05 and is 0.1 now [E0502]"* ]]
     run -2 "$CELLRUN" train c.yaml -o r -q --resume auto ~network.act
-    [[ $output == *"another config: 'network.act' was ReLU and is not set now [E0502]"* ]]
+    [[ $output == *"a different config: 'network.act' was ReLU and is not set now [E0502]"* ]]
     cp -r r/ckpt keep
     run -0 "$CELLRUN" train c.yaml -o r -q --resume auto log.every=5
     cmp keep/last.safetensors r/ckpt/last.safetensors
@@ -302,7 +302,7 @@ saved() {
     run -0 "$CELLRUN" train c.yaml -o r -q
     samples train 310 1
     run -0 "$CELLRUN" resume r -q --epochs 4
-    [[ $output == *"the data are not those that the run began with"* ]]
+    [[ $output == *"the data set has changed since the run was started"* ]]
 }
 
 # other_contents COMMAND...: a run goes on silently, and with a warning after
@@ -310,10 +310,10 @@ saved() {
 other_contents() {
     run -0 "$CELLRUN" train c.yaml -o r -q --force
     run -0 "$CELLRUN" resume r -q --epochs 4
-    [[ $output != *"other contents"* ]]
+    [[ $output != *"different contents"* ]]
     "$@"
     run -0 "$CELLRUN" resume r -q --epochs 5
-    [[ $output == *"the same names and sizes, but other contents [E0305]"* ]]
+    [[ $output == *"the same names and sizes, but different contents [E0305]"* ]]
 }
 
 @test "arrays of other contents and the same size: a warning" {
@@ -326,7 +326,7 @@ other_contents() {
     run -0 "$CELLRUN" resume s -q --epochs 4 --allow-change \
         'dataset.train.NumpySlicesDataset.data=[moved/train-x.npy, moved/train-y.npy]' \
         'dataset.eval.NumpySlicesDataset.data=[moved/eval-x.npy, moved/eval-y.npy]'
-    [[ $output != *"the run began with"* ]]
+    [[ $output != *"has changed since"* ]]
 }
 
 @test "a table of other contents and the same size: a warning" {
@@ -369,7 +369,7 @@ other_contents() {
     if [ "$(kernels)" = "$before" ]; then
         [ -z "$stderr" ]
     else
-        [[ $stderr == *"began with kernels '$before' and goes on with '$(kernels)'"* ]]
+        [[ $stderr == *"used kernels '$before' and continues with '$(kernels)'"* ]]
     fi
 }
 
@@ -377,7 +377,7 @@ other_contents() {
     "$CELLRUN" train c.yaml -q 'checkpoint.every=1 steps' -o large
     run -0 --separate-stderr "$CELLRUN" resume large --allow-change -q \
         --epochs 4 datapipe.batch.batch_size=300
-    [ "$stderr" = "cellrun: warning: an epoch had 19 steps and has 1 now; steps are counted anew [E0305]" ]
+    [ "$stderr" = "cellrun: warning: steps per epoch changed from 19 to 1; step numbers are recomputed [E0305]" ]
     [ -e large/ckpt/c-3_19.safetensors ]
     [ -e large/ckpt/c-4_1.safetensors ]
     run -0 "$CELLRUN" resume large -q
@@ -392,7 +392,7 @@ other_contents() {
     # 5 steps an epoch: the third of the second comes next
     set -- --allow-change datapipe.batch.batch_size=64
     run -0 --separate-stderr "$CELLRUN" resume r -q "$@" --steps 8
-    [[ $stderr == *"an epoch had 19 steps and has 5 now"* ]]
+    [[ $stderr == *"steps per epoch changed from 19 to 5"* ]]
     cmp before r/ckpt/c-2_3.safetensors
     cmp r/ckpt/c-2_11.safetensors r/ckpt/last.safetensors
     # the one that another resume takes; and what else is in that epoch
@@ -523,14 +523,14 @@ other_contents() {
     rm r/ckpt/last.safetensors r/ckpt/best.safetensors
     flip r/ckpt/c-3_5.safetensors
     run -0 --separate-stderr "$CELLRUN" resume r --epochs 3 --progress plain
-    [[ $stderr == *"c-3_5.safetensors"*"taking the one before"* ]]
+    [[ $stderr == *"c-3_5.safetensors"*"trying the previous checkpoint"* ]]
     [[ $stderr == *"resumed from r/ckpt/c-2_19.safetensors at step 10"* ]]
     # back to what was before
     flip r/ckpt/c-3_5.safetensors
     flip r/ckpt/c-2_19.safetensors
     run -2 --separate-stderr "$CELLRUN" resume r --epochs 3
-    [[ $stderr == *"holds a run of another config"* ]]
-    [[ $stderr == *"--allow-change goes on with the config of the checkpoint"* ]]
+    [[ $stderr == *"belongs to a run with a different config"* ]]
+    [[ $stderr == *"--allow-change to continue with the config of the checkpoint"* ]]
     [[ $stderr != *--force* ]]
 }
 
@@ -538,6 +538,6 @@ other_contents() {
     "$CELLRUN" train c.yaml -q -o r --epochs 1
     run -0 --separate-stderr "$CELLRUN" resume r --epochs 2 --progress plain \
         --allow-change datapipe.batch.batch_size=64
-    [[ $stderr == *"steps are counted anew"*"Epoch 2"* ]]
-    [ "$(grep -c 'counted anew' <<<"$stderr")" = 1 ]
+    [[ $stderr == *"step numbers are recomputed"*"Epoch 2"* ]]
+    [ "$(grep -c 'are recomputed' <<<"$stderr")" = 1 ]
 }

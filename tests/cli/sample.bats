@@ -63,7 +63,7 @@ END
     run -0 "$CELLRUN" train w.yaml -q -o w
     run -2 "$CELLRUN" sample --ckpt w
     [ "$output" = "cellrun: error: the network was not trained on characters:\
- column 'text' is no sequence of them [E0103]" ]
+ column 'text' is not a sequence of characters [E0103]" ]
 }
 
 @test "sample: what it cannot do" {
@@ -71,7 +71,7 @@ END
     "$CELLRUN" train c.yaml -o r -q --steps 1
     run -2 "$CELLRUN" sample --ckpt r --prompt "a cAt"
     [ "$output" = "cellrun: error: the prompt has 'A', which is not in the\
- vocabulary of the text that was learnt [E0501]" ]
+ vocabulary of the training text [E0501]" ]
     run -2 "$CELLRUN" sample
     run -2 "$CELLRUN" sample --ckpt r --length 0
     run -2 "$CELLRUN" sample --ckpt r r
@@ -80,12 +80,12 @@ END
     "$CELLRUN" train n.yaml -o n -q --steps 1
     run -2 "$CELLRUN" sample --ckpt n
     [ "$output" = "cellrun: error: the network was not trained on characters:\
- there is no vocabulary for 'x' [E0103]" ]
+ no vocabulary found for 'x' [E0103]" ]
     sed -i 's/return .*/h = tok(tokens) + pos\n    h = h + mean(h, 1, True)\n\
     return head(act(fc(h)))/' c.yaml
     "$CELLRUN" train c.yaml -o ahead -q --steps 1
     run -2 "$CELLRUN" sample --ckpt ahead
-    [[ $output == "cellrun: error: the network looks ahead: "*"[E0103]" ]]
+    [[ $output == "cellrun: error: the network is not causal: "*"[E0103]" ]]
     run -1 sh -c '"$1" sample --ckpt r >/dev/full' sh "$CELLRUN"
     # characters of the text that are not in the span that is learnt
     lm c.yaml
@@ -145,7 +145,7 @@ END
     echo 'sample: {every: 30 steps, prompt: "the ~", length: 20}' >>c.yaml
     for command in check train; do
         run -2 --separate-stderr "$CELLRUN" $command c.yaml
-        [[ $stderr == *"c.yaml:"*"error: 'sample.prompt' has '~', which is not in the vocabulary of the text that was learnt [E0006]"* ]]
+        [[ $stderr == *"c.yaml:"*"error: 'sample.prompt' has '~', which is not in the vocabulary of the training text [E0006]"* ]]
     done
     run -0 "$CELLRUN" check c.yaml 'sample.prompt=the '
     run -2 --separate-stderr "$CELLRUN" check \

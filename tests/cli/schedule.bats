@@ -109,10 +109,10 @@ rates() {
 @test "ReduceLROnPlateau needs a metric and is not allowed in a group" {
     plateau='{ReduceLROnPlateau: {learning_rate: 0.04, monitor: acuracy}}'
     run -2 "$CELLRUN" train c.yaml -o r "optimizer.learning_rate=$plateau"
-    [[ $output == *"'acuracy' is none of the metrics"*"did you mean 'accuracy'?"* ]]
+    [[ $output == *"metric 'acuracy' not found"*"did you mean 'accuracy'?"* ]]
     run -2 "$CELLRUN" train c.yaml -o r "optimizer.learning_rate=$plateau" \
         '~dataset.eval'
-    [[ $output == *"'ReduceLROnPlateau' needs an evaluation: 'dataset.eval' is missing"* ]]
+    [[ $output == *"'ReduceLROnPlateau' needs an evaluation, but 'dataset.eval' is missing"* ]]
     run -2 "$CELLRUN" check c.yaml \
         "optimizer.group_params=[{params: 'out.*', learning_rate: $plateau}]"
     [[ $output == *"ReduceLROnPlateau is not allowed in a group"* ]]

@@ -59,7 +59,7 @@ ends() {
         kill -"$name" $p
         ends "$code"
         [ "$(value status)" = "$word" ] || { cat out err; false; }
-        grep -qx 'to go on: cellrun resume r' err
+        grep -qx 'to continue: cellrun resume r' err
         run -0 "$CELLRUN" ckpt verify r/ckpt/last
         grep -q "\"status\":\"$word\",\"exit\":$code" r/record.json
         [ ! -e r/lock ]
@@ -96,7 +96,7 @@ ends() {
     kill -USR1 $p
     ends 75
     [ "$(value status)" = stopped ]
-    grep -qx 'to go on: cellrun resume r' err
+    grep -qx 'to continue: cellrun resume r' err
     run -0 "$CELLRUN" ckpt verify r/ckpt/last
 }
 
@@ -203,7 +203,7 @@ needs_signals_in_calls() {
     start "$CELLRUN" train c.yaml -o r --resume auto
     exec 9>r/record.json # until the run reads what it goes on from
     run -2 "$CELLRUN" train c.yaml -o r
-    [[ $output == *"process $p on "*"works in this run directory [E0502]"* ]]
+    [[ $output == *"process $p on "*"is using this run directory [E0502]"* ]]
     kill -INT $p
     ends 130
     exec 9>&-

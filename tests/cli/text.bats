@@ -78,13 +78,13 @@ END
     [[ $output == *"text: byte "*": error: the character 'Q' is not in the\
  vocabulary of the training data [E0204]" ]]
     run -4 "$CELLRUN" train c.yaml -o r -q --resume auto --steps 9
-    [[ $output == *"the vocabulary of the data is not the one that the run\
- began with [E0305]"* ]]
+    [[ $output == *"the vocabulary differs from the one the run was started\
+ with [E0305]"* ]]
     # more characters make another network
     (cat text; echo ABC) >more
     mv more text
     run -2 "$CELLRUN" train c.yaml -o r -q --resume auto --steps 9
-    [[ $output == *"holds a run of another config"* ]]
+    [[ $output == *"belongs to a run with a different config"* ]]
 }
 
 @test "sizes that come from the data" {

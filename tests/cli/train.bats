@@ -109,10 +109,10 @@ setup() {
     [ "$(value steps)" = 38 ]
     sed 's/epochs: 3/epochs: 3, steps: 7/' c.yaml >both.yaml
     run -2 "$CELLRUN" train both.yaml -o d
-    [[ $output == *"'train.steps' and 'train.epochs' are both given"* ]]
+    [[ $output == *"set only one of 'train.steps' and 'train.epochs'"* ]]
     sed '/^train/d' c.yaml >none.yaml
     run -2 "$CELLRUN" train none.yaml -o d
-    [[ $output == *"neither 'train.epochs' nor 'train.steps'"* ]]
+    [[ $output == *"set 'train.epochs' or 'train.steps'"* ]]
 }
 
 @test "a limit of nothing is none" {
@@ -165,7 +165,7 @@ setup() {
         'train.early_stop={monitor: acuracy}'
     run -2 "$CELLRUN" train c.yaml -o u -q \
         'train.early_stop={monitor: acuracy, patience: 2}'
-    [[ $output == *"'acuracy' is none of the metrics"*"did you mean 'accuracy'"* ]]
+    [[ $output == *"metric 'acuracy' not found"*"did you mean 'accuracy'"* ]]
 }
 
 @test "--require: 0 when it holds, 6 when not, 2 for what there is not" {
@@ -230,7 +230,7 @@ last.safetensors" ]
     run -0 sh -c "$(cat "$first/command" | sed 's/$/ --force/')"
 }
 
-@test "a used directory is refused; --force starts over in it" {
+@test "a used directory is refused; use --force to start over in it" {
     mkdir r
     echo mine >r/notes
     run -2 "$CELLRUN" train c.yaml -o r
@@ -249,7 +249,7 @@ last.safetensors" ]
     p=$!
     within 10 test -e r/lock
     run -2 "$CELLRUN" train c.yaml -o r
-    [[ $output == *"process $p on "*"works in this run directory [E0502]"* ]]
+    [[ $output == *"process $p on "*"is using this run directory [E0502]"* ]]
     run -2 "$CELLRUN" train c.yaml -o r --force
     run -2 "$CELLRUN" train c.yaml -o r --resume auto --epochs 1000000 \
         eval.every='1000 epochs'
@@ -292,7 +292,7 @@ last.safetensors" ]
     # as another pid namespace of the same host sees it
     echo "$(hostname) 4194305 1" >r/lock
     run -2 "$CELLRUN" train c.yaml -o r --force
-    [[ $output == *"works in this run directory [E0502]"* ]]
+    [[ $output == *"is using this run directory [E0502]"* ]]
     kill -TERM $p
     rc=0
     wait $p || rc=$?
@@ -364,7 +364,7 @@ last.safetensors" ]
         'checkpoint={best: {metric: loss}}' --json
     [[ $output =~ \"best\":\{\"loss\": ]]
     run -2 "$CELLRUN" train c.yaml -o t -q checkpoint.best.metric=F2
-    [[ $output == *"'F2' is none of the metrics"* ]]
+    [[ $output == *"metric 'F2' not found"* ]]
     run -0 "$CELLRUN" train c.yaml -o u -q --no-ckpt
     [ -z "$(ls u/ckpt)" ]
     [ -z "$(value ckpt)" ]
@@ -375,7 +375,7 @@ last.safetensors" ]
     run -0 "$CELLRUN" ckpt ls r
     [[ $output != *moments* ]]
     run -4 "$CELLRUN" resume r
-    [[ $output == *"holds weights alone"* ]]
+    [[ $output == *"contains only weights"* ]]
     run -0 "$CELLRUN" eval --ckpt r
 }
 
@@ -492,7 +492,7 @@ last.safetensors" ]
     for early in '{monitor: loss}' '{patience: 3}' '{min_delta: 0.1}'; do
         run -0 --separate-stderr "$CELLRUN" check c.yaml \
             "train.early_stop=$early"
-        [[ $stderr == *"warning: 'train.early_stop' never stops the run: it has no '"*"early_stop: {monitor: loss, patience: 5}"* ]]
+        [[ $stderr == *"warning: 'train.early_stop' has no effect: '"*"early_stop: {monitor: loss, patience: 5}"* ]]
     done
     for early in '{monitor: loss, patience: 0}' '{monitor: loss, patience: 2}'; do
         run -0 --separate-stderr "$CELLRUN" check c.yaml \
