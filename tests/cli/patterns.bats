@@ -84,7 +84,7 @@ untrained() {
     [[ $output == *"hook: forward of conv, tail.0, tail.2: scale 2.0"* ]]
 }
 
-@test "amp.cast: seed 2.3 literally, as MindSpore has it" {
+@test "amp.cast: BatchNorm in float32 within a float16 network, as in MindSpore" {
     local dir="$BATS_TEST_DIRNAME/../golden/ms/amp_seed_to_float"
     sed 's/, to_float: float32}/}/; /^    to_float/d' "$dir/config.yaml" >s.yaml
     run -1 grep to_float s.yaml

@@ -20,7 +20,7 @@ NEAR = '--rtol 4e-3 --atol 5e-3'
 FAR = '--rtol 4e-3 --atol 2e-2'  # where numbers of 20 cancel out
 # O2 begins with a loss scale of 2^24; the vectors have none
 ONE = ', loss_scale: {StaticLossScaler: 1}'
-# the network of seed 2.3: what it says, with `self.fc(x)` at its end
+# the network of configs/seeds/network.yaml, with `self.fc(x)` at its end
 SEED = '''\
   conv1: {Conv2d: {in_channels: 3, out_channels: 12, kernel_size: 3, pad_mode: pad, padding: 1}}
   bn1: {BatchNorm2d: {num_features: 12}}

@@ -170,7 +170,7 @@ def training():
 
 
 def dense():
-    """Seed 2.6: Dense(2, 1) with the numbers that are printed there."""
+    """Dense(2, 1) with the numbers of configs/seeds/dense.yaml."""
     net = nn.Dense(2, 1)
     net.weight.set_data(ms.Tensor([[-0.0042482, -0.00427286]], ms.float32))
     net.bias.set_data(ms.Tensor([0.], ms.float32))
