@@ -59,8 +59,9 @@ static bool class_stats_read(struct cr_config *config, struct cr_pos pos,
         k++;
     if (k == p->set.columns || p->op[k]->out.type != CR_I32)
         ok = cr_error(config->diag, pos, CR_E_DTYPE,
-                      "'balanced' counts labels of type int32: dataset.train "
-                      "has no such column '%s'", column);
+                      "'balanced': column '%s' of int32 labels not found in "
+                      "dataset.train",
+                      column);
     ok = ok && cr_data_loader_load(p, config->diag) &&
          class_stats_count(p, config->diag, k, classes, count);
     cr_data_loader_close(p);
@@ -77,8 +78,9 @@ static void class_stats_weigh(struct cr_config *config, struct cr_pos pos,
     for (int64_t c = 0; c < classes; c++) {
         if (count[c] == 0)
             cr_warn(config->diag, pos, CR_E_DATA_RANGE,
-                    "no training sample is of class %" PRId64
-                    ": its weight is 0", c);
+                    "class %" PRId64
+                    " has no training samples; its weight is set to 0",
+                    c);
         to[c] = count[c] ? (double)n / ((double)classes * (double)count[c])
                          : 0;
     }
@@ -93,7 +95,8 @@ const double *cr_class_weights(struct cr_config *config, struct cr_pos pos,
 
     if (!f) {
         cr_error(config->diag, pos, CR_E_CONFLICT,
-                 "'balanced' stands for different numbers of classes of '%s'",
+                 "'balanced' is used with different class counts for column "
+                 "'%s'",
                  column);
         return NULL;
     }
@@ -101,7 +104,7 @@ const double *cr_class_weights(struct cr_config *config, struct cr_pos pos,
         return f->value;
     if (!cr_node_get(cr_section(config, "dataset"), "train")) {
         cr_error(config->diag, pos, CR_E_MISSING_SECTION,
-                 "'balanced' needs 'dataset.train' to count the classes of");
+                 "'balanced' needs dataset.train to count the classes");
         return NULL;
     }
     count = CR_NEWS(config->arena, int64_t, classes);
@@ -159,9 +162,9 @@ void cr_data_loader_warn_class(const struct cr_data_loader *p, int64_t n,
             n, p->want.split,
             set->class_names ? set->class_names[first]
                              : cr_strf(p->config->arena, "%" PRId32, first));
-    cr_hint(p->config->diag, "the first files of a folder are those of its "
-                             "first class; a dataset.split draws some of "
-                             "each");
+    cr_hint(p->config->diag, "samples of image folders are sorted by class; "
+                             "use dataset.split to hold out samples of every "
+                             "class");
 }
 
 void cr_data_loader_name_classes(struct cr_config *config,

@@ -36,7 +36,7 @@ static bool csv_more(struct cr_csv *c)
             pos.line = (int)c->next_line;
             pos.col = 1;
             return cr_error(c->diag, pos, CR_E_DATA_FORMAT,
-                            "a row of more than %zu bytes", ROW_MAX / 2);
+                            "a row of more than %zu bytes", ROW_MAX);
         }
         more = realloc(c->window, cap);
         if (!more)
@@ -219,13 +219,12 @@ static enum csv_found csv_quoted(struct cr_csv *c, struct csv_scan *k,
                 return CSV_SHORT;
             if (k->s == k->end)
                 return csv_wrong(c, &open, open.s,
-                                 "the quote is not closed before the end of "
-                                 "the file")
+                                 "unclosed quote: the file ends within it")
                            ? CSV_ROW
                            : CSV_WRONG;
         }
         if (*k->s == '\0')
-            return csv_wrong(c, k, k->s, "a NUL byte; a table is text")
+            return csv_wrong(c, k, k->s, "found a NUL byte, expected text")
                        ? CSV_ROW
                        : CSV_WRONG;
         if (*k->s == '\r' || *k->s == '\n') {
@@ -247,8 +246,8 @@ static enum csv_found csv_quoted(struct cr_csv *c, struct csv_scan *k,
     if (k->s < k->end && *k->s != c->delimiter && *k->s != '\r' &&
         *k->s != '\n') {
         csv_wrong(c, k, k->s,
-                  "text after a closing quote; a quote within a field is "
-                  "written twice");
+                  "text after a closing quote; write a quote within a field "
+                  "twice");
         return CSV_WRONG;
     }
     return CSV_ROW;
@@ -268,8 +267,8 @@ static enum csv_found csv_unquoted(struct cr_csv *c, struct csv_scan *k,
         return CSV_SHORT;
     if (s < end && (*s == '"' || *s == '\0')) {
         csv_wrong(c, k, s,
-                  *s ? "a quote inside a field that does not begin with one"
-                     : "a NUL byte; a table is text");
+                  *s ? "a quote inside an unquoted field"
+                     : "found a NUL byte, expected text");
         return CSV_WRONG;
     }
     f->len = (size_t)(s - f->text);

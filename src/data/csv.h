@@ -1,15 +1,10 @@
 /*
- * Tables as text: fields between delimiters, rows between line ends
- * (formats.md 7.4, RFC 4180 with the strictness of MindSpore's reader).
- *
- * A field may stand in double quotes; then delimiters and line ends in it are
- * data, and "" is one quote. CR and LF each end a row, empty lines are no
- * rows, a byte order mark is skipped. A quote inside an unquoted field, text
- * after a closing quote, an end of file inside quotes and a NUL are errors
- * with file, line and column.
+ * Tables as text: fields between delimiters, rows between line ends, in the
+ * dialect that cellrun-formats(7) describes (RFC 4180, with the strictness of
+ * MindSpore's reader). Errors have file, line and column.
  *
  * A file is read once from front to back, through a window as large as its
- * longest row, so nothing here grows with the file.
+ * longest row, so that memory does not grow with the file.
  */
 #ifndef CR_DATA_CSV_H
 #define CR_DATA_CSV_H

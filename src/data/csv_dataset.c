@@ -78,20 +78,21 @@ static bool columns(struct cr_csv_dataset *f,
     if (file > 0) {
         for (i = 0; i < found.n && i < names->n; i++)
             if (strcmp(found.v[i], names->v[i]) != 0)
-                return cr_error(f->config->diag,
-                                cr_csv_at(csv, &csv->field[i]),
-                                CR_E_DATA_FORMAT,
-                                "field %d is '%s', but '%s' in the first "
-                                "file", i, cr_quote(f->config->arena,
-                                                    found.v[i],
-                                                    strlen(found.v[i])),
-                                cr_quote(f->config->arena, names->v[i],
-                                         strlen(names->v[i])));
+                return cr_error(
+                    f->config->diag, cr_csv_at(csv, &csv->field[i]),
+                    CR_E_DATA_FORMAT,
+                    "field %d: found '%s', expected '%s' as in the "
+                    "first file",
+                    i,
+                    cr_quote(f->config->arena, found.v[i], strlen(found.v[i])),
+                    cr_quote(f->config->arena, names->v[i],
+                             strlen(names->v[i])));
         return found.n == names->n ||
                cr_error(f->config->diag, cr_csv_at(csv, &csv->field[0]),
                         CR_E_DATA_FORMAT,
-                        "%d fields, but %d in the first file", found.n,
-                        names->n);
+                        "found %d fields, expected %d as in the first "
+                        "file",
+                        found.n, names->n);
     }
     *names = found;
     return cr_csv_dataset_make(f, o, pos, csv, names);
@@ -110,9 +111,8 @@ static bool file_read(struct cr_csv_dataset *f,
     /* before it is opened, which may wait for ever: it is read again */
     if (stat(f->file[file].path, &st) == 0 && !S_ISREG(st.st_mode) &&
         !S_ISDIR(st.st_mode))
-        return cr_error(diag,
-                        cr_at_file(f->config->arena, f->file[file].path),
-                        CR_E_DATA_READ, "is no regular file");
+        return cr_error(diag, cr_at_file(f->config->arena, f->file[file].path),
+                        CR_E_DATA_READ, "is not a regular file");
     if (!cr_csv_open(&csv, diag, f->file[file].path, f->delimiter))
         return false;
     ok = cr_csv_next(&csv, &bad);
@@ -163,7 +163,7 @@ static const char **file_paths(struct cr_config *config,
     }
     if (ok && given->n == 0)
         ok = cr_error(config->diag, pos, CR_E_DATA_MISSING,
-                      "dataset_files names no files");
+                      "dataset_files: the list is empty");
     if (ok)
         qsort(path, (size_t)given->n, sizeof *path, by_bytes);
     return ok ? path : NULL;
@@ -204,10 +204,10 @@ static bool csv_dataset_build(struct cr_csv_dataset *f,
     if (!path)
         return false;
     if (strlen(o->field_delim) != 1 || strchr("\"\r\n", *o->field_delim))
-        return cr_error(config->diag, pos, CR_E_OUT_OF_RANGE,
-                        "field_delim is one character, found '%s'",
-                        cr_quote(config->arena, o->field_delim,
-                                 strlen(o->field_delim)));
+        return cr_error(
+            config->diag, pos, CR_E_OUT_OF_RANGE,
+            "field_delim: found '%s', expected one character",
+            cr_quote(config->arena, o->field_delim, strlen(o->field_delim)));
     own.paths = (struct cr_strs){ .v = path, .n = o->dataset_files.n };
     if (o->only)
         own.columns = only_column(config->arena, o->columns, o->only);
@@ -386,9 +386,10 @@ bool cr_csv_dataset_text(struct cr_dataset *set, struct cr_diag *diag,
             continue;
         if (got <= 0)
             return cr_error(diag, cr_at_byte(diag->arena, file->path, p->at),
-                            CR_E_DATA_READ, got < 0 ? "cannot read: %s"
-                                                    : "the file has become "
-                                                      "shorter%s",
+                            CR_E_DATA_READ,
+                            got < 0 ? "cannot read: %s"
+                                    : "the file was truncated "
+                                      "while it was read%s",
                             got < 0 ? strerror(errno) : "");
         have += (size_t)got;
     }
@@ -444,8 +445,7 @@ bool cr_csv_dataset_field(struct cr_dataset *set, struct cr_diag *diag,
         const char *near = cr_closest_name(name, f->names.v);
 
         cr_error(diag, pos, CR_E_NO_MATCH,
-                 "there is no field '%s' in rows of %d fields", name,
-                 f->names.n);
+                 "field '%s' not found in rows of %d fields", name, f->names.n);
         if (near)
             cr_hint(diag, "did you mean '%s'?", near);
         return false;

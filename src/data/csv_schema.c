@@ -28,19 +28,19 @@ struct what {
 };
 
 static const struct cr_opt what_opts[] = {
-    CR_NODE(struct what, fields, "Which fields of a row."),
+    CR_NODE(struct what, fields, "Fields of a row that make up the column."),
     CR_ENUM_DEFAULT(struct what, type, TYPE_NONE,
                     "auto|string|category|int32|int64|float32|float64",
-                    "The type of its elements."),
-    CR_NODE(struct what, numbers, "Fields that are numbers."),
-    CR_NODE(struct what, categories, "Fields that are categories."),
-    CR_NODE(struct what, dates, "Fields that are dates or times."),
-    CR_STRS_OPTIONAL(struct what, classes, "Words that stand for 0, 1, ..."),
+                    "Type of the elements."),
+    CR_NODE(struct what, numbers, "Fields of numbers."),
+    CR_NODE(struct what, categories, "Fields of categories."),
+    CR_NODE(struct what, dates, "Fields of dates or times."),
+    CR_STRS_OPTIONAL(struct what, classes, "Strings for the indices 0, 1, ..."),
     { .name = "default",
       .at = offsetof(struct what, preset),
       .type = CR_OPT_NODE,
       .need = CR_OPTIONAL,
-      .doc = "The value of missing ones." },
+      .doc = "Value of missing fields." },
     { 0 },
 };
 
@@ -83,7 +83,7 @@ static const struct cr_field_facts *facts_of(struct making *m, int i)
 
     if (o->paths.n == 0) { /* rows of another table */
         cr_error(m->config->diag, CR_NOWHERE, CR_E_CKPT_FORMAT,
-                 "the checkpoint does not say how the field '%s' is read",
+                 "the checkpoint does not record how to read the field '%s'",
                  m->names->v[i]);
         return NULL;
     }
@@ -141,8 +141,8 @@ static bool preset_features(struct cr_config *config, const struct what *w,
     for (int i = 0; i < c->features->n; i++) {
         if (f[i].form != f->form || !f[i].category != !f->category)
             return cr_error(config->diag, w->preset->pos, CR_E_CONFLICT,
-                            "default: column '%s' has fields of several "
-                            "kinds: FillMissing has a value for each",
+                            "default: column '%s' has fields of several kinds; "
+                            "use FillMissing, which has a value for each",
                             c->name);
         if (!preset_feature(config, w, &f[i], c))
             return false;
@@ -163,7 +163,7 @@ static bool preset_of(struct cr_config *config, const struct what *w,
     c->preset = p->real;
     if (p->kind != CR_NODE_STR && p->kind != CR_NODE_INT &&
         p->kind != CR_NODE_REAL)
-        return default_wrong(config, w, "a number or a word");
+        return default_wrong(config, w, "a number or a string");
     if (c->words)
         return preset_class(config, w, c);
     if (c->features)
@@ -199,7 +199,7 @@ static bool settle(struct making *m, struct cr_pos pos, const struct what *w,
         c->named = c->words = true;
         if (w->type != TYPE_NONE && w->type != TYPE_INT32)
             return cr_error(diag, pos, CR_E_CONFLICT,
-                            "column '%s' has classes, so its type is int32",
+                            "column '%s' has classes: its type must be int32",
                             c->name);
     } else if (w->type == TYPE_NONE && is_label(c->name)) {
         c->words = true;
@@ -209,9 +209,9 @@ static bool settle(struct making *m, struct cr_pos pos, const struct what *w,
         c->type = CR_I32;
     if ((c->words || c->type == CR_STRING) && c->n != 1) {
         cr_error(diag, pos, CR_E_CONFLICT,
-                 "column '%s' has %d fields of %s, which takes one", c->name,
-                 c->n, c->words ? "classes" : "text");
-        cr_note(diag, "numbers need a type: {fields: ..., type: float32}");
+                 "column '%s' has %d fields of %s, expected one", c->name, c->n,
+                 c->words ? "classes" : "text");
+        cr_note(diag, "set a type for numbers: {fields: ..., type: float32}");
         return false;
     }
     if (c->type == CR_STRING || c->words)
@@ -257,10 +257,9 @@ static bool date_form(struct making *m, struct cr_pos pos,
     if (f->form)
         return true;
     cr_error(m->config->diag, pos, CR_E_DATA_FORMAT,
-             "field '%s': found values that are no dates of one form, "
-             "expected dates", f->name);
-    cr_hint(m->config->diag, "dates are 2024-03-05, 5.3.2024, 3/5/2024 or "
-                             "Mar 5, 2024, times 14:30:05");
+             "field '%s': the values are not dates of one form", f->name);
+    cr_hint(m->config->diag, "dates have the form 2024-03-05, 5.3.2024, "
+                             "3/5/2024 or Mar 5, 2024, times 14:30:05");
     return false;
 }
 
@@ -282,8 +281,8 @@ static bool kind_fields(struct making *m, const struct cr_node *node,
         for (k = 0; k < c->n; k++)
             if (c->field[k] == part.field[i])
                 return cr_error(m->config->diag, node->pos, CR_E_CONFLICT,
-                                "column '%s': field '%s' stands twice",
-                                c->name, m->names->v[c->field[k]]);
+                                "column '%s': duplicate field '%s'", c->name,
+                                m->names->v[c->field[k]]);
         feature_add(m, c, part.field[i], kind);
         if (dates && !date_form(m, node->pos, &c->features->v[c->n - 1],
                                 kept, part.field[i]))
@@ -310,8 +309,8 @@ static bool kept_fields(struct making *m, struct cr_pos pos,
                          m->names);
         if (k == m->names->n)
             return cr_error(m->config->diag, pos, CR_E_NO_MATCH,
-                            "there is no field '%s' in rows of %d fields, "
-                            "which column '%s' had in training",
+                            "field '%s' not found in rows of %d fields; column "
+                            "'%s' had it in training",
                             kept->v[i].name, m->names->n, c->name);
         feature_add(m, c, k, kept->v[i].kind);
         c->features->v[i].form = kept->v[i].form;
@@ -328,8 +327,9 @@ static bool placed_fields(struct making *m, struct cr_pos pos,
 {
     if (part->n != kept->n)
         return cr_error(m->config->diag, pos, CR_E_CKPT_FORMAT,
-                        "column '%s' has %d fields, %d in training", c->name,
-                        part->n, kept->n);
+                        "column '%s' has %d fields, but had %d in "
+                        "training",
+                        c->name, part->n, kept->n);
     for (int i = 0; i < kept->n; i++) {
         feature_add(m, c, part->field[i], kept->v[i].kind);
         c->features->v[i] = kept->v[i];
@@ -435,9 +435,9 @@ static bool mixed_column(struct making *m, struct cr_pos pos,
                              m->names->n + 1);
     if (given && (w->fields || w->type != TYPE_NONE || w->classes.n > 0))
         return cr_error(config->diag, pos, CR_E_CONFLICT,
-                        "column '%s' has numbers, categories or dates, "
-                        "so fields, type and classes have no place beside "
-                        "them", c->name);
+                        "column '%s': fields, type and classes are not allowed "
+                        "next to numbers, categories or dates",
+                        c->name);
     if (given)
         ok = kind_fields(m, w->numbers, CR_FEATURE_NUMBER, false, c) &&
              kind_fields(m, w->categories, CR_FEATURE_CATEGORY, false, c) &&
@@ -488,7 +488,7 @@ static bool column_of(struct making *m, const struct cr_node *node,
                 !is_label(c->name);
         if (!w.fields && !found && !w.numbers && !w.categories && !w.dates)
             return cr_error(config->diag, node->pos, CR_E_MISSING_KEY,
-                            "column '%s' lacks its fields", c->name);
+                            "column '%s': fields are missing", c->name);
     }
     if (found || w.type == TYPE_CATEGORY || w.numbers || w.categories ||
         w.dates) {
@@ -518,17 +518,18 @@ static struct cr_field_column *every_field(struct making *m, struct cr_pos pos,
 
     if (names->n > CR_COLUMNS_MAX) {
         cr_error(config->diag, pos, CR_E_LIMIT,
-                 "rows have %d fields, more than the %d columns there may be",
-                 names->n, CR_COLUMNS_MAX);
-        cr_note(config->diag, "columns: {x: {type: auto}, label: FIELD} makes "
-                              "one of many");
+                 "found %d fields, expected at most %d columns", names->n,
+                 CR_COLUMNS_MAX);
+        cr_note(config->diag, "use columns: {x: {type: auto}, label: FIELD} to "
+                              "combine fields into one column");
         return NULL;
     }
     if (list && (list->kind != CR_NODE_LIST ||
                  cr_node_count(list) != names->n)) {
         cr_error(config->diag, list->pos, CR_E_WRONG_TYPE,
-                 "column_defaults takes a list with one value for each of "
-                 "the %d fields", names->n);
+                 "column_defaults: expected a list with one value for each of "
+                 "the %d fields",
+                 names->n);
         return NULL;
     }
     c = CR_NEWS(config->arena, struct cr_field_column, names->n);
@@ -580,19 +581,19 @@ struct cr_field_column *cr_field_columns(struct cr_config *config,
         return every_field(&making, pos, n);
     if (map->kind != CR_NODE_MAP || !map->child) {
         cr_error(config->diag, map->pos, CR_E_WRONG_TYPE,
-                 "columns takes a map of names and fields, not %s",
+                 "columns: found %s, expected a map of names to fields",
                  cr_node_what(config->arena, map));
         return NULL;
     }
     if (o->column_defaults) {
         cr_error(config->diag, o->column_defaults->pos, CR_E_CONFLICT,
-                 "columns have their own types, so column_defaults has no "
-                 "place beside them");
+                 "column_defaults is not allowed next to columns, which have "
+                 "types of their own");
         return NULL;
     }
     if (cr_node_count(map) > CR_COLUMNS_MAX) {
         cr_error(config->diag, map->pos, CR_E_LIMIT,
-                 "%d columns, at most %d", cr_node_count(map),
+                 "found %d columns, expected at most %d", cr_node_count(map),
                  CR_COLUMNS_MAX);
         return NULL;
     }

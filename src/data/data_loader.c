@@ -35,9 +35,10 @@ static bool choose_folder(struct cr_data_loader *p)
         row++;
     if (!row->name) {
         cr_error(c->diag, pos, CR_E_DATA_FORMAT,
-                 "is a folder, and dataset.%s is %s, which takes none",
+                 "is a folder, but the type of dataset.%s, %s, does not read "
+                 "folders",
                  p->want.split, about->name);
-        cr_note(c->diag, "a YAML file with a dataset takes any");
+        cr_note(c->diag, "name a YAML file with a dataset of any type");
         return false;
     }
     real = realpath(p->want.path, NULL);
@@ -71,8 +72,7 @@ static bool choose_source(struct cr_data_loader *p,
                                                     : section->eval;
     if (!p->source.about)
         return cr_error(c->diag, data ? data->pos : c->root->pos,
-                        CR_E_MISSING_SECTION,
-                        "there is no data set dataset.%s", split);
+                        CR_E_MISSING_SECTION, "dataset.%s not found", split);
     return !p->want.path || choose_folder(p);
 }
 
@@ -84,7 +84,7 @@ static bool flag(struct cr_config *c, const struct cr_node *node,
         return true;
     if (node->kind != CR_NODE_BOOL)
         return cr_error(c->diag, node->pos, CR_E_WRONG_TYPE,
-                        "%s takes true or false, not %s", name,
+                        "%s: found %s, expected true or false", name,
                         cr_node_what(c->arena, node));
     *to = node->boolean;
     return true;
@@ -107,8 +107,9 @@ bool cr_data_loader_values(struct cr_data_loader *p, const char *key,
         /* codes tell classes apart, and are no numbers */
         (type == CR_F64 && of && of->n == 1 && of->v[0].category))
         return cr_error(p->config->diag, p->pos, CR_E_UNKNOWN_KEY,
-                        "%s: '%s' is no column of single numbers", key,
-                        column);
+                        "%s: '%s' is not a column with one number per "
+                        "sample",
+                        key, column);
     if (p->set.type->load && !p->set.type->load(&p->set, p->config->diag))
         return false;
     for (i = 0; i < p->set.count; i++) {
@@ -126,8 +127,8 @@ static bool buffer_size(struct cr_data_loader *p, const struct cr_node *node)
         return true;
     if (node->kind != CR_NODE_INT || node->integer < 2)
         return cr_error(p->config->diag, node->pos, CR_E_OUT_OF_RANGE,
-                        "shuffle.buffer_size takes all or a number from 2, "
-                        "not %s",
+                        "shuffle.buffer_size: found %s, expected all or a "
+                        "number of at least 2",
                         cr_node_what(p->arena, node));
     p->sampler.buffer = node->integer;
     return true;
@@ -171,10 +172,9 @@ static bool drops(struct cr_data_loader *p, const struct cr_node *node,
     if (node && node->kind == CR_NODE_MAP) {
         for (CR_EACH(m, node))
             if (strcmp(m->key, "train") != 0 && strcmp(m->key, "eval") != 0)
-                return cr_error(p->config->diag, m->key_pos,
-                                CR_E_UNKNOWN_KEY,
-                                "drop_remainder takes train and eval, not "
-                                "'%s'",
+                return cr_error(p->config->diag, m->key_pos, CR_E_UNKNOWN_KEY,
+                                "drop_remainder: found '%s', expected train or "
+                                "eval",
                                 m->key);
         node = cr_node_get(node, p->want.train ? "train" : "eval");
     }
@@ -194,8 +194,8 @@ static bool make_batches(struct cr_data_loader *p,
         return true;
     if (n > 0)
         return cr_error(p->config->diag, p->pos, CR_E_DATA_EMPTY,
-                        "dataset.%s has %lld samples, fewer than one batch "
-                        "of %lld, and drop_remainder leaves the rest out",
+                        "dataset.%s has %lld samples, fewer than one batch of "
+                        "%lld, and drop_remainder drops an incomplete batch",
                         p->want.split, (long long)n, (long long)b);
     return cr_error(p->config->diag, p->pos, CR_E_DATA_EMPTY,
                     "dataset.%s has no samples", p->want.split);
@@ -224,14 +224,14 @@ static bool mix_check(struct cr_data_loader *p,
         return true;
     if (c->out.type != CR_REAL)
         return cr_error(p->config->diag, c->mix_plan.pos, CR_E_DTYPE,
-                        "%s takes real numbers, as Rescale and Normalize "
-                        "give them, not %s",
+                        "%s: expected real numbers, as from Rescale and "
+                        "Normalize, but found %s",
                         c->mix->about.name, cr_type_name(c->out.type));
     label = k >= 0 && p->op[k] != c ? &p->op[k]->out : NULL;
     if (!label || label->type != CR_REAL || label->rank != 1)
         return cr_error(p->config->diag, c->mix_plan.pos, CR_E_DTYPE,
-                        "%s mixes labels too: datapipe.label needs OneHot "
-                        "and TypeCast to float32",
+                        "%s mixes labels too: add OneHot and TypeCast to "
+                        "float32 to datapipe.label",
                         c->mix->about.name);
     if ((int64_t)rows > p->sampler.take)
         rows = (size_t)p->sampler.take;
@@ -252,8 +252,8 @@ static bool make_sizes(struct cr_data_loader *p)
 
         if (n > 1 && p->n_sizes > 1 && n != p->n_sizes)
             return cr_error(p->config->diag, p->pos, CR_E_CONFLICT,
-                            "column '%s' has %d sizes, another has %d: a "
-                            "batch draws one for both",
+                            "column '%s' has %d sizes, another column has %d: "
+                            "all columns of a batch share one choice",
                             p->op[i]->name, n, p->n_sizes);
         if (n > 1)
             p->n_sizes = n;
@@ -289,7 +289,7 @@ static bool check_with(struct cr_data_loader *p, const struct cr_node *ops,
         if (!with || names[i])
             continue;
         cr_error(p->config->diag, with->pos, CR_E_UNKNOWN_KEY,
-                 "with: '%s' is no column of dataset.%s", with->text,
+                 "with: column '%s' not found in dataset.%s", with->text,
                  p->want.split);
         if (cr_closest_name(with->text, names))
             cr_hint(p->config->diag, "did you mean '%s'?",
@@ -368,8 +368,8 @@ static bool choose_workers(struct cr_data_loader *p,
         if (node->kind != CR_NODE_INT || node->integer < 0 ||
             node->integer > 256)
             return cr_error(p->config->diag, node->pos, CR_E_OUT_OF_RANGE,
-                            "workers takes auto or a number from 0 to 256, "
-                            "not %s",
+                            "workers: found %s, expected auto or a number from "
+                            "0 to 256",
                             cr_node_what(p->arena, node));
         p->n_workers = (int)node->integer;
         return true;

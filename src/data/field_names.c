@@ -66,10 +66,10 @@ struct cr_strs cr_field_names(struct cr_config *config,
     twice = names_twice(arena, &names);
     if (twice < 0)
         return names;
-    cr_error(config->diag, cr_csv_at(csv, &csv->field[twice]),
-             CR_E_DATA_FORMAT, "the name '%s' stands twice in the first line",
+    cr_error(config->diag, cr_csv_at(csv, &csv->field[twice]), CR_E_DATA_FORMAT,
+             "duplicate name '%s' in the first line",
              cr_quote(arena, v[twice], strlen(v[twice])));
-    cr_note(config->diag, "header: false takes that line as data");
+    cr_note(config->diag, "use header: false if that line holds data");
     return (struct cr_strs){ 0 };
 }
 
@@ -117,12 +117,11 @@ bool cr_field_lacks(struct cr_config *config, const struct cr_csv *csv,
     while (near && strcmp(names->v[at], near) != 0)
         at++;
     cr_error(config->diag, cr_csv_at(csv, &csv->field[at]), CR_E_DATA_FORMAT,
-             "column '%s' is made of the field '%s', which the rows, of %d "
-             "field%s, have not", column,
+             "column '%s': field '%s' not found in rows of %d field%s", column,
              cr_quote(config->arena, field, strlen(field)), names->n,
              names->n == 1 ? "" : "s");
     if (near)
-        cr_hint(config->diag, "is '%s' meant to be '%s'?",
+        cr_hint(config->diag, "the file has '%s'; rename it to '%s'?",
                 cr_quote(config->arena, near, strlen(near)), field);
     return false;
 }
@@ -141,13 +140,15 @@ static bool one_field(struct cr_config *config, const struct cr_node *node,
             return cr_field_lacks(config, csv, c->name, text, names);
         if (node->integer < 0 || node->integer >= names->n)
             return cr_error(config->diag, node->pos, CR_E_OUT_OF_RANGE,
-                            "there is no field %lld, rows have %d: 0 to %d",
+                            "field %lld not found: rows have %d, 0 to %d",
                             (long long)node->integer, names->n, names->n - 1);
         room = take(c, (int)node->integer, names->n);
     } else if (node->kind != CR_NODE_STR) {
         return cr_error(config->diag, node->pos, CR_E_WRONG_TYPE,
-                        "fields takes positions, names, globs and slices "
-                        "\"a:b\", not %s", cr_node_what(config->arena, node));
+                        "fields: expected positions, names, globs and slices "
+                        "\"a:b\", but found "
+                        "%s",
+                        cr_node_what(config->arena, node));
     } else {
         for (i = 0; i < names->n && c->n == before; i++)
             if (strcmp(names->v[i], text) == 0)
@@ -165,14 +166,14 @@ static bool one_field(struct cr_config *config, const struct cr_node *node,
     }
     if (!room)
         return cr_error(config->diag, node->pos, CR_E_LIMIT,
-                        "column '%s' takes more fields than a row has, %d",
-                        c->name, names->n);
+                        "column '%s' has more fields than a row, %d", c->name,
+                        names->n);
     if (c->n > before)
         return true;
     if (csv)
         return cr_field_lacks(config, csv, c->name, text, names);
     cr_error(config->diag, node->pos, CR_E_NO_MATCH,
-             "there is no field '%s' in rows of %d fields",
+             "field '%s' not found in rows of %d fields",
              cr_quote(config->arena, text, strlen(text)), names->n);
     if (cr_closest_name(text, names->v))
         cr_hint(config->diag, "did you mean '%s'?",

@@ -93,7 +93,7 @@ static bool put_real(struct cr_csv_dataset *f, const struct cr_csv *csv,
         return true;
     }
     if (!isnan(real) && !isfinite((float)real))
-        return wrong(f, csv, field, c, "a number that float32 can hold");
+        return wrong(f, csv, field, c, "a number within the range of float32");
     *(float *)(void *)to = (float)real;
     return true;
 }
@@ -108,7 +108,7 @@ static bool put_whole(struct cr_csv_dataset *f, const struct cr_csv *csv,
         return true;
     }
     if (integer < INT32_MIN || integer > INT32_MAX)
-        return wrong(f, csv, field, c, "a whole number of 32 bits");
+        return wrong(f, csv, field, c, "a 32-bit integer");
     *(int32_t *)(void *)to = (int32_t)integer;
     return true;
 }
@@ -133,12 +133,12 @@ static bool number(struct cr_csv_dataset *f, const struct cr_csv *csv,
     else if (whole ? !cr_csv_int(field->text, field->len, &integer)
                    : !cr_csv_real(field->text, field->len, &real)) {
         wrong(f, csv, field, c,
-              whole && !c->guessed ? "a whole number" : "a number");
+              whole && !c->guessed ? "an integer" : "a number");
         if (c->guessed)
             cr_note(f->config->diag,
-                    "more than %d different numbers stand before it, so the "
-                    "column is none of classes; where it holds texts, "
-                    "type: string in columns says so",
+                    "more than %d distinct numbers precede it, so the column "
+                    "is numeric; if it holds text, set type: string under "
+                    "columns",
                     CR_CATEGORIES_MAX);
         return false;
     }
@@ -177,10 +177,10 @@ static bool feature(struct cr_csv_dataset *f, const struct cr_csv *csv,
         v = cr_category_code(of->category, text, len);
     if (v < 0 && of->category) {
         cr_error(f->config->diag, cr_csv_at(csv, field), CR_E_DATA_RANGE,
-                 "column '%s': field '%s' holds more than %d different words",
+                 "column '%s': field '%s' has more than %d distinct strings",
                  c->of.name, of->name, CR_CATEGORIES_MAX);
-        cr_hint(f->config->diag, "leave out fields of ids; a text is a column "
-                                 "of its own, of type: string");
+        cr_hint(f->config->diag, "remove fields of ids; make a text a column "
+                                 "of its own with type: string");
         return false;
     }
     return put_real(f, csv, field, c, v, to);
@@ -210,14 +210,14 @@ static bool word(struct cr_csv_dataset *f, const struct cr_csv *csv,
     }
     if (c->of.classes.n == 0) {
         cr_error(f->config->diag, cr_csv_at(csv, field), CR_E_DATA_RANGE,
-                 "column '%s' holds more than %d different words", c->of.name,
+                 "column '%s' has more than %d distinct strings", c->of.name,
                  CR_CATEGORIES_MAX);
-        cr_note(f->config->diag, "numbers need a type, texts type: string, "
-                                 "classes a list of them");
+        cr_note(f->config->diag, "set type for numbers, type: string for text, "
+                                 "or classes for a list of classes");
         return false;
     }
     cr_error(f->config->diag, cr_csv_at(csv, field), CR_E_DATA_RANGE,
-             "column '%s': '%s' is none of the classes %s%s", c->of.name,
+             "column '%s': '%s' is not one of the classes %s%s", c->of.name,
              shown(f, field),
              cr_category_table_list(f->config->arena, &c->words),
              c->of.named ? "" : " of the training data");

@@ -27,8 +27,8 @@ static bool one_shape(struct cr_data_loader *p, struct cr_diag *diag, int k,
     return cr_spec_same(spec, &c->in) ||
            cr_error(diag, cr_sample_pos(&p->set, diag->arena, sample),
                     CR_E_DATA_FORMAT,
-                    "%s learns from samples of one shape, but this one is %s "
-                    "and the first %s",
+                    "%s is fitted on samples of one shape, but this one is %s "
+                    "and the first is %s",
                     c->op[op]->about.name, cr_diag_format(diag->arena, spec),
                     cr_diag_format(diag->arena, &c->in));
 }
@@ -120,8 +120,8 @@ bool cr_data_loader_texts(struct cr_data_loader *p, struct cr_diag *diag,
             break;
     if (k == p->set.columns || p->set.column[k].spec.type != CR_STRING)
         return cr_error(diag, p->pos, CR_E_DTYPE,
-                        "dataset.%s has no column of texts '%s'",
-                        p->want.split, column);
+                        "dataset.%s: text column '%s' not found", p->want.split,
+                        column);
     for (i = 0; i < p->sampler.n; i++) {
         int64_t sample = p->sampler.pool ? p->sampler.pool[i] : i;
         struct cr_arena mem = { 0 };

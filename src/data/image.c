@@ -9,8 +9,8 @@ bool cr_image_of(const struct cr_transform_plan *p, const char *name,
 
     if ((in->rank != 2 && in->rank != 3) || in->type == CR_STRING)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "%s takes images (height, width, channels), not %s "
-                        "%s",
+                        "%s: expected images (height, width, channels), but "
+                        "found %s %s",
                         name, cr_type_name(in->type),
                         cr_diag_format(p->arena, in));
     to->h = in->dim[0];
@@ -40,7 +40,7 @@ bool cr_image_margins(const struct cr_transform_plan *p, const char *name,
         *to = (struct cr_margins){ v[0], v[1], v[2], v[3] };
     else
         return cr_error(p->diag, p->pos, CR_E_OUT_OF_RANGE,
-                        "%s: padding has %d numbers, but takes 1, 2 or 4",
+                        "%s: padding: found %d numbers, expected 1, 2 or 4",
                         name, given->n);
     return true;
 }
@@ -54,7 +54,7 @@ bool cr_image_fill(const struct cr_transform_plan *p, const char *name,
 
     if (given->n > 1 && given->n != image->c)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "%s: fill_value has %d numbers, but the image has "
+                        "%s: fill_value: found %d numbers, but the image has "
                         "%lld channels",
                         name, given->n, (long long)image->c);
     *to = cr_alloc(p->arena, 1, image->pixel);
@@ -75,7 +75,7 @@ bool cr_image_mirrors(const struct cr_transform_plan *p, const char *name,
         (by->top <= h && by->bottom <= h && by->left <= w && by->right <= w))
         return true;
     return cr_error(p->diag, p->pos, CR_E_OUT_OF_RANGE,
-                    "%s: %s reaches over the image %s it mirrors", name,
+                    "%s: %s is larger than the image %s that it mirrors", name,
                     border == CR_REFLECT ? "REFLECT" : "SYMMETRIC",
                     cr_diag_format(p->arena, &p->in));
 }
@@ -85,7 +85,7 @@ bool cr_image_size(const struct cr_transform_plan *p, const char *name,
 {
     if (size->n != 1 && size->n != 2)
         return cr_error(p->diag, p->pos, CR_E_OUT_OF_RANGE,
-                        "%s: size has %d numbers, but takes 1 or 2", name,
+                        "%s: size: found %d numbers, expected 1 or 2", name,
                         size->n);
     *h = size->v[0];
     *w = size->v[size->n - 1];

@@ -133,8 +133,8 @@ static void tell_scale(struct cr_data_loader *p, struct cr_diag *diag,
         !(f[high].size > SCALE_RATIO * f[low].size))
         return;
     cr_warn(diag, p->pos, CR_E_DATA_MISLEADS,
-            "column '%s': feature %lld has a standard deviation of %.3g, "
-            "feature %lld of %.3g: a network hardly sees the smaller one",
+            "column '%s': the standard deviation of feature %lld is %.3g, of "
+            "feature %lld %.3g: the network will hardly use the smaller one",
             p->op[column]->name, (long long)high, deviation(&f[high], n),
             (long long)low, deviation(&f[low], n));
     cr_hint(diag, "datapipe: {%s: [Standardize]}", p->op[column]->name);
@@ -209,10 +209,10 @@ static void check_label(struct cr_data_loader *p, struct cr_diag *diag,
             continue;
         cr_warn(diag, p->pos, CR_E_DATA_MISLEADS,
                 "feature %lld of column '%s' equals '%s' in all %lld samples "
-                "that were compared: the network learns to copy it",
+                "compared: the network would learn to copy it",
                 (long long)i, p->op[column]->name, p->op[label]->name,
                 (long long)n);
-        cr_hint(diag, "leave this feature out of '%s'", p->op[column]->name);
+        cr_hint(diag, "remove this feature from '%s'", p->op[column]->name);
         break;
     }
     free(differs);
@@ -288,7 +288,7 @@ static void tell_shared(struct cr_data_loader *train,
 {
     cr_warn(diag, eval->pos, CR_E_DATA_MISLEADS,
             "%s%.0f%% of the samples of dataset.%s are in dataset.%s too: its "
-            "metrics do not show how the network does on new data",
+            "metrics do not measure performance on new data",
             part < 1 ? "about " : "", 100 * part, eval->want.split,
             train->want.split);
     cr_hint(diag, "use other samples, or dataset.split.eval_from_train: 10%%");

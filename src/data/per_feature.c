@@ -17,7 +17,7 @@ static bool names_none(struct cr_transform_plan *p, const char *op,
     for (i = 0; i < f->n; i++)
         names[i] = f->v[i].name;
     cr_error(p->diag, p->pos, CR_E_NO_MATCH,
-             "%s: column '%s' has no field '%s'", op, p->column, name);
+             "%s: column '%s': field '%s' not found", op, p->column, name);
     if (cr_closest_name(name, names))
         cr_hint(p->diag, "did you mean '%s'?", cr_closest_name(name, names));
     return false;
@@ -66,7 +66,7 @@ bool cr_per_feature_plan(struct cr_transform_plan *p, const char *op,
 
     if (cr_count(&p->in) == 0)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "%s takes samples with numbers in them, not %s", op,
+                        "%s: expected samples of numbers, but found %s", op,
                         cr_diag_format(p->arena, &p->in));
     p->self = self;
     self->count = cr_count(&p->in);
@@ -159,9 +159,10 @@ void cr_per_feature_drop(const struct cr_transform_plan *p)
 bool cr_per_feature_none(const struct cr_transform_plan *p, int64_t k)
 {
     cr_error(p->diag, p->pos, CR_E_DATA_EMPTY,
-             "column '%s': %s has no value in the training data", p->column,
-             cr_per_feature_name(p, k));
-    cr_hint(p->diag, "leave it out of the column's fields");
+             "column '%s': all values of %s are missing in the training "
+             "data",
+             p->column, cr_per_feature_name(p, k));
+    cr_hint(p->diag, "remove it from the fields of the column");
     return false;
 }
 

@@ -256,9 +256,9 @@ void cr_reader_build_cache(struct cr_reader *r, struct cr_diag *diag,
             cr_disk_cache_open(r->arena, r->want.file, r->set->cache_key, n);
     if (r->want.file && !r->cache) {
         cr_warn(diag, cr_at_file(diag->arena, r->want.file), CR_E_SYSTEM,
-                "decoded images cannot be kept: %s",
-                quiet.first ? quiet.first->text : "the file is gone");
-        cr_hint(diag, "they are decoded in every epoch");
+                "the disk cache cannot be written: %s",
+                quiet.first ? quiet.first->text : "the file was removed");
+        cr_hint(diag, "images are decoded in every epoch");
     }
 }
 

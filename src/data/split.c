@@ -123,7 +123,7 @@ static bool one_source(struct cr_data_loader *p, const char *part)
              "found 'dataset.split%s%s' and 'dataset.%s', expected one of "
              "them", from == split ? "" : ".", from == split ? "" : from->key,
              part);
-    cr_note(p->config->diag, "dataset.%s is at %s", part,
+    cr_note(p->config->diag, "dataset.%s is set at %s", part,
             cr_pos_text(p->arena, cr_node_get(dataset, part)->key_pos));
     return false;
 }
@@ -148,7 +148,7 @@ static bool consistent(struct cr_data_loader *p)
 static bool size_wrong(struct cr_data_loader *p, const char *key, int64_t n)
 {
     return cr_error(p->config->diag, key_at(p, key), CR_E_OUT_OF_RANGE,
-                    "split.%s is more than the %lld samples there are", key,
+                    "split.%s is larger than the number of samples, %lld", key,
                     (long long)n);
 }
 
@@ -158,7 +158,9 @@ static bool size_of(struct cr_data_loader *p, const char *key,
     *to = fraction(a, (double)(n > 0 ? n : 1));
     if (*to < 0)
         return cr_error(p->config->diag, key_at(p, key), CR_E_UNIT,
-                        "split.%s takes samples, a fraction or %%", key);
+                        "split.%s: expected a number of samples, a fraction or "
+                        "a percentage",
+                        key);
     return *to <= 1 || size_wrong(p, key, n);
 }
 
@@ -184,8 +186,8 @@ static bool sizes(struct cr_data_loader *p, const struct cr_dataset_split *s,
         cr_error(p->config->diag, key_at(p, ""), CR_E_OUT_OF_RANGE,
                  "dataset.split: found parts that add up to %.4g of the "
                  "data, expected 1", sum);
-        cr_hint(p->config->diag, "leave one out to give it what the others "
-                                 "leave");
+        cr_hint(p->config->diag, "remove one of them to give it the remaining "
+                                 "samples");
         return false;
     }
     if (rest < 3)
@@ -309,7 +311,8 @@ static bool keys_read(struct keys *k)
     if (c < set->columns || !set->type->field)
         return cr_error(k->p->config->diag, key_at(k->p, k->key),
                         CR_E_UNKNOWN_KEY,
-                        "split.%s: '%s' is no column of single numbers",
+                        "split.%s: '%s' is not a column with one number per "
+                        "sample",
                         k->key, k->name);
     return keys_field(k, k->name);
 }

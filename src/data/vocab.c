@@ -128,8 +128,7 @@ const struct cr_vocab *cr_vocab_of(struct cr_config *config,
         if (diag->errors > before)
             return NULL;
     }
-    cr_error(diag, pos, CR_E_REFERENCE,
-             "the data have no vocabulary for column '%s'",
+    cr_error(diag, pos, CR_E_REFERENCE, "no vocabulary found for column '%s'",
              cr_quote(config->arena, column, strlen(column)));
     return NULL;
 }
@@ -156,9 +155,10 @@ static bool data_classes(struct cr_config *config, struct cr_pos pos,
         set.type->close(&set);
     if (ok && *to <= 0) {
         cr_error(config->diag, pos, CR_E_REFERENCE,
-                 "%s does not tell how many classes there are",
+                 "the number of classes of %s is not known",
                  sets[0].about->name);
-        cr_hint(config->diag, "write the number, or put it into vars");
+        cr_hint(config->diag, "write the number itself, or define it under "
+                              "vars");
         return false;
     }
     return ok;

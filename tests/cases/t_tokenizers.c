@@ -208,7 +208,7 @@ int main(void)
             "PadEnd: found tokens (use Lookup to replace them by indices), "
             "expected numbers");
     refused("[BasicTokenizer, {Lookup: {vocab: text}}]",
-            "the data have no vocabulary for column 'text'");
+            "no vocabulary found for column 'text'");
     refused("[BasicTokenizer, {TypeCast: [int32]}]",
             "TypeCast: found tokens (use Lookup to replace them by indices), "
             "expected numbers");

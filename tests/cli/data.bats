@@ -138,7 +138,7 @@ END
     [[ "$output" == *"needs a config"* ]]
     run -2 "$CELLRUN" data show show.yaml --split tets
     run -2 "$CELLRUN" data show show.yaml --split eval
-    [[ "$output" == *"there is no data set dataset.eval"* ]]
+    [[ "$output" == *"dataset.eval not found"* ]]
     run -1 "$CELLRUN" data show show.yaml -o no/such/sheet.png
     head -c 60 set/bee/0.png >cut && mv cut set/bee/0.png
     run -3 "$CELLRUN" data show show.yaml -o a.png

@@ -230,7 +230,7 @@ END2
     run -2 "$CELLRUN" predict --ckpt mixed --data train people.csv
     [[ $output == *"--data takes the place of INPUT"* ]]
     run -2 "$CELLRUN" predict --ckpt mixed --data eval
-    [[ $output == *"there is no data set dataset.eval"* ]]
+    [[ $output == *"dataset.eval not found"* ]]
 }
 
 @test "--data of a checkpoint made elsewhere opens no file" {

@@ -72,7 +72,7 @@ END
 
 @test "errors have their place" {
     run -2 "$CELLRUN" check c.yaml 'datapipe.sampler={WeightedRandomSampler: {weights: nowhere}}'
-    [[ $output == *"weights: 'nowhere' is no column of single numbers"* ]]
+    [[ $output == *"weights: 'nowhere' is not a column with one number per sample"* ]]
     run -2 "$CELLRUN" check c.yaml 'datapipe.sampler={WeightedRandomSampler: {}}'
     [[ $output == *"WeightedRandomSampler: found no 'weights'"* ]]
     run -2 "$CELLRUN" check c.yaml 'datapipe.sampler={WeightedSampler: {weights: balanced}}'
@@ -83,7 +83,7 @@ END
     run -2 "$CELLRUN" train c.yaml -q ~dataset ~datapipe \
         'dataset.train={CSVDataset: {dataset_files: p.csv, columns: {x: {numbers: [a]}, place: {fields: place, type: category}, label: label}}}' \
         'datapipe={place: [CategoryIndex], sampler: {WeightedRandomSampler: {weights: place}}}'
-    [[ $output == *"weights: 'place' is no column of single numbers"* ]]
+    [[ $output == *"weights: 'place' is not a column with one number per sample"* ]]
     run -3 "$CELLRUN" train c.yaml -q 'datapipe.sampler={WeightedRandomSampler: {weights: {0: 1e308, 1: 1e308, 2: 1e308}}}'
     [[ $output == *"found weights whose sum is not finite"* ]]
     run -2 "$CELLRUN" check c.yaml "$balanced" datapipe.shuffle=false

@@ -184,21 +184,21 @@ EOF
     said '{train: 0.8, eval: 0.1, test: 0.2}' 2 \
         "found parts that add up to 1.1 of the data, expected 1 [E0006]"
     said '{train: 0.5, eval: 0.1, test: 0.2}' 2 \
-        "leave one out to give it what the others leave"
+        "remove one of them to give it the remaining samples"
     said '{train: 0.5, eval_from_train: 10%}' 2 \
         "found train and eval_from_train, expected one of them [E0016]"
     said '{train: 0.8, group: patient, time: day}' 2 \
         "found group and time, expected one of them [E0016]"
     said '{train: 0.8, group: pacient}' 2 \
-        "there is no field 'pacient' in rows of 6 fields [E0014]"
+        "field 'pacient' not found in rows of 6 fields [E0014]"
     [[ $stderr == *"did you mean 'patient'?"* ]]
     said '{train: 0.8, group: label}' 0 ""
     said '{train: 0.6, eval: 0.2, group: label}' 3 \
         "split.group: found too few groups in 'label', expected enough for each part [E0205]"
     said '{train: 0.8, time: patient}' 3 \
         "visits.csv:2:3: error: split.time, field 'patient': found 'p0', expected numbers, or dates of one form [E0203]"
-    said '{train: 500}' 2 "split.train is more than the 200 samples there are"
-    said '{train: 2 epochs}' 2 "split.train takes samples, a fraction or %"
+    said '{train: 500}' 2 "split.train is larger than the number of samples, 200"
+    said '{train: 2 epochs}' 2 "split.train: expected a number of samples, a fraction or a percentage"
     said '{train: 1.8}' 2 \
         "train': found the number 1.8, expected a fraction below 1 or a whole number of samples [E0006]"
     said '{eval: -0.5}' 2 \

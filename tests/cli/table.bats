@@ -262,7 +262,7 @@ EOF
         "column 'x' ends with the category 'w', but the network needs numbers"
     [[ $stderr == *"add OneHot, or CategoryIndex for an Embedding, to datapipe.x"* ]]
     said 2 "$both" '[{Standardize: {fields: [m]}}, OneHot]' \
-        "Standardize: column 'x' has no field 'm'"
+        "Standardize: column 'x': field 'm' not found"
     said 2 "$both" '[{Standardize: {fields: [w]}}, OneHot]' \
         "Standardize: found the field 'w', which is a category, expected a number"
     said 2 "$both" '[{FillMissing: {strategy: mean, fields: [w]}}, OneHot]' \
@@ -272,17 +272,17 @@ EOF
     said 3 "$both" '[{FillMissing: {strategy: constant, value: c}}, OneHot]' \
         "found 'c', expected a string of field 'w' in the training data"
     said 3 "$both" '[FillMissing, OneHot]' \
-        "column 'x': field 'n' has no value in the training data" \
+        "column 'x': all values of field 'n' are missing in the training data" \
         $'n,w,label\nNA,a,up\nNA,b,down'
     said 3 "$both" '[Log, OneHot]' \
         "Log: found -2 in field 'n' of column 'x', expected numbers above -1" \
         $'n,w,label\n-2,a,up\n3,b,down'
     said 3 '{dates: [n]}' '[]' \
-        "field 'n': found values that are no dates of one form, expected dates"
+        "field 'n': the values are not dates of one form"
     said 2 '{numbers: [n], fields: w}' '[]' \
         "so fields, type and classes have no place beside them"
     said 2 '{numbers: [n], categories: [n]}' '[OneHot]' \
-        "column 'x': field 'n' stands twice"
+        "column 'x': duplicate field 'n'"
     said 2 "{fields: n, type: int32, default: half}" '[]' \
         "default: found 'half', expected a number of the column's type, int32"
     # of rows that are predicted

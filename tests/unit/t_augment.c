@@ -495,8 +495,8 @@ static void mistakes(void)
     static const char *const bad[][2] = {
         { "  label: [{OneHot: {num_classes: 3}}]\n"
           "  image: [{Rescale: [1, 0]}, MixUpBatch]\n",
-          "datapipe.label needs OneHot and TypeCast" },
-        { "  image: [MixUpBatch]\n", "takes real numbers" },
+          "add OneHot and TypeCast" },
+        { "  image: [MixUpBatch]\n", "expected real numbers" },
         { "  image: [{Rescale: [1, 0]}, MixUpBatch, HWC2CHW]\n",
           "must be the last transform" },
     };

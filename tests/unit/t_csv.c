@@ -90,26 +90,22 @@ static void parsing(void)
     expect(" a , b \n", " a | b ");
     expect("\"a\"", "a");
     expect("x,y\na\"b,c\n",
-           "x|y r.csv:2:2: error: a quote inside a field that does not begin "
-           "with one [E0203]");
+           "x|y r.csv:2:2: error: a quote inside an unquoted field [E0203]");
     expect("x\n\"a\"b\n",
-           "x r.csv:2:4: error: text after a closing quote; a quote within a "
-           "field is written twice [E0203]");
+           "x r.csv:2:4: error: text after a closing quote; write a quote "
+           "within a field twice [E0203]");
     expect("x\n\n\"a\nb,\"\"\n",
-           "x r.csv:3:1: error: the quote is not closed before the end of "
-           "the file [E0203]");
+           "x r.csv:3:1: error: unclosed quote: the file ends within it [E0203]");
     expect("x,\"a\r",
-           "r.csv:1:3: error: the quote is not closed before the end of the "
-           "file [E0203]");
+           "r.csv:1:3: error: unclosed quote: the file ends within it [E0203]");
     expect("\xc3\xa4\xc3\xb6,\"\xc3\xbc\n\",b\"\n",
-           "r.csv:2:4: error: a quote inside a field that does not begin with "
-           "one [E0203]");
+           "r.csv:2:4: error: a quote inside an unquoted field [E0203]");
     same(rows("a;b,c\n", 6, ';'), "a|b,c", "another delimiter");
     same(rows("a\tb\n", 4, '\t'), "a|b", "a tab");
     same(rows("a\nb\0c\n", 6, ','),
-         "a r.csv:2:2: error: a NUL byte; a table is text [E0203]", "a NUL");
+         "a r.csv:2:2: error: found a NUL byte, expected text [E0203]", "a NUL");
     same(rows("\"a\n\0", 4, ','),
-         "r.csv:2:1: error: a NUL byte; a table is text [E0203]",
+         "r.csv:2:1: error: found a NUL byte, expected text [E0203]",
          "a NUL in quotes");
 }
 
@@ -343,11 +339,11 @@ static void columns(void)
     put("t.csv", "a\n1\n2147483648\n");
     same(table("columns: {x: {fields: a, type: int32}}", ""),
          "t.csv:3:1: error: column 'x', field 'a': found '2147483648', "
-         "expected a whole number of 32 bits [E0203]",
+         "expected a 32-bit integer [E0203]",
          "too large");
     put("t.csv", "a,a\n1,2\n");
     same(table("columns: {x: a}", ""),
-         "t.csv:1:3: error: the name 'a' stands twice in the first line "
+         "t.csv:1:3: error: duplicate name 'a' in the first line "
          "[E0203]",
          "a name twice");
     put("t.csv", "");
@@ -382,8 +378,8 @@ static void labels(void)
         cr_buf_f(&b, "w%d\n", i);
     put("t.csv", b.text);
     same(table("columns: {label: 0}", ""),
-         "t.csv:10002:1: error: column 'label' holds more than 10000 different "
-         "words [E0204]",
+         "t.csv:10002:1: error: column 'label' has more than 10000 distinct "
+         "strings [E0204]",
          "too many words");
 }
 

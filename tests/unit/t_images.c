@@ -399,7 +399,7 @@ static void on_disk(void)
        "in the place of the old one");
     setenv("CELLRUN_RUNS", "/dev/null", 1);
     ok(bytes_of(ops, disk) == want && diag.warnings == 1 &&
-           strstr(conf_messages(&diag), "decoded images cannot be kept"),
+           strstr(conf_messages(&diag), "the disk cache cannot be written"),
        "where none can be made, a warning");
     on_error = "skip";
     ok(bytes_of(ops, disk) == want, "with on_error too");

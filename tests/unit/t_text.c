@@ -225,7 +225,7 @@ static void sizes(void)
          "in a circle");
     config_of("dataset: {train: {CharSequenceDataset: {files: a, seq_len: 2}}}"
               "\nn: $vocab.text.size\n");
-    same(conf_first(&diag), "t:2:4: error: the data have no vocabulary for "
+    same(conf_first(&diag), "t:2:4: error: no vocabulary found for "
                             "column 'text' [E0010]", "another column");
     config_of("dataset: {train: {CharSequenceDataset: {files: a, seq_len: 2}}}"
               "\nn: $data.classes\n");
