@@ -38,7 +38,7 @@ END
     # those that take no other shape than the output's tell the same cure
     for loss in BCEWithLogitsLoss SmoothL1Loss SoftMarginLoss; do
         run -2 --separate-stderr "$CELLRUN" train net.yaml -o run "loss=$loss"
-        [[ "$stderr" == *"error: label (8,) does not have the shape of the output, (8, 1) [E0101]"* ]]
+        [[ "$stderr" == *"error: label: found (8,), expected the shape of the output, (8, 1) [E0101]"* ]]
         [[ "$stderr" == *'squeeze(x, -1) in a construct, or `fields: [NAME]`'* ]]
     done
     [ ! -e run ]
