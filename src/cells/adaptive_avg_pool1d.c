@@ -8,7 +8,8 @@ struct adaptive_avg_pool1d {
 
 static const struct cr_opt adaptive_avg_pool1d_opts[] = {
     CR_INT(struct adaptive_avg_pool1d, output_size, 1, CR_DIM_MAX,
-           "Windows, and length that goes out; must divide what comes in."),
+           "Output length: the number of windows; must divide the input "
+           "length."),
     { 0 },
 };
 
@@ -21,7 +22,8 @@ static struct cr_val *adaptive_avg_pool1d_build(struct cr_build *b,
 const struct cr_cell cr_cell_adaptive_avg_pool1d = {
     .about = {
         .name = "AdaptiveAvgPool1d",
-        .summary = "Mean of each of a given number of windows.",
+        .summary = "1-D adaptive average pooling: averages over a given number "
+                   "of windows.",
         .detail = "Input (N, C, L), output (N, C, output_size); L is a "
                   "multiple of it.",
         .example = "network: {pool: {AdaptiveAvgPool1d: 4}, flatten: "

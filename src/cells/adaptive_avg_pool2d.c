@@ -5,8 +5,8 @@
 
 static const struct cr_opt adaptive_avg_pool2d_opts[] = {
     CR_INTS(struct cr_adaptive_opts, output_size, 1, CR_DIM_MAX,
-            "Size that goes out: a number, or [height, width], where null "
-            "keeps a size.",
+            "Output size: a number or [height, width]; null keeps the size of "
+            "the input.",
             .nullable = true),
     CR_ENUM_DEFAULT(struct cr_adaptive_opts, data_format, CR_NCHW,
                     CR_DATA_FORMATS,
@@ -24,9 +24,10 @@ static struct cr_val *adaptive_avg_pool2d_build(struct cr_build *b,
 const struct cr_cell cr_cell_adaptive_avg_pool2d = {
     .about = {
         .name = "AdaptiveAvgPool2d",
-        .summary = "Mean of each of a given number of windows.",
-        .detail = "Input (N, C, H, W), or one sample without N. Window i of "
-                  "o along a dimension of size n is floor(i n / o) to "
+        .summary = "2-D adaptive average pooling: averages over a given number "
+                   "of windows.",
+        .detail = "Input (N, C, H, W) or one sample (C, H, W). Along a "
+                  "dimension of size n, window i of o covers floor(i n / o) to "
                   "ceil((i + 1) n / o).",
         .example = "network: {pool: {AdaptiveAvgPool2d: [1, 1]}, flatten: "
                    "Flatten, fc: {Dense: {out_channels: 10}}}\n",

@@ -5,12 +5,12 @@
 
 static const struct cr_opt adaptive_max_pool2d_opts[] = {
     CR_INTS(struct cr_adaptive_opts, output_size, 1, CR_DIM_MAX,
-            "Size that goes out: a number, or [height, width], where null "
-            "keeps a size.",
+            "Output size: a number or [height, width]; null keeps the size of "
+            "the input.",
             .nullable = true),
     CR_BOOL_DEFAULT(
         struct cr_adaptive_opts, return_indices, false,
-        "Give a tuple: maxima, and where they were in their plane."),
+        "Return a tuple: the maxima and their indices in their plane."),
     CR_ENUM_DEFAULT(struct cr_adaptive_opts, data_format, CR_NCHW,
                     CR_DATA_FORMATS,
                     CR_NHWC_DOC " MindSpore has no such argument here.",
@@ -27,9 +27,10 @@ static struct cr_val *adaptive_max_pool2d_build(struct cr_build *b,
 const struct cr_cell cr_cell_adaptive_max_pool2d = {
     .about = {
         .name = "AdaptiveMaxPool2d",
-        .summary = "Largest of each of a given number of windows.",
-        .detail = "Input (N, C, H, W), or one sample without N. Window i of "
-                  "o along a dimension of size n is floor(i n / o) to "
+        .summary = "2-D adaptive max pooling: maxima over a given number of "
+                   "windows.",
+        .detail = "Input (N, C, H, W) or one sample (C, H, W). Along a "
+                  "dimension of size n, window i of o covers floor(i n / o) to "
                   "ceil((i + 1) n / o).",
         .example = "network: {pool: {AdaptiveMaxPool2d: {output_size: [1, "
                    "null]}}, flatten: Flatten, fc: {Dense: {out_channels: "

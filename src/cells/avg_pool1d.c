@@ -10,11 +10,11 @@ static struct cr_val *avg_pool1d_build(struct cr_build *b,
 const struct cr_cell cr_cell_avg_pool1d = {
     .about = {
         .name = "AvgPool1d",
-        .summary = "The mean of each window.",
-        .detail = "Input (N, C, L), or one sample without N; output the same "
-                  "with a number for each window. With pad_mode same, what "
-                  "lies outside never counts; with pad it does unless "
-                  "count_include_pad is false.",
+        .summary = "1-D average pooling.",
+        .detail = "Input (N, C, L) or one sample (C, L); output the same with "
+                  "one value per window. Elements outside the input never "
+                  "count with pad_mode same; with pad_mode pad they count "
+                  "unless count_include_pad is false.",
         .example = "network: {pool: {AvgPool1d: {kernel_size: 2, stride: "
                    "2}}, flatten: Flatten, fc: {Dense: {out_channels: 10}}}\n",
         .opts = cr_avg_pool1d_opts,

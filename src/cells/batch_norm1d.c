@@ -10,13 +10,14 @@ static struct cr_val *batch_norm1d_build(struct cr_build *b,
 const struct cr_cell cr_cell_batch_norm1d = {
     .about = {
         .name = "BatchNorm1d",
-        .summary = "Each channel normalised over the batch.",
-        .detail = "Input (N, C) or (N, C, L). In training with the mean and "
-                  "the (biased) variance of the batch, which then move the "
-                  "moving statistics, the variance unbiased; in prediction "
-                  "with those. A batch of one value per channel leaves the "
-                  "moving variance as it is. Parameters: moving_mean, "
-                  "moving_variance, gamma, beta (C).",
+        .summary = "Batch normalisation of each channel, over (N, C) or (N, C, "
+                   "L).",
+        .detail = "Input (N, C) or (N, C, L). Training normalises with the "
+                  "mean and the biased variance of the batch and updates the "
+                  "moving statistics, with the unbiased variance; prediction "
+                  "uses the moving statistics. A batch with one value per "
+                  "channel leaves moving_variance unchanged. Parameters: "
+                  "moving_mean, moving_variance, gamma, beta (C).",
         .example = "network: [Flatten, {Dense: [784, 10]}, {BatchNorm1d: "
                    "10}]\n",
         .opts = cr_bn_opts,

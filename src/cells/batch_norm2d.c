@@ -10,12 +10,12 @@ static struct cr_val *batch_norm2d_build(struct cr_build *b,
 const struct cr_cell cr_cell_batch_norm2d = {
     .about = {
         .name = "BatchNorm2d",
-        .summary = "Each channel normalised over the batch.",
-        .detail = "Input (N, C, H, W). In training with the mean and the "
-                  "(biased) variance of the batch, which then move the "
-                  "moving statistics, the variance unbiased; in prediction "
-                  "with those. A batch of one value per channel leaves the "
-                  "moving variance as it is. Parameters: moving_mean, "
+        .summary = "Batch normalisation of each channel, over (N, C, H, W).",
+        .detail = "Input (N, C, H, W). Training normalises with the mean and "
+                  "the biased variance of the batch and updates the moving "
+                  "statistics, with the unbiased variance; prediction uses the "
+                  "moving statistics. A batch with one value per channel "
+                  "leaves moving_variance unchanged. Parameters: moving_mean, "
                   "moving_variance, gamma, beta (C).",
         .example = "network: {bn: {BatchNorm2d: 1}, flatten: Flatten, fc: "
                    "{Dense: [784, 10]}}\n",

@@ -10,13 +10,14 @@ static struct cr_val *batch_norm3d_build(struct cr_build *b,
 const struct cr_cell cr_cell_batch_norm3d = {
     .about = {
         .name = "BatchNorm3d",
-        .summary = "Each channel normalised over the batch.",
-        .detail = "Input (N, C, D, H, W). In training with the mean and the "
-                  "(biased) variance of the batch, which then move the "
-                  "moving statistics, the variance unbiased; in prediction "
-                  "with those. A batch of one value per channel leaves the "
-                  "moving variance as it is. Parameters: bn2d.moving_mean, "
-                  "bn2d.moving_variance, bn2d.gamma, bn2d.beta (C).",
+        .summary = "Batch normalisation of each channel, over (N, C, D, H, W).",
+        .detail = "Input (N, C, D, H, W). Training normalises with the mean "
+                  "and the biased variance of the batch and updates the moving "
+                  "statistics, with the unbiased variance; prediction uses the "
+                  "moving statistics. A batch with one value per channel "
+                  "leaves moving_variance unchanged. Parameters: "
+                  "bn2d.moving_mean, bn2d.moving_variance, bn2d.gamma, "
+                  "bn2d.beta (C).",
         .example = "network: {norm: {BatchNorm3d: {num_features: 2}}, "
                    "flatten: Flatten, fc: {Dense: {out_channels: 10}}}\n",
         .opts = cr_bn_opts,

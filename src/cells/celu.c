@@ -8,7 +8,9 @@ struct celu {
 };
 
 static const struct cr_opt celu_opts[] = {
-    CR_REAL_DEFAULT(struct celu, alpha, 1, -1e30, 1e30, "Any number but 0."),
+    CR_REAL_DEFAULT(struct celu, alpha, 1, -1e30, 1e30,
+                    "Scale of the negative "
+                    "branch; not 0."),
     { 0 },
 };
 
@@ -37,8 +39,7 @@ CR_POINTWISE_CELL(celu, struct celu, x, 5, 5, )
 const struct cr_cell cr_cell_celu = {
     .about = {
         .name = "CELU",
-        .summary = "x where x is positive, alpha (exp(x / alpha) - 1) "
-                   "elsewhere.",
+        .summary = "CELU: x if x > 0, else alpha (exp(x / alpha) - 1).",
         .detail = "Any shape.",
         .example = "network: [Flatten, {Dense: [784, 10]}, CELU]\n",
         .opts = celu_opts,

@@ -2,7 +2,7 @@
 #include "net/conv_ops.h"
 
 static const struct cr_opt conv1d_opts[] = {
-    CR_CONV_CELL_OPTS("", "input: same keeps size by stride", "either end", ),
+    CR_CONV_CELL_OPTS("", "input. same: the output size is ceil(input / stride)", "either end", ),
     { 0 },
 };
 
@@ -14,11 +14,11 @@ static struct cr_val *conv1d_build(struct cr_build *b, struct cr_val *const *in)
 const struct cr_cell cr_cell_conv1d = {
     .about = {
         .name = "Conv1d",
-        .summary = "Convolution over sequences.",
-        .detail = "Input (batch, in_channels, length), output the "
-                  "same with out_channels. Parameters: weight "
-                  "(out_channels, in_channels / group, 1, kernel_size), "
-                  "bias (out_channels). No kernel is flipped.",
+        .summary = "1-D convolution.",
+        .detail = "Input (batch, in_channels, length), output (batch, "
+                  "out_channels, length). A cross-correlation: the kernel is "
+                  "not flipped. Parameters: weight (out_channels, in_channels "
+                  "/ group, 1, kernel_size), bias (out_channels).",
         .example = "network: [{Conv1d: {out_channels: 6, kernel_size: "
                    "3}}]\n",
         .opts = conv1d_opts,

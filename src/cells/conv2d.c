@@ -4,12 +4,12 @@
 
 static const struct cr_opt conv2d_opts[] = {
     CR_CONV_CELL_OPTS(": one number or (height, width)",
-                      "input: same keeps size by stride",
+                      "input. same: the output size is ceil(input / stride)",
                       "every side, or top, bottom, left, right", ),
     CR_ENUM_DEFAULT(struct cr_conv_cell, data_format, CR_NCHW, CR_DATA_FORMATS,
                     CR_NHWC_DOC
-                    " The weight is (out_channels, kernel_h, kernel_w, "
-                    "in_channels / group) then."),
+                    " The weight is then (out_channels, kernel_h, kernel_w, "
+                    "in_channels / group)."),
     { 0 },
 };
 
@@ -21,11 +21,12 @@ static struct cr_val *conv2d_build(struct cr_build *b, struct cr_val *const *in)
 const struct cr_cell cr_cell_conv2d = {
     .about = {
         .name = "Conv2d",
-        .summary = "Convolution over images.",
-        .detail = "Input (batch, in_channels, height, width), output the "
-                  "same with out_channels. Parameters: weight "
-                  "(out_channels, in_channels / group, kernel_h, kernel_w), "
-                  "bias (out_channels). No kernel is flipped.",
+        .summary = "2-D convolution.",
+        .detail = "Input (batch, in_channels, height, width), output (batch, "
+                  "out_channels, height, width). A cross-correlation: the "
+                  "kernel is not flipped. Parameters: weight (out_channels, "
+                  "in_channels / group, kernel_h, kernel_w), bias "
+                  "(out_channels).",
         .example = "network: [{Conv2d: {out_channels: 6, kernel_size: "
                    "3}}]\n",
         .opts = conv2d_opts,

@@ -4,11 +4,11 @@
 static const struct cr_opt conv2d_transpose_opts[] = {
     CR_CONV_CELL_OPTS(
         ": one number or (height, width)",
-        "output: same keeps size times stride",
+        "output. same: the output size is input * stride",
         "every side, or top, bottom, left, right",
         CR_INTS_OPTIONAL(struct cr_conv_cell, output_padding, 0, 1 << 20,
-                         "Further rows and columns at the end, for "
-                         "pad_mode pad; 0 if not given."), ),
+                         "Rows and columns added at the end of the output, "
+                         "with pad_mode pad. Default: 0."), ),
     { 0 },
 };
 
@@ -22,15 +22,15 @@ static struct cr_val *conv2d_transpose_build(struct cr_build *b,
 const struct cr_cell cr_cell_conv2d_transpose = {
     .about = {
         .name = "Conv2dTranspose",
-        .summary = "Transposed convolution over images.",
-        .detail = "Input (batch, in_channels, height, width), output the "
-                  "same with out_channels. Parameters: weight (in_channels, "
-                  "out_channels / group, kernel_h, kernel_w), bias "
-                  "(out_channels). Output sizes, with stride S and "
-                  "Ke = dilation (kernel - 1) + 1: same H S, valid "
-                  "H S + max(Ke - S, 0), pad H S - before - after + Ke - S + "
-                  "output_padding, whose places hold what the formula gives, "
-                  "as in PyTorch.",
+        .summary = "2-D transposed convolution.",
+        .detail = "Input (batch, in_channels, height, width), output (batch, "
+                  "out_channels, height, width). Parameters: weight "
+                  "(in_channels, out_channels / group, kernel_h, kernel_w), "
+                  "bias (out_channels). Output height for stride S and Ke = "
+                  "dilation (kernel - 1) + 1: H S with pad_mode same, H S + "
+                  "max(Ke - S, 0) with valid, H S - before - after + Ke - S + "
+                  "output_padding with pad; the width likewise. The values in "
+                  "output_padding are those of the convolution, as in PyTorch.",
         .example = "network: [{Conv2dTranspose: {out_channels: 6, kernel_size: "
                    "3}}]\n",
         .opts = conv2d_transpose_opts,

@@ -3,7 +3,7 @@
 
 static const struct cr_opt conv3d_opts[] = {
     CR_CONV_CELL_OPTS(": one number or (depth, height, width)",
-                      "input: same keeps size by stride",
+                      "input. same: the output size is ceil(input / stride)",
                       "every side, or before and after depth, height, width", ),
     { 0 },
 };
@@ -16,11 +16,12 @@ static struct cr_val *conv3d_build(struct cr_build *b, struct cr_val *const *in)
 const struct cr_cell cr_cell_conv3d = {
     .about = {
         .name = "Conv3d",
-        .summary = "Convolution over volumes.",
+        .summary = "3-D convolution.",
         .detail = "Input (batch, in_channels, depth, height, width), output "
-                  "the same with out_channels. Parameters: weight "
-                  "(out_channels, in_channels / group, kernel_d, kernel_h, "
-                  "kernel_w), bias (out_channels). No kernel is flipped.",
+                  "(batch, out_channels, depth, height, width). A "
+                  "cross-correlation: the kernel is not flipped. Parameters: "
+                  "weight (out_channels, in_channels / group, kernel_d, "
+                  "kernel_h, kernel_w), bias (out_channels).",
         .example = "network: [{Conv3d: {out_channels: 6, kernel_size: "
                    "3}}]\n",
         .opts = conv3d_opts,

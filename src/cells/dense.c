@@ -9,19 +9,16 @@ struct dense {
 };
 
 static const struct cr_opt dense_opts[] = {
-    CR_INT_OPTIONAL(
-        struct dense, in_channels, 1, CR_DIM_MAX,
-        "Features that come in; taken from the input if not given."),
-    CR_INT(struct dense, out_channels, 1, CR_DIM_MAX, "Features that go out."),
-    CR_OBJ_OPTIONAL(
-        struct dense, weight_init, CR_KIND_INIT,
-        "How the weight begins; the scheme of `init` if not given."),
-    CR_OBJ_OPTIONAL(struct dense, bias_init, CR_KIND_INIT,
-                    "How the bias begins."),
-    CR_BOOL_DEFAULT(struct dense, has_bias, true,
-                    "Add a learned offset to each."),
+    CR_INT_OPTIONAL(struct dense, in_channels, 1, CR_DIM_MAX,
+                    "Input features. Default: inferred from the input."),
+    CR_INT(struct dense, out_channels, 1, CR_DIM_MAX, "Output features."),
+    CR_OBJ_OPTIONAL(struct dense, weight_init, CR_KIND_INIT,
+                    "Initial weight. Default: as the section init says."),
+    CR_OBJ_OPTIONAL(struct dense, bias_init, CR_KIND_INIT, "Initial bias."),
+    CR_BOOL_DEFAULT(struct dense, has_bias, true, "Add a bias."),
     CR_STR_OPTIONAL(struct dense, activation,
-                    "Activation behind the map, by its lower-case name: relu."),
+                    "Activation applied to the output, by its lower-case name, "
+                    "such as relu."),
     { 0 },
 };
 
@@ -60,10 +57,10 @@ static struct cr_val *dense_build(struct cr_build *b, struct cr_val *const *in)
 const struct cr_cell cr_cell_dense = {
     .about = {
         .name = "Dense",
-        .summary = "Fully connected layer.",
+        .summary = "Fully connected layer: a linear layer y = x W' + b.",
         .detail = "Input (batch, ..., in_channels), output (batch, ..., "
-                  "out_channels): y = x W' + b. Parameters: weight "
-                  "(out_channels, in_channels), bias (out_channels).",
+                  "out_channels). Parameters: weight (out_channels, "
+                  "in_channels), bias (out_channels).",
         .example = "network: [Flatten, {Dense: {in_channels: 784, "
                    "out_channels: 10}}]\n",
         .opts = dense_opts,

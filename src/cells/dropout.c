@@ -9,8 +9,8 @@ struct dropout {
 
 static const struct cr_opt dropout_opts[] = {
     CR_REAL_OPTIONAL(struct dropout, keep_prob, DBL_MIN, 1,
-                     "Probability that an element stays; 0.5 when neither is "
-                     "given."),
+                     "Probability that an element is kept. Default: 0.5 if p "
+                     "is not set either."),
     CR_REAL_OPTIONAL(struct dropout, p, 0, 1 - DBL_EPSILON,
                      "Probability that an element is zeroed."),
     { 0 },
@@ -42,10 +42,10 @@ static struct cr_val *dropout_build(struct cr_build *b,
 const struct cr_cell cr_cell_dropout = {
     .about = {
         .name = "Dropout",
-        .summary = "Zeroes elements at random in training.",
-        .detail = "Any shape. y = x mask / keep in training, y = x in "
-                  "prediction. Arguments go by name only: a bare number "
-                  "means keep_prob to MindSpore and p to PyTorch.",
+        .summary = "Dropout: zeroes elements at random in training.",
+        .detail = "Any shape. Training: y = x mask / keep; prediction: y = x. "
+                  "Arguments are given by name only, because a bare number "
+                  "would mean keep_prob in MindSpore and p in PyTorch.",
         .example = "network: [Flatten, {Dense: [784, 10]}, "
                    "{Dropout: {p: 0.1}}]\n",
         .opts = dropout_opts,

@@ -29,10 +29,11 @@ static struct cr_val *dropout3d_build(struct cr_build *b,
 const struct cr_cell cr_cell_dropout3d = {
     .about = {
         .name = "Dropout3d",
-        .summary = "Zeroes whole channels at random in training.",
-        .detail = "Input (N, C, D, H, W). Each channel of each sample is "
-                  "zero with probability p, else x / (1 - p), in training; y "
-                  "= x in prediction.",
+        .summary = "Channel dropout: zeroes whole channels of (N, C, D, H, W) "
+                   "at random in training.",
+        .detail = "Input (N, C, D, H, W). Training zeroes each channel of each "
+                  "sample with probability p and divides the other channels by "
+                  "1 - p; prediction returns the input.",
         .example = "network: {drop: {Dropout3d: {p: 0.2}}, flatten: Flatten, "
                    "fc: {Dense: {out_channels: 10}}}\n",
         .opts = dropout3d_opts,

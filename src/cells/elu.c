@@ -8,7 +8,10 @@ struct elu {
 };
 
 static const struct cr_opt elu_opts[] = {
-    CR_REAL_DEFAULT(struct elu, alpha, 1, 1, 1, "Only 1, as in MindSpore."),
+    CR_REAL_DEFAULT(struct elu, alpha, 1, 1, 1,
+                    "Scale of the negative branch: "
+                    "1, the only value that "
+                    "MindSpore accepts."),
     { 0 },
 };
 
@@ -29,7 +32,8 @@ CR_POINTWISE_CELL(elu, struct elu, y, 5, 0.5,
 const struct cr_cell cr_cell_elu = {
     .about = {
         .name = "ELU",
-        .summary = "x where x is not negative, exp(x) - 1 elsewhere.",
+        .summary = "ELU, exponential linear unit: x if x >= 0, else exp(x) - "
+                   "1.",
         .detail = "Any shape.",
         .example = "network: [Flatten, {Dense: [784, 10]}, ELU]\n",
         .opts = elu_opts,

@@ -11,14 +11,16 @@ struct embedding {
 
 static const struct cr_opt embedding_opts[] = {
     CR_INT(struct embedding, vocab_size, 1, CR_DIM_MAX,
-           "Rows of the table: the numbers are 0 to vocab_size - 1."),
-    CR_INT(struct embedding, embedding_size, 1, CR_DIM_MAX, "Length of a row."),
+           "Number of rows of the table; indices are 0 to vocab_size - 1."),
+    CR_INT(struct embedding, embedding_size, 1, CR_DIM_MAX,
+           "Length of each "
+           "vector."),
     CR_BOOL_DEFAULT(
         struct embedding, use_one_hot, false,
-        "As a product with one-hot rows, of which nothing is seen but "
-        "that a number out of range gives zeros."),
+        "As a one-hot matrix product; the only effect is that an index out of "
+        "range gives zeros."),
     CR_OBJ_DEFAULT(struct embedding, embedding_table, CR_KIND_INIT, "normal",
-                   "How the table begins."),
+                   "Initial table."),
     CR_INT_OPTIONAL(struct embedding, padding_idx, 0, CR_DIM_MAX,
                     "The row that begins with zeros; it is trained like the "
                     "others."),
@@ -50,12 +52,12 @@ static struct cr_val *embedding_build(struct cr_build *b,
 const struct cr_cell cr_cell_embedding = {
     .about = {
         .name = "Embedding",
-        .summary = "A learned row for every number, as of words.",
+        .summary = "Embedding: a learned vector for each index.",
         .detail = "Input int32 of any shape (batch, ...), output (batch, ..., "
                   "embedding_size). Parameter: embedding_table (vocab_size, "
-                  "embedding_size). A number out of range is an error, one "
-                  "below 0 too (MindSpore counts those from the end, and "
-                  "gives the table no gradient then).",
+                  "embedding_size). An index out of range is an error, also a "
+                  "negative one (MindSpore counts negative indices from the "
+                  "end and gives the table no gradient for them).",
         .example = "network:\n"
                    "  inputs: {tokens: {shape: [16], type: int32}}\n"
                    "  cells:\n"

@@ -19,21 +19,25 @@ struct lookup {
 };
 
 static const struct cr_opt lookup_opts[] = {
-    CR_INT(struct lookup, vocab_size, 1, CR_DIM_MAX, "Rows of the table."),
-    CR_INT(struct lookup, embedding_size, 1, CR_DIM_MAX, "Length of a row."),
+    CR_INT(struct lookup, vocab_size, 1, CR_DIM_MAX,
+           "Number of rows of the "
+           "table."),
+    CR_INT(struct lookup, embedding_size, 1, CR_DIM_MAX,
+           "Length of each "
+           "vector."),
     CR_OBJ_DEFAULT(struct lookup, param_init, CR_KIND_INIT, "normal",
-                   "How the table begins."),
+                   "Initial table."),
     CR_ENUM_DEFAULT(struct lookup, target, TARGET_CPU, "CPU|DEVICE",
-                    "With DEVICE, numbers are treated as by Embedding."),
+                    "DEVICE: indices are checked as Embedding does."),
     CR_ENUM_DEFAULT(
         struct lookup, slice_mode, 0,
         "batch_slice|field_slice|table_row_slice|table_column_slice",
-        "How MindSpore shares the table out; nothing is shared here."),
+        "How MindSpore splits the table among devices; has no effect here."),
     CR_REAL_OPTIONAL(struct lookup, max_norm, 1e-30, 1e30,
-                     "Rows that are longer are scaled down to this length."),
-    CR_BOOL_DEFAULT(
-        struct lookup, sparse, true,
-        "Must be true where target is CPU; the gradient is the same."),
+                     "Maximum norm of a vector; longer ones are scaled down to "
+                     "it."),
+    CR_BOOL_DEFAULT(struct lookup, sparse, true,
+                    "Must be true if target is CPU; the gradient is the same."),
     { 0 },
 };
 
@@ -84,11 +88,10 @@ static struct cr_val *lookup_build(struct cr_build *b,
 const struct cr_cell cr_cell_embedding_lookup = {
     .about = {
         .name = "EmbeddingLookup",
-        .summary = "A learned row for every number, zeros for those out of "
-                   "range.",
+        .summary = "Embedding that gives zeros for indices out of range.",
         .detail = "Input int32 of any shape (batch, ...), output (batch, ..., "
                   "embedding_size). Parameter: embedding_table (vocab_size, "
-                  "embedding_size). Numbers below 0 are out of range too.",
+                  "embedding_size). Negative indices are out of range too.",
         .example = "network:\n"
                    "  inputs: {tokens: {shape: [16], type: int32}}\n"
                    "  cells:\n"

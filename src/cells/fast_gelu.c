@@ -29,7 +29,7 @@ CR_POINTWISE_CELL(fast_gelu, void, x, 1.5, 2, )
 const struct cr_cell cr_cell_fast_gelu = {
     .about = {
         .name = "FastGelu",
-        .summary = "x / (1 + exp(-1.702 x)).",
+        .summary = "Fast GELU: x / (1 + exp(-1.702 x)).",
         .detail = "Any shape.",
         .example = "network: [Flatten, {Dense: [784, 10]}, FastGelu]\n",
     },

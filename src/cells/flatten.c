@@ -11,7 +11,7 @@ static struct cr_val *flatten_build(struct cr_build *b,
 const struct cr_cell cr_cell_flatten = {
     .about = {
         .name = "Flatten",
-        .summary = "Makes one dimension of several.",
+        .summary = "Flattens a range of dimensions into one.",
         .detail = "Input (batch, ...), output (batch, features) with the "
                   "defaults.",
         .example = "network: [Flatten, {Dense: [784, 10]}]\n",

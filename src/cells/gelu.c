@@ -8,7 +8,7 @@ struct gelu {
 
 static const struct cr_opt gelu_opts[] = {
     CR_BOOL_DEFAULT(struct gelu, approximate, true,
-                    "Take the formula with tanh instead of erf."),
+                    "Use the tanh approximation instead of erf."),
     { 0 },
 };
 
@@ -24,9 +24,9 @@ static struct cr_val *gelu_build(struct cr_build *b, struct cr_val *const *in)
 const struct cr_cell cr_cell_gelu = {
     .about = {
         .name = "GELU",
-        .summary = "Gaussian error linear unit.",
-        .detail = "approximate: x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), "
-                  "else x/2 (1 + erf(x/sqrt 2)).",
+        .summary = "GELU: Gaussian error linear unit.",
+        .detail = "x/2 (1 + erf(x/sqrt 2)); with approximate x/2 (1 + "
+                  "tanh(sqrt(2/pi) (x + 0.044715 x^3))).",
         .example = "network: [Flatten, {Dense: [784, 10]}, GELU]\n",
         .opts = gelu_opts,
         .size = sizeof(struct gelu),

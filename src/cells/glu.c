@@ -102,7 +102,7 @@ static const struct cr_op glu_op = {
 
 static const struct cr_opt glu_opts[] = {
     CR_INT_DEFAULT(struct cr_softmax, axis, -1, -CR_RANK_MAX, CR_RANK_MAX - 1,
-                   "The axis that is halved."),
+                   "The axis to split in halves."),
     { 0 },
 };
 
@@ -114,9 +114,10 @@ static struct cr_val *glu_build(struct cr_build *b, struct cr_val *const *in)
 const struct cr_cell cr_cell_glu = {
     .about = {
         .name = "GLU",
-        .summary = "One half of x, gated by the sigmoid of the other.",
-        .detail = "Any shape with an even size along the axis, which it "
-                  "halves.",
+        .summary = "GLU, gated linear unit: one half of x times the sigmoid of "
+                   "the other.",
+        .detail = "Any shape with an even size along the axis; the output has "
+                  "half that size.",
         .example = "network: [Flatten, {Dense: [784, 10]}, GLU]\n",
         .opts = glu_opts,
         .size = sizeof(struct cr_softmax),

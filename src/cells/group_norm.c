@@ -11,18 +11,18 @@ struct group_norm {
 
 static const struct cr_opt group_norm_opts[] = {
     CR_INT(struct group_norm, num_groups, 1, CR_DIM_MAX,
-           "Groups of neighbouring channels."),
-    CR_INT_OPTIONAL(
-        struct group_norm, num_channels, 1, CR_DIM_MAX,
-        "Channels that come in; taken from the input if not given."),
+           "Number of groups; must divide num_channels."),
+    CR_INT_OPTIONAL(struct group_norm, num_channels, 1, CR_DIM_MAX,
+                    "Input channels. Default: inferred from the input."),
     CR_REAL_POS_DEFAULT(struct group_norm, eps, 1e-5, 1e30,
                         "Added to the variance."),
     CR_BOOL_DEFAULT(struct group_norm, affine, true,
-                    "Train gamma and beta; without they stay as they begin."),
+                    "Train gamma and beta; if false they keep their initial "
+                    "values."),
     CR_OBJ_OPTIONAL(struct group_norm, gamma_init, CR_KIND_INIT,
-                    "How gamma begins; ones if not given."),
+                    "Initial gamma. Default: ones."),
     CR_OBJ_OPTIONAL(struct group_norm, beta_init, CR_KIND_INIT,
-                    "How beta begins; zeros if not given."),
+                    "Initial beta. Default: zeros."),
     { 0 },
 };
 
@@ -61,11 +61,12 @@ static struct cr_val *group_norm_build(struct cr_build *b,
 const struct cr_cell cr_cell_group_norm = {
     .about = {
         .name = "GroupNorm",
-        .summary = "Groups of channels of each sample normalised.",
+        .summary = "Group normalisation: normalises groups of channels of each "
+                   "sample.",
         .detail = "Input (N, C, ...). y = (x - mean) / sqrt(variance + eps) "
-                  "gamma + beta, with mean and (biased) variance of each "
-                  "group of C / num_groups channels of each sample. "
-                  "Parameters: gamma, beta (C).",
+                  "gamma + beta, with the mean and biased variance of each "
+                  "group of C / num_groups consecutive channels of each "
+                  "sample. Parameters: gamma, beta (C).",
         .example = "network: {norm: {GroupNorm: {num_groups: 2, "
                    "num_channels: 4}}, flatten: Flatten, fc: {Dense: "
                    "{out_channels: 10}}}\n",

@@ -7,7 +7,10 @@ struct h_shrink {
 };
 
 static const struct cr_opt h_shrink_opts[] = {
-    CR_REAL_DEFAULT(struct h_shrink, lambd, 0.5, 0, 1e30, "Half of what is 0."),
+    CR_REAL_DEFAULT(struct h_shrink, lambd, 0.5, 0, 1e30,
+                    "Elements within "
+                    "lambd of 0 become "
+                    "0."),
     { 0 },
 };
 
@@ -30,7 +33,7 @@ CR_POINTWISE_CELL(h_shrink, struct h_shrink, x, 0.3, 0.5, )
 const struct cr_cell cr_cell_h_shrink = {
     .about = {
         .name = "HShrink",
-        .summary = "x, and 0 near 0.",
+        .summary = "Hard shrink: 0 if |x| <= lambd, else x.",
         .detail = "Any shape.",
         .example = "network: [Flatten, {Dense: [784, 10]}, HShrink]\n",
         .opts = h_shrink_opts,

@@ -17,7 +17,7 @@ CR_POINTWISE_CELL(h_sigmoid, void, x, 0.3, 0.5, )
 const struct cr_cell cr_cell_h_sigmoid = {
     .about = {
         .name = "HSigmoid",
-        .summary = "min(max((x + 3) / 6, 0), 1).",
+        .summary = "Hard sigmoid: min(max((x + 3) / 6, 0), 1).",
         .detail = "Any shape.",
         .example = "network: [Flatten, {Dense: [784, 10]}, HSigmoid]\n",
     },

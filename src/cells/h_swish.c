@@ -18,7 +18,7 @@ CR_POINTWISE_CELL(h_swish, void, x, 0.3, 0.5, )
 const struct cr_cell cr_cell_h_swish = {
     .about = {
         .name = "HSwish",
-        .summary = "x min(max(x + 3, 0), 6) / 6.",
+        .summary = "Hard swish: x min(max(x + 3, 0), 6) / 6.",
         .detail = "Any shape.",
         .example = "network: [Flatten, {Dense: [784, 10]}, HSwish]\n",
     },

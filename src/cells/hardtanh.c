@@ -9,8 +9,10 @@ struct hardtanh {
 
 static const struct cr_opt hardtanh_opts[] = {
     CR_REAL_DEFAULT(struct hardtanh, min_val, -1, -1e30, 1e30,
-                    "The lower end."),
-    CR_REAL_DEFAULT(struct hardtanh, max_val, 1, -1e30, 1e30, "The upper end."),
+                    "Minimum of the output."),
+    CR_REAL_DEFAULT(struct hardtanh, max_val, 1, -1e30, 1e30,
+                    "Maximum of the "
+                    "output."),
     { 0 },
 };
 
@@ -43,7 +45,7 @@ CR_POINTWISE_CELL(hardtanh, struct hardtanh, x, 0.3, 0.5, )
 const struct cr_cell cr_cell_hardtanh = {
     .about = {
         .name = "Hardtanh",
-        .summary = "x, cut off at min_val and max_val.",
+        .summary = "Hard tanh: x clipped to [min_val, max_val].",
         .detail = "Any shape.",
         .example = "network: [Flatten, {Dense: [784, 10]}, Hardtanh]\n",
         .opts = hardtanh_opts,

@@ -11,8 +11,8 @@ static struct cr_val *identity_build(struct cr_build *b,
 const struct cr_cell cr_cell_identity = {
     .about = {
         .name = "Identity",
-        .summary = "What comes in goes out.",
-        .detail = "Any shape; costs nothing.",
+        .summary = "Returns its input unchanged.",
+        .detail = "Any shape; computes nothing.",
         .example = "network: [Flatten, {Dense: [784, 10]}, Identity]\n",
     },
     .min_inputs = 1,

@@ -10,13 +10,14 @@ static struct cr_val *instance_norm1d_build(struct cr_build *b,
 const struct cr_cell cr_cell_instance_norm1d = {
     .about = {
         .name = "InstanceNorm1d",
-        .summary = "Each channel of each sample normalised.",
+        .summary = "Instance normalisation of each channel of each sample, "
+                   "over (N, C, L).",
         .detail = "Input (N, C, L). y = (x - mean) / sqrt(variance + eps) "
-                  "gamma + beta, with mean and (biased) variance of each "
+                  "gamma + beta, with the mean and biased variance of each "
                   "channel of each sample, in training and prediction. "
-                  "Parameters: gamma, beta (C), and moving_mean and "
-                  "moving_variance (C), which MindSpore has too and which "
-                  "nothing moves or reads.",
+                  "Parameters: gamma, beta (C), and moving_mean, "
+                  "moving_variance (C), which MindSpore has too but which are "
+                  "neither updated nor used.",
         .example = "network: {norm: {InstanceNorm1d: {num_features: 2}}, "
                    "flatten: Flatten, fc: {Dense: {out_channels: 10}}}\n",
         .opts = cr_instance_norm_opts,

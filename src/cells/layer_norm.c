@@ -15,18 +15,20 @@ struct layer_norm {
 static const struct cr_opt layer_norm_opts[] = {
     CR_INTS_OPTIONAL(
         struct layer_norm, normalized_shape, 1, CR_DIM_MAX,
-        "Shape of gamma and beta; taken from the input if not given."),
+        "Shape of gamma and beta. Default: inferred from the input."),
     CR_INT_DEFAULT(struct layer_norm, begin_norm_axis, -1, -CR_RANK_MAX,
-                   CR_RANK_MAX - 1, "First axis of those that are normalised."),
+                   CR_RANK_MAX - 1,
+                   "First axis to normalise; all axes after "
+                   "it are normalised too."),
     CR_INT_DEFAULT(struct layer_norm, begin_params_axis, -1, -CR_RANK_MAX,
                    CR_RANK_MAX - 1,
-                   "First axis of those that normalized_shape describes."),
+                   "First axis of normalized_shape in the input."),
     CR_OBJ_OPTIONAL(struct layer_norm, gamma_init, CR_KIND_INIT,
-                    "How gamma begins; ones if not given."),
+                    "Initial gamma. Default: ones."),
     CR_OBJ_OPTIONAL(struct layer_norm, beta_init, CR_KIND_INIT,
-                    "How beta begins; zeros if not given."),
+                    "Initial beta. Default: zeros."),
     CR_REAL_POS_DEFAULT(struct layer_norm, epsilon, 1e-7, 1e30,
-                        "Added to the variance (PyTorch: 1e-5)."),
+                        "Added to the variance (PyTorch's default: 1e-5)."),
     { 0 },
 };
 
@@ -80,9 +82,9 @@ static struct cr_val *layer_norm_build(struct cr_build *b,
 const struct cr_cell cr_cell_layer_norm = {
     .about = {
         .name = "LayerNorm",
-        .summary = "The last axes normalised, scaled and shifted.",
+        .summary = "Layer normalisation over the last axes.",
         .detail = "y = (x - mean) / sqrt(variance + epsilon) gamma + beta, "
-                  "with mean and (biased) variance over the axes from "
+                  "with the mean and biased variance over the axes from "
                   "begin_norm_axis on. Parameters: gamma, beta "
                   "(normalized_shape), the shape of the axes from "
                   "begin_params_axis on.",

@@ -10,7 +10,7 @@ struct leaky_relu {
 
 static const struct cr_opt leaky_relu_opts[] = {
     CR_REAL_DEFAULT(struct leaky_relu, alpha, 0.2, -1e30, 1e30,
-                    "Slope below zero (PyTorch's default is 0.01)."),
+                    "Slope for negative x (PyTorch's default: 0.01)."),
     { 0 },
 };
 
@@ -33,7 +33,7 @@ CR_POINTWISE_CELL(leaky_relu, struct leaky_relu, x, 0.3, 0.5,
 const struct cr_cell cr_cell_leaky_relu = {
     .about = {
         .name = "LeakyReLU",
-        .summary = "x where x is not negative, alpha x elsewhere.",
+        .summary = "Leaky ReLU: x if x >= 0, else alpha x.",
         .detail = "Any shape.",
         .example = "network: [Flatten, {Dense: [784, 10]}, {LeakyReLU: "
                    "{alpha: 0.1}}]\n",

@@ -26,7 +26,7 @@ CR_POINTWISE_CELL(log_sigmoid, void, x, 10, 6,
 const struct cr_cell cr_cell_log_sigmoid = {
     .about = {
         .name = "LogSigmoid",
-        .summary = "log(1 / (1 + exp(-x))).",
+        .summary = "Log-sigmoid: log(1 / (1 + exp(-x))).",
         .detail = "Any shape.",
         .example = "network: [Flatten, {Dense: [784, 10]}, LogSigmoid]\n",
     },

@@ -11,9 +11,9 @@ static struct cr_val *log_softmax_build(struct cr_build *b,
 const struct cr_cell cr_cell_log_softmax = {
     .about = {
         .name = "LogSoftmax",
-        .summary = "The logarithm of the softmax along an axis.",
-        .detail = "Any shape. CrossEntropyLoss has its own softmax: a "
-                  "network for it ends with logits.",
+        .summary = "Log-softmax: the logarithm of the softmax along an axis.",
+        .detail = "Any shape. Do not use it before CrossEntropyLoss, which "
+                  "expects logits.",
         .example = "network: [Flatten, {Dense: [784, 10]}, LogSoftmax]\n",
         .opts = cr_softmax_opts,
         .size = sizeof(struct cr_softmax),

@@ -142,12 +142,16 @@ static const struct cr_op lrn_op = {
 
 static const struct cr_opt lrn_opts[] = {
     CR_INT_DEFAULT(struct lrn, depth_radius, 5, 0, CR_DIM_MAX,
-                   "Neighbouring channels on either side."),
-    CR_REAL_DEFAULT(struct lrn, bias, 1, -1e30, 1e30, "Added to the sum."),
-    CR_REAL_DEFAULT(struct lrn, alpha, 1, -1e30, 1e30, "Weight of the sum."),
-    CR_REAL_DEFAULT(struct lrn, beta, 0.5, -1e30, 1e30, "The exponent."),
+                   "Number of neighbouring channels on each side."),
+    CR_REAL_DEFAULT(struct lrn, bias, 1, -1e30, 1e30,
+                    "Constant added to the "
+                    "sum of squares."),
+    CR_REAL_DEFAULT(struct lrn, alpha, 1, -1e30, 1e30,
+                    "Factor of the sum of "
+                    "squares."),
+    CR_REAL_DEFAULT(struct lrn, beta, 0.5, -1e30, 1e30, "Exponent."),
     CR_ENUM_DEFAULT(struct lrn, norm_region, 0, "ACROSS_CHANNELS",
-                    "What is summed over."),
+                    "Region of the sum: the channels."),
     { 0 },
 };
 
@@ -159,7 +163,7 @@ static struct cr_val *lrn_build(struct cr_build *b, struct cr_val *const *in)
 const struct cr_cell cr_cell_lrn = {
     .about = {
         .name = "LRN",
-        .summary = "x over a power of its neighbouring channels.",
+        .summary = "LRN: local response normalisation across channels.",
         .detail = "Input (N, C, H, W). y_c = x_c / (bias + alpha sum "
                   "x_j^2)^beta over the channels j within depth_radius of c.",
         .example = "network: {norm: LRN, flatten: Flatten, fc: {Dense: [784, "

@@ -16,19 +16,20 @@ static struct cr_val *lstm_build(struct cr_build *b, struct cr_val *const *in)
 const struct cr_cell cr_cell_lstm = {
     .about = {
         .name = "LSTM",
-        .summary = "Long short-term memory over a sequence, in layers.",
-        .detail = "Called with x, hx: the pair (h_0, c_0) (zeros if not "
-                  "given) and seq_length, the steps of each sample (int32, "
-                  "all if not given). x is (time, batch, input_size), or "
-                  "(batch, time, input_size) with batch_first; output the "
-                  "same with hidden_size features, twice as many if "
+        .summary = "LSTM: long short-term memory over a sequence, one or more "
+                   "layers.",
+        .detail = "Called with x; hx, the pair (h_0, c_0) (default: zeros); "
+                  "and seq_length, the number of time steps of each sample "
+                  "(int32; default: all). x is (time, batch, input_size), or "
+                  "(batch, time, input_size) with batch_first; the output is "
+                  "the same with hidden_size features, twice as many if "
                   "bidirectional; states are (layers * directions, batch, "
-                  "hidden_size). Returns (output, (h_n, c_n)). Gates in "
-                  "the order input, forget, cell, output: c = f c + i g, h "
-                  "= o tanh(c). Beyond a sample's steps output is 0 and "
-                  "its state rests. Parameters of each layer: "
-                  "weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0; "
-                  "with _reverse behind those that run backwards in time.",
+                  "hidden_size). Returns (output, (h_n, c_n)). Gates in the "
+                  "order input, forget, cell, output: c = f c + i g, h = o "
+                  "tanh(c). After the last time step of a sample the output is "
+                  "0 and its state does not change. Parameters of each layer: "
+                  "weight_ih_l0, weight_hh_l0, bias_ih_l0, bias_hh_l0, with "
+                  "the suffix _reverse for the reverse direction.",
         .example = "network:\n"
                    "  inputs: {x: {shape: [20, 8]}}\n"
                    "  cells: {rec: {LSTM: {hidden_size: 16, "

@@ -17,7 +17,7 @@ static struct cr_val *lstm_cell_build(struct cr_build *b,
 const struct cr_cell cr_cell_lstm_cell = {
     .about = {
         .name = "LSTMCell",
-        .summary = "One step of LSTM.",
+        .summary = "One time step of an LSTM.",
         .detail = "Called with x (batch, input_size) and hx, the pair (h, "
                   "c), each (batch, hidden_size); returns (h', c'). "
                   "Parameters: weight_ih, weight_hh, bias_ih, bias_hh.",

@@ -10,10 +10,11 @@ static struct cr_val *max_pool2d_build(struct cr_build *b,
 const struct cr_cell cr_cell_max_pool2d = {
     .about = {
         .name = "MaxPool2d",
-        .summary = "The largest of each window.",
-        .detail = "Input (N, C, H, W), or one sample without N; output the "
-                  "same with a number for each window. Of equals the first "
-                  "is taken, NaN wins; padding is never the largest.",
+        .summary = "2-D max pooling.",
+        .detail = "Input (N, C, H, W) or one sample (C, H, W); output the same "
+                  "with one value per window. Of equal elements the first is "
+                  "taken; NaN is larger than any number; padding is never the "
+                  "maximum.",
         .example = "network: {pool: {MaxPool2d: {kernel_size: 2, stride: "
                    "2}}, flatten: Flatten, fc: {Dense: {out_channels: 10}}}\n",
         .opts = cr_max_pool2d_opts,

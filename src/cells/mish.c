@@ -41,7 +41,7 @@ CR_POINTWISE_CELL(mish, void, x, 1.5, 2.5, )
 const struct cr_cell cr_cell_mish = {
     .about = {
         .name = "Mish",
-        .summary = "x tanh(log(1 + exp(x))).",
+        .summary = "Mish: x tanh(log(1 + exp(x))).",
         .detail = "Any shape.",
         .example = "network: [Flatten, {Dense: [784, 10]}, Mish]\n",
     },

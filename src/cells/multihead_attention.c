@@ -28,23 +28,24 @@ struct multihead_attention {
 
 static const struct cr_opt multihead_attention_opts[] = {
     CR_INT(struct multihead_attention, embed_dim, 1, CR_DIM_MAX,
-           "Features of queries and of the result."),
+           "Features of the query and the output."),
     CR_INT(struct multihead_attention, num_heads, 1, CR_DIM_MAX,
-           "Heads; embed_dim is shared out to them."),
+           "Number of heads; must divide embed_dim."),
     CR_REAL_DEFAULT(struct multihead_attention, dropout, 0, 0, 1 - DBL_EPSILON,
-                    "Probability that a weight is zeroed in training."),
+                    "Probability that an attention weight is zeroed in "
+                    "training."),
     CR_BOOL_DEFAULT(struct multihead_attention, has_bias, true,
-                    "Add a learned offset to all projections."),
+                    "Add a bias to all projections."),
     CR_BOOL_DEFAULT(struct multihead_attention, add_bias_kv, false,
-                    "Put a learned key and its value behind all others."),
+                    "Append a learned key and value to the keys and values."),
     CR_BOOL_DEFAULT(struct multihead_attention, add_zero_attn, false,
-                    "Put a key and a value of zeros behind all others."),
+                    "Append a key and a value of zeros."),
     CR_INT_OPTIONAL(struct multihead_attention, kdim, 1, CR_DIM_MAX,
-                    "Features of keys; embed_dim if not given."),
+                    "Features of the key. Default: embed_dim."),
     CR_INT_OPTIONAL(struct multihead_attention, vdim, 1, CR_DIM_MAX,
-                    "Features of values; embed_dim if not given."),
+                    "Features of the value. Default: embed_dim."),
     CR_BOOL_DEFAULT(struct multihead_attention, batch_first, false,
-                    "Inputs are (N, L, E), not (L, N, E)."),
+                    "Inputs are (N, L, E) instead of (L, N, E)."),
     { 0 },
 };
 
@@ -54,9 +55,10 @@ struct call {
 
 static const struct cr_opt call_opts[] = {
     CR_BOOL_DEFAULT(struct call, need_weights, true,
-                    "Return the weights too; without, a tuple of one."),
+                    "Also return the attention weights; otherwise a tuple with "
+                    "the output alone."),
     CR_BOOL_DEFAULT(struct call, average_attn_weights, true,
-                    "Their mean over heads."),
+                    "Average the attention weights over the heads."),
     { 0 },
 };
 
@@ -297,20 +299,20 @@ static const char *const multihead_attention_inputs[] = {
 const struct cr_cell cr_cell_multihead_attention = {
     .about = {
         .name = "MultiheadAttention",
-        .summary = "Queries look at keys and take a mixture of their values.",
-        .detail = "Called with query (L, N, E), key (S, N, kdim) and value "
-                  "(S, N, vdim), with N first if batch_first, or without N; "
-                  "key_padding_mask (N, S); attn_mask (L, S) or (N "
-                  "num_heads, L, S): bool masks hide keys where they are "
-                  "true, real ones are added to the scores. Returns (output, "
-                  "weights): (L, N, E), and (N, L, S), or (N, num_heads, L, "
-                  "S) with average_attn_weights=False in the call, or a "
-                  "tuple of the output alone with need_weights=False. A "
-                  "query that sees no key gives NaN. Parameters: "
+        .summary = "Multi-head scaled dot-product attention.",
+        .detail = "Called with query (L, N, E), key (S, N, kdim) and value (S, "
+                  "N, vdim), with N first if batch_first, or without N; "
+                  "key_padding_mask (N, S); attn_mask (L, S) or (N num_heads, "
+                  "L, S). Bool masks exclude keys where they are true, float "
+                  "masks are added to the scores. Returns (output, weights): "
+                  "(L, N, E), and (N, L, S), or (N, num_heads, L, S) with "
+                  "average_attn_weights=False in the call; with "
+                  "need_weights=False a tuple of the output alone. A query "
+                  "whose keys are all excluded gives NaN. Parameters: "
                   "in_proj_weight (3 E, E), or q_proj_weight, k_proj_weight, "
-                  "v_proj_weight where kdim or vdim is another; in_proj_bias "
-                  "(3 E), out_proj.weight (E, E), out_proj.bias (E), and "
-                  "bias_k, bias_v (1, 1, E) with add_bias_kv.",
+                  "v_proj_weight if kdim or vdim differs from embed_dim; "
+                  "in_proj_bias (3 E), out_proj.weight (E, E), out_proj.bias "
+                  "(E), and bias_k, bias_v (1, 1, E) with add_bias_kv.",
         .example = "network:\n"
                    "  inputs: {x: {shape: [16, 32]}}\n"
                    "  cells: {attn: {MultiheadAttention: {embed_dim: 32, "

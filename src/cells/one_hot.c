@@ -4,13 +4,13 @@
 
 static const struct cr_opt one_hot_opts[] = {
     CR_INT_DEFAULT(struct cr_one_hot, axis, -1, -CR_RANK_MAX, CR_RANK_MAX - 1,
-                   "Where the new axis stands in the result."),
+                   "Position of the new axis in the output."),
     CR_INT_DEFAULT(struct cr_one_hot, depth, 1, 1, CR_DIM_MAX,
                    "Length of the new axis."),
     CR_REAL_DEFAULT(struct cr_one_hot, on_value, 1, -DBL_MAX, DBL_MAX,
-                    "What stands at the number."),
+                    "Value at the index."),
     CR_REAL_DEFAULT(struct cr_one_hot, off_value, 0, -DBL_MAX, DBL_MAX,
-                    "What stands elsewhere."),
+                    "Value elsewhere."),
     { 0 },
 };
 
@@ -23,9 +23,9 @@ static struct cr_val *one_hot_build(struct cr_build *b,
 const struct cr_cell cr_cell_one_hot = {
     .about = {
         .name = "OneHot",
-        .summary = "on_value at the place that a number names.",
-        .detail = "Input int32 of any shape, output with one axis more. A "
-                  "number out of range is off everywhere.",
+        .summary = "One-hot encoding along a new axis.",
+        .detail = "Input int32 of any shape; the output has one more axis. An "
+                  "index out of range gives off_value everywhere.",
         .example = "network: {hot: {OneHot: {depth: 10}}, flatten: Flatten, "
                    "fc: {Dense: {out_channels: 10}}}\n",
         .opts = one_hot_opts,

@@ -161,12 +161,13 @@ static const struct cr_op pad_op = {
 
 static const struct cr_opt pad_opts[] = {
     CR_INTS(struct pad, paddings, 0, CR_DIM_MAX,
-            "Elements before and behind, a pair for each dimension, the "
-            "batch's first: [[0, 0], [1, 1]].",
+            "Number of elements before and after each dimension, a pair for "
+            "each, the batch's first: [[0, 0], [1, 1]].",
             .pairs = true),
     CR_ENUM_DEFAULT(
         struct pad, mode, CONSTANT, "CONSTANT|REFLECT|SYMMETRIC",
-        "Zeros, or the input's elements without or with its border."),
+        "CONSTANT: zeros. REFLECT: the input mirrored without its border. "
+        "SYMMETRIC: with its border."),
     { 0 },
 };
 
@@ -178,7 +179,7 @@ static struct cr_val *pad_build(struct cr_build *b, struct cr_val *const *in)
 const struct cr_cell cr_cell_pad = {
     .about = {
         .name = "Pad",
-        .summary = "More elements before and behind each dimension.",
+        .summary = "Padding before and after each dimension.",
         .detail = "Any shape.",
         .example = "network: {pad: {Pad: {paddings: [[0, 0], [0, 0], [2, 2], "
                    "[2, 2]]}}, flatten: Flatten, fc: {Dense: {out_channels: "

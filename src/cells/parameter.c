@@ -9,16 +9,15 @@ struct parameter {
 };
 
 static const struct cr_opt parameter_opts[] = {
-    CR_SHAPE(struct parameter, shape, "Its shape; [] for a single number."),
+    CR_SHAPE(struct parameter, shape, "Shape; [] for a scalar."),
     CR_OBJ_OPTIONAL(
         struct parameter, init, CR_KIND_INIT,
-        "Initial values; normally distributed with deviation 0.01 if "
-        "not given."),
+        "Initial values. Default: normally distributed with standard deviation "
+        "0.01."),
     CR_BOOL_DEFAULT(
         struct parameter, requires_grad, true,
-        "Train it. false: state, which begins with zeros unless init "
-        "says otherwise, and which assign(NAME, value) moves in "
-        "training."),
+        "Train it. false: state, initialised with zeros unless init says "
+        "otherwise, which assign(NAME, value) updates in"),
     { 0 },
 };
 
@@ -45,14 +44,15 @@ static struct cr_val *parameter_build(struct cr_build *b,
 const struct cr_cell cr_cell_parameter = {
     .about = {
         .name = "Parameter",
-        .summary = "A learned tensor.",
+        .summary = "Parameter: a learned tensor.",
         .detail = "A member of `cells` that `construct` uses by its name, "
-                  "without a call. No input; its parameter has the member's "
-                  "own name. assign(NAME, value), alone on its line, gives "
-                  "one with requires_grad false another value when training "
-                  "computes the forward pass, for each micro-batch; the name "
-                  "reads the value before. It is saved in checkpoints, and "
-                  "evaluation and prediction leave it alone.",
+                  "without a call. It has no input; its parameter has the "
+                  "member's name. With requires_grad false it is state: "
+                  "assign(NAME, value), on a line of its own, gives it a new "
+                  "value each time training computes the forward pass, once "
+                  "per micro-batch, and the name reads the value before that. "
+                  "It is saved in checkpoints; evaluation and prediction do "
+                  "not change it.",
         .example = "network:\n"
                    "  cells: {scale: {Parameter: {shape: [4], init: One}}}\n"
                    "  inputs: {x: {shape: [4]}}\n"

@@ -18,10 +18,10 @@ struct positional_encoding {
 static const struct cr_opt positional_encoding_opts[] = {
     CR_INT_OPTIONAL(
         struct positional_encoding, dim, 1, CR_DIM_MAX,
-        "Features of a position, an even number; taken from the input "
-        "if not given."),
+        "Features of each position, an even number. Default: inferred from the "
+        "input."),
     CR_INT_DEFAULT(struct positional_encoding, maxlen, 10000, 1, CR_DIM_MAX,
-                   "The most positions that may come in."),
+                   "Maximum number of positions."),
     CR_REAL_DEFAULT(struct positional_encoding, dropout_rate, 0.1, 0,
                     1 - DBL_EPSILON, "Probability that an element is zeroed."),
     { 0 },
@@ -92,7 +92,7 @@ static void encode_backward(const struct cr_op_ctx *s)
 
 static const struct cr_op encode_op = {
     .about = { .name = "positional_encoding",
-               .summary = "Adds sines of the position." },
+               .summary = "Adds the sinusoidal table of positions." },
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,
@@ -165,10 +165,11 @@ static struct cr_val *positional_encoding_build(struct cr_build *b,
 const struct cr_cell cr_cell_positional_encoding = {
     .about = {
         .name = "PositionalEncoding",
-        .summary = "Tells positions apart by sines of several wavelengths.",
+        .summary = "Sinusoidal positional encoding (Vaswani et al. 2017).",
         .detail = "Input (N, L, dim), output the same: dropout(x sqrt(dim) + "
-                  "table), where row p of the table is sin(p f), cos(p f) for "
-                  "dim / 2 frequencies f = 10000^(-2i / dim). No parameters.",
+                  "table), where row p of the table has sin(p f) and cos(p f) "
+                  "for the dim / 2 frequencies f = 10000^(-2i / dim). No "
+                  "parameters.",
         .example = "network:\n"
                    "  inputs: {tokens: {shape: [16], type: int32}}\n"
                    "  cells:\n"

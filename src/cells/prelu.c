@@ -11,9 +11,9 @@ struct prelu {
 
 static const struct cr_opt prelu_opts[] = {
     CR_INT_DEFAULT(struct prelu, channel, 1, 1, CR_DIM_MAX,
-                   "Slopes: 1, or one for each channel (second dimension)."),
-    CR_OBJ_DEFAULT(struct prelu, w, CR_KIND_INIT, "0.25",
-                   "How the slopes begin."),
+                   "Number of slopes: 1, or the number of channels (second "
+                   "dimension)."),
+    CR_OBJ_DEFAULT(struct prelu, w, CR_KIND_INIT, "0.25", "Initial slopes."),
     { 0 },
 };
 
@@ -37,7 +37,7 @@ static struct cr_val *prelu_build(struct cr_build *b, struct cr_val *const *in)
 const struct cr_cell cr_cell_prelu = {
     .about = {
         .name = "PReLU",
-        .summary = "x where x is positive, a learned w x elsewhere.",
+        .summary = "PReLU: x if x > 0, else a learned slope w times x.",
         .detail = "Any shape with a batch. Parameter: w (channel).",
         .example = "network: [Flatten, {Dense: [784, 10]}, PReLU]\n",
         .opts = prelu_opts,

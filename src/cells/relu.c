@@ -9,8 +9,8 @@ static struct cr_val *relu_build(struct cr_build *b, struct cr_val *const *in)
 const struct cr_cell cr_cell_relu = {
     .about = {
         .name = "ReLU",
-        .summary = "max(x, 0).",
-        .detail = "Any shape. NaN stays NaN, so that it is noticed.",
+        .summary = "ReLU, rectified linear unit: max(x, 0).",
+        .detail = "Any shape. NaN gives NaN.",
         .example = "network: [Flatten, {Dense: [784, 10]}, ReLU]\n",
     },
     .min_inputs = 1,

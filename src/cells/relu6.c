@@ -17,7 +17,7 @@ CR_POINTWISE_CELL(relu6, void, x, 0.3, 0.5, )
 const struct cr_cell cr_cell_relu6 = {
     .about = {
         .name = "ReLU6",
-        .summary = "min(max(x, 0), 6).",
+        .summary = "ReLU6: min(max(x, 0), 6).",
         .detail = "Any shape.",
         .example = "network: [Flatten, {Dense: [784, 10]}, ReLU6]\n",
     },

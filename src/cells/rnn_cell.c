@@ -18,9 +18,9 @@ static struct cr_val *rnn_cell_build(struct cr_build *b,
 const struct cr_cell cr_cell_rnn_cell = {
     .about = {
         .name = "RNNCell",
-        .summary = "One step of RNN.",
-        .detail = "Called with x (batch, input_size) and hx, the state "
-                  "(batch, hidden_size); returns h'. Parameters: "
+        .summary = "One time step of an RNN.",
+        .detail = "Called with x (batch, input_size) and hx, the state h "
+                  "(batch, hidden_size); returns the next state. Parameters: "
                   "weight_ih, weight_hh, bias_ih, bias_hh.",
         .example = "network:\n"
                    "  inputs: {x: {shape: [8]}, h: {shape: [4]}}\n"

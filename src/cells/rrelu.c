@@ -72,9 +72,9 @@ static const struct cr_op rrelu_op = {
 
 static const struct cr_opt rrelu_opts[] = {
     CR_REAL_DEFAULT(struct rrelu, lower, 0.125, -1e30, 1e30,
-                    "The least slope below zero."),
+                    "Minimum slope for negative x."),
     CR_REAL_DEFAULT(struct rrelu, upper, 1.0 / 3, -1e30, 1e30,
-                    "The greatest slope below zero."),
+                    "Maximum slope for negative x."),
     { 0 },
 };
 
@@ -96,8 +96,10 @@ static struct cr_val *rrelu_build(struct cr_build *b, struct cr_val *const *in)
 const struct cr_cell cr_cell_rrelu = {
     .about = {
         .name = "RReLU",
-        .summary = "x where x is not negative, a random part of it elsewhere.",
-        .detail = "Any shape. Random in prediction too.",
+        .summary = "RReLU, randomised leaky ReLU: x if x >= 0, else a random "
+                   "slope times x.",
+        .detail = "Any shape. The slopes are random in prediction too, as in "
+                  "MindSpore.",
         .example = "network: [Flatten, {Dense: [784, 10]}, RReLU]\n",
         .opts = rrelu_opts,
         .size = sizeof(struct rrelu),

@@ -22,8 +22,7 @@ CR_POINTWISE_CELL(selu, void, y, 5, 0.5, )
 const struct cr_cell cr_cell_selu = {
     .about = {
         .name = "SeLU",
-        .summary = "scale x where x is positive, scale alpha (exp(x) - 1) "
-                   "elsewhere.",
+        .summary = "SELU: scale x if x > 0, else scale alpha (exp(x) - 1).",
         .detail = "Any shape. alpha = 1.67326324, scale = 1.05070098.",
         .example = "network: [Flatten, {Dense: [784, 10]}, SeLU]\n",
     },

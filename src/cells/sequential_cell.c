@@ -14,12 +14,13 @@ static const struct cr_opt sequential_cell_opts[] = {
 const struct cr_cell cr_cell_sequential_cell = {
     .about = {
         .name = "SequentialCell",
-        .summary = "Cells called one after the other.",
-        .detail = "A list alone means the same. Members are called 0, 1, ..., "
-                  "their parameters 0.weight and so on; a map gives them "
-                  "names of their own. Below `cells` a member may also be the "
-                  "name of one declared before: then that is called, and the "
-                  "last cell that takes it gives its parameters their names.",
+        .summary = "Calls its cells in order.",
+        .detail = "A list of cells without a type means the same. Members are "
+                  "named 0, 1, ..., so their parameters are 0.weight and so "
+                  "on; a map gives them names. Under `cells` a member may also "
+                  "be the name of a cell declared before: that cell is called, "
+                  "and the last container that lists it prefixes the names of "
+                  "its parameters.",
         .example = "network: {SequentialCell: [Flatten, {Dense: [784, 10]}]}\n"
                    "---\n"
                    "network:\n"

@@ -10,7 +10,7 @@ static struct cr_val *sigmoid_build(struct cr_build *b,
 const struct cr_cell cr_cell_sigmoid = {
     .about = {
         .name = "Sigmoid",
-        .summary = "1 / (1 + exp(-x)).",
+        .summary = "Sigmoid: 1 / (1 + exp(-x)).",
         .detail = "Any shape.",
         .example = "network: [Flatten, {Dense: [784, 10]}, Sigmoid]\n",
     },

@@ -28,7 +28,7 @@ CR_POINTWISE_CELL(silu, void, x, 1.5, 2,
 const struct cr_cell cr_cell_silu = {
     .about = {
         .name = "SiLU",
-        .summary = "x / (1 + exp(-x)).",
+        .summary = "SiLU (swish): x / (1 + exp(-x)).",
         .detail = "Any shape.",
         .example = "network: [Flatten, {Dense: [784, 10]}, SiLU]\n",
     },

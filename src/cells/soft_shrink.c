@@ -9,7 +9,7 @@ struct soft_shrink {
 
 static const struct cr_opt soft_shrink_opts[] = {
     CR_REAL_DEFAULT(struct soft_shrink, lambd, 0.5, 0, 1e30,
-                    "Half of what is 0."),
+                    "Elements within lambd of 0 become 0."),
     { 0 },
 };
 
@@ -33,7 +33,8 @@ CR_POINTWISE_CELL(soft_shrink, struct soft_shrink, x, 0.3, 0.5, )
 const struct cr_cell cr_cell_soft_shrink = {
     .about = {
         .name = "SoftShrink",
-        .summary = "x moved towards 0 by lambd, and 0 between.",
+        .summary = "Soft shrink: x moved towards 0 by lambd, 0 within lambd of "
+                   "0.",
         .detail = "Any shape.",
         .example = "network: [Flatten, {Dense: [784, 10]}, SoftShrink]\n",
         .opts = soft_shrink_opts,

@@ -11,9 +11,9 @@ static struct cr_val *softmax_build(struct cr_build *b,
 const struct cr_cell cr_cell_softmax = {
     .about = {
         .name = "Softmax",
-        .summary = "Exponentials along an axis, divided by their sum.",
-        .detail = "Any shape. CrossEntropyLoss has its own softmax: a network "
-                  "for it ends with logits.",
+        .summary = "Softmax along an axis.",
+        .detail = "Any shape. Do not use it before CrossEntropyLoss, which "
+                  "expects logits.",
         .example = "network: [Flatten, {Dense: [784, 10]}, Softmax]\n",
         .opts = cr_softmax_opts,
         .size = sizeof(struct cr_softmax),

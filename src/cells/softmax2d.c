@@ -21,7 +21,7 @@ static struct cr_val *softmax2d_build(struct cr_build *b,
 const struct cr_cell cr_cell_softmax2d = {
     .about = {
         .name = "Softmax2d",
-        .summary = "The softmax over channels at each place.",
+        .summary = "Softmax over the channels at each position.",
         .detail = "Input (N, C, H, W), or one sample (C, H, W).",
         .example = "network: {act: Softmax2d, flatten: Flatten, fc: {Dense: "
                    "[784, 10]}}\n",

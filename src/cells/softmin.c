@@ -13,7 +13,7 @@ static struct cr_val *softmin_build(struct cr_build *b,
 const struct cr_cell cr_cell_softmin = {
     .about = {
         .name = "Softmin",
-        .summary = "The softmax of -x along an axis.",
+        .summary = "Softmin: the softmax of -x along an axis.",
         .detail = "Any shape.",
         .example = "network: [Flatten, {Dense: [784, 10]}, Softmin]\n",
         .opts = cr_softmax_opts,

@@ -18,7 +18,7 @@ CR_POINTWISE_CELL(softsign, void, x, 0.3, 0.5,
 const struct cr_cell cr_cell_softsign = {
     .about = {
         .name = "Softsign",
-        .summary = "x / (1 + abs(x)).",
+        .summary = "Softsign: x / (1 + |x|).",
         .detail = "Any shape.",
         .example = "network: [Flatten, {Dense: [784, 10]}, Softsign]\n",
     },

@@ -9,7 +9,7 @@ static struct cr_val *tanh_build(struct cr_build *b, struct cr_val *const *in)
 const struct cr_cell cr_cell_tanh = {
     .about = {
         .name = "Tanh",
-        .summary = "Hyperbolic tangent.",
+        .summary = "Tanh: hyperbolic tangent.",
         .detail = "Any shape.",
         .example = "network: [Flatten, {Dense: [784, 10]}, Tanh]\n",
     },

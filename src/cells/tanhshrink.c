@@ -17,7 +17,7 @@ CR_POINTWISE_CELL(tanhshrink, void, x, 2, 2, )
 const struct cr_cell cr_cell_tanhshrink = {
     .about = {
         .name = "Tanhshrink",
-        .summary = "x - tanh(x).",
+        .summary = "Tanhshrink: x - tanh(x).",
         .detail = "Any shape.",
         .example = "network: [Flatten, {Dense: [784, 10]}, Tanhshrink]\n",
     },

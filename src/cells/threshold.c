@@ -8,8 +8,10 @@ struct threshold {
 };
 
 static const struct cr_opt threshold_opts[] = {
-    CR_REAL(struct threshold, threshold, -1e30, 1e30, "x above this stays."),
-    CR_REAL(struct threshold, value, -1e30, 1e30, "What stands elsewhere."),
+    CR_REAL(struct threshold, threshold, -1e30, 1e30,
+            "Threshold: x is kept if "
+            "it is greater."),
+    CR_REAL(struct threshold, value, -1e30, 1e30, "Value elsewhere."),
     { 0 },
 };
 
@@ -28,7 +30,7 @@ CR_POINTWISE_CELL(threshold, struct threshold, x, 0.3, 0.5, )
 const struct cr_cell cr_cell_threshold = {
     .about = {
         .name = "Threshold",
-        .summary = "x above a threshold, a value elsewhere.",
+        .summary = "Threshold: x if x > threshold, else value.",
         .detail = "Any shape.",
         .example = "network: [Flatten, {Dense: [784, 10]}, {Threshold: [0.1, "
                    "0.1]}]\n",

@@ -14,10 +14,11 @@ struct encoder {
 
 static const struct cr_opt encoder_opts[] = {
     CR_NODE(struct encoder, encoder_layer,
-            "What a layer is: {TransformerEncoderLayer: {d_model: 64, ...}}."),
-    CR_INT(struct encoder, num_layers, 1, 10000, "How many layers."),
+            "The layer to repeat: {TransformerEncoderLayer: {d_model: 64, "
+            "...}}."),
+    CR_INT(struct encoder, num_layers, 1, 10000, "Number of layers."),
     CR_NODE(struct encoder, norm,
-            "A cell behind the last layer, as LayerNorm; none if not given."),
+            "Cell after the last layer, such as LayerNorm. Default: none."),
     { 0 },
 };
 
@@ -67,12 +68,12 @@ static const char *const encoder_inputs[] = { "src", "src_mask",
 const struct cr_cell cr_cell_transformer_encoder = {
     .about = {
         .name = "TransformerEncoder",
-        .summary = "Layers of attention and maps, one behind the other.",
-        .detail = "Called as its layers are, with src, src_mask and "
-                  "src_key_padding_mask, which all layers get; output like "
-                  "src. Layers have parameters of their own, which begin "
-                  "with the same values, as in MindSpore and PyTorch. "
-                  "Parameters: layers.0.self_attn.in_proj_weight ...",
+        .summary = "Transformer encoder: a stack of TransformerEncoderLayer.",
+        .detail = "Called with src, src_mask and src_key_padding_mask, which "
+                  "each layer receives; the output has the shape of src. Each "
+                  "layer has its own parameters, all initialised with the same "
+                  "values, as in MindSpore and PyTorch. Parameters: "
+                  "layers.0.self_attn.in_proj_weight ...",
         .example = "network:\n"
                    "  inputs: {x: {shape: [8, 16]}}\n"
                    "  cells:\n"

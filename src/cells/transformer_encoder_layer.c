@@ -23,23 +23,27 @@ struct layer {
 };
 
 static const struct cr_opt layer_opts[] = {
-    CR_INT(struct layer, d_model, 1, CR_DIM_MAX, "Features of a position."),
-    CR_INT(struct layer, nhead, 1, CR_DIM_MAX, "Heads of the attention."),
+    CR_INT(struct layer, d_model, 1, CR_DIM_MAX, "Features of each position."),
+    CR_INT(struct layer, nhead, 1, CR_DIM_MAX,
+           "Number of attention heads; "
+           "must divide d_model."),
     CR_INT_DEFAULT(struct layer, dim_feedforward, 2048, 1, CR_DIM_MAX,
-                   "Features between the two maps."),
+                   "Hidden size of the feed-forward network."),
     CR_REAL_DEFAULT(
         struct layer, dropout, 0.1, 0, 1 - DBL_EPSILON,
-        "Probability of every dropout, the attention's among them."),
+        "Probability of all dropouts, including that of the attention."),
     CR_NODE(struct layer, activation,
-            "Between the two maps: relu (if not given), gelu, or a cell.",
+            "Activation of the feed-forward network: relu (the default), gelu, "
+            "or a cell.",
             .choices = "relu|gelu"),
     CR_REAL_POS_DEFAULT(struct layer, layer_norm_eps, 1e-5, 1e30,
                         "Epsilon of both LayerNorms."),
     CR_BOOL_DEFAULT(struct layer, batch_first, false,
-                    "The input is (N, L, d_model), not (L, N, d_model)."),
+                    "The input is (N, L, d_model) instead of (L, N, d_model)."),
     CR_BOOL_DEFAULT(
         struct layer, norm_first, false,
-        "Normalise what goes into a branch, not the sum behind it."),
+        "Pre-norm: normalise the input of each branch instead of the residual "
+        "sum."),
     { 0 },
 };
 
@@ -154,17 +158,17 @@ static const char *const layer_inputs[] = { "src", "src_mask",
 const struct cr_cell cr_cell_transformer_encoder_layer = {
     .about = {
         .name = "TransformerEncoderLayer",
-        .summary = "Attention of a sequence to itself, then two maps at each "
+        .summary = "Self-attention, then a feed-forward network at each "
                    "position.",
         .detail = "Called with src (L, N, d_model), with N first if "
                   "batch_first, src_mask (L, L) or (N nhead, L, L) and "
-                  "src_key_padding_mask (N, L), as MultiheadAttention takes "
-                  "them; output like src. x = norm1(x + dropout1(self_attn("
-                  "x))); x = norm2(x + dropout2(dense2(dropout(activation("
-                  "dense1(x)))))); with norm_first the norms stand at the "
-                  "beginning of the branches. Parameters: those of its "
-                  "cells, self_attn.in_proj_weight, dense1.weight (PyTorch: "
-                  "linear1), norm1.gamma ...",
+                  "src_key_padding_mask (N, L), as in MultiheadAttention; the "
+                  "output has the shape of src. x = norm1(x + "
+                  "dropout1(self_attn(x))); x = norm2(x + "
+                  "dropout2(dense2(dropout(activation(dense1(x)))))). With "
+                  "norm_first the norms are the first cells of the branches. "
+                  "Parameters: those of its cells, self_attn.in_proj_weight, "
+                  "dense1.weight (PyTorch: linear1), norm1.gamma ...",
         .example = "network:\n"
                    "  inputs: {x: {shape: [16, 32]}}\n"
                    "  cells:\n"

@@ -178,19 +178,20 @@ struct upsample {
 
 static const struct cr_opt upsample_opts[] = {
     CR_INTS_OPTIONAL(struct upsample, size, 1, CR_DIM_MAX,
-                     "Size that goes out: one number, or one per dimension."),
+                     "Output size: one number, or one per dimension."),
     CR_REALS_OPTIONAL(struct upsample, scale_factor, 1e-6, 1e6,
-                      "Instead of size: what sizes are multiplied with."),
+                      "Factor of the size, instead of size."),
     CR_ENUM_DEFAULT(struct upsample, mode, NEAREST, "nearest|linear|bilinear",
-                    "linear is for (N, C, L), bilinear for (N, C, H, W)."),
+                    "Interpolation; linear is for (N, C, L), bilinear for (N, "
+                    "C, H, W)."),
     CR_BOOL_OPTIONAL(
         struct upsample, align_corners,
-        "With linear and bilinear: the first and last elements keep "
-        "their values."),
+        "With linear and bilinear: align the corner elements, which keep their "
+        "values."),
     CR_BOOL_OPTIONAL(
         struct upsample, recompute_scale_factor,
-        "true with scale_factor: out = floor(in scale_factor), and "
-        "positions follow from the sizes."),
+        "Must be true with scale_factor: the output size is floor(input size * "
+        "scale_factor), and positions are computed from the sizes."),
     { 0 },
 };
 
@@ -262,7 +263,7 @@ static struct cr_val *upsample_build(struct cr_build *b,
 const struct cr_cell cr_cell_upsample = {
     .about = {
         .name = "Upsample",
-        .summary = "Another size, by interpolation.",
+        .summary = "Upsampling by interpolation.",
         .detail = "Input (N, C, L) or (N, C, H, W).",
         .example = "network: {up: {Upsample: {size: [14, 14], mode: "
                    "bilinear}}, flatten: Flatten, fc: {Dense: {out_channels: "

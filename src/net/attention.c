@@ -2,11 +2,11 @@
 
 const struct cr_opt cr_attention_opts[] = {
     CR_INT(struct cr_attention, num_heads, 1, CR_DIM_MAX,
-           "Heads; each looks at its own part of the features."),
+           "Number of heads; must divide the number of features."),
     CR_BOOL_DEFAULT(struct cr_attention, batch_first, true,
-                    "Inputs are (N, L, E), not (L, N, E)."),
+                    "Inputs are (N, L, E) instead of (L, N, E)."),
     CR_BOOL_DEFAULT(struct cr_attention, average_attn_weights, true,
-                    "Weights are their mean over heads."),
+                    "Average the weights over the heads."),
     CR_REAL_DEFAULT(struct cr_attention, dropout, 0, 0, 1,
                     "Probability that a weight is zeroed in training."),
     { 0 },

@@ -29,17 +29,16 @@ struct cr_convolve {
  * descriptors have in common. */
 #define CR_CONVOLVE_OPTS                                                     \
     CR_INTS_OPTIONAL(struct cr_convolve, stride, 1, 1 << 20,                 \
-                     "Step of the window; 1 if not given."),                 \
+                     "Stride. Default: 1."),                                 \
         CR_ENUM_DEFAULT(struct cr_convolve, pad_mode, CR_PAD_VALID,          \
-                        CR_PAD_MODES, "Zeros around the input."),            \
+                        CR_PAD_MODES, "Padding of the input."),              \
         CR_INTS_OPTIONAL(struct cr_convolve, padding, 0, 1 << 20,            \
-                         "For pad_mode pad: one number or before and after " \
-                         "each dimension."),                                 \
+                         "Padding with pad_mode pad: one number, or before " \
+                         "and after each dimension. Default: 0."),           \
         CR_INTS_OPTIONAL(struct cr_convolve, dilation, 1, 1 << 20,           \
-                         "Step between the kernel's elements; 1 if not "     \
-                         "given."),                                          \
+                         "Dilation of the kernel. Default: 1."),             \
         CR_INT_DEFAULT(struct cr_convolve, groups, 1, 1, CR_DIM_MAX,         \
-                       "Groups of channels that see only each other.")
+                       "Number of groups of channels.")
 
 extern const char *const cr_convolve_inputs[];
 
@@ -68,38 +67,35 @@ struct cr_conv_cell {
     bool has_bias;
 };
 
-/* Rows of the cells' option tables; what windows and padding are, said for
- * the cell's dimensions, and rows that stand before `dilation`, if any. */
-#define CR_CONV_CELL_OPTS(window, zeros, sides, ...)                          \
-    CR_INT_OPTIONAL(struct cr_conv_cell, in_channels, 1, CR_DIM_MAX,          \
-                    "Channels that come in; taken from the input if not "     \
-                    "given."),                                                \
-        CR_INT(struct cr_conv_cell, out_channels, 1, CR_DIM_MAX,              \
-               "Channels that go out."),                                      \
-        CR_INTS(struct cr_conv_cell, kernel_size, 1, 1 << 20,                 \
-                "Size of the window" window "."),                             \
-        CR_INTS_OPTIONAL(struct cr_conv_cell, stride, 1, 1 << 20,             \
-                         "Step of the window; 1 if not given."),              \
-        CR_ENUM_DEFAULT(struct cr_conv_cell, pad_mode, CR_PAD_SAME,           \
-                        CR_PAD_MODES,                                         \
-                        "Zeros around the " zeros ", valid has none, "        \
-                        "pad as `padding` says."),                            \
-        CR_INTS_OPTIONAL(struct cr_conv_cell, padding, 0, 1 << 20,            \
-                         "Zeros at " sides ", for pad_mode pad; 0 if not "    \
-                         "given."),                                           \
-        __VA_ARGS__ CR_INTS_OPTIONAL(                                         \
-            struct cr_conv_cell, dilation, 1, 1 << 20,                        \
-            "Step between the kernel's elements; 1 if not given."),           \
-        CR_INT_DEFAULT(struct cr_conv_cell, group, 1, 1, CR_DIM_MAX,          \
-                       "Groups of channels that see only each other; "        \
-                       "in_channels for a depthwise convolution."),           \
-        CR_BOOL_DEFAULT(struct cr_conv_cell, has_bias, false,                 \
-                        "Add a learned offset to each channel."),             \
-        CR_OBJ_OPTIONAL(struct cr_conv_cell, weight_init, CR_KIND_INIT,       \
-                        "How the weight begins; the scheme of `init` if not " \
-                        "given."),                                            \
-        CR_OBJ_OPTIONAL(struct cr_conv_cell, bias_init, CR_KIND_INIT,         \
-                        "How the bias begins.")
+/* Rows of the cells' option tables; the texts about window and padding for the
+ * dimensions of the cell, and rows to put before `dilation`, if any. */
+#define CR_CONV_CELL_OPTS(window, zeros, sides, ...)                           \
+    CR_INT_OPTIONAL(struct cr_conv_cell, in_channels, 1, CR_DIM_MAX,           \
+                    "Input channels. Default: inferred from the input."),      \
+        CR_INT(struct cr_conv_cell, out_channels, 1, CR_DIM_MAX,               \
+               "Output channels."),                                            \
+        CR_INTS(struct cr_conv_cell, kernel_size, 1, 1 << 20,                  \
+                "Kernel size" window "."),                                     \
+        CR_INTS_OPTIONAL(struct cr_conv_cell, stride, 1, 1 << 20,              \
+                         "Stride. Default: 1."),                               \
+        CR_ENUM_DEFAULT(struct cr_conv_cell, pad_mode, CR_PAD_SAME,            \
+                        CR_PAD_MODES,                                          \
+                        "Padding of the " zeros ". valid: no padding. "        \
+                        "pad: padding as the option padding says."),           \
+        CR_INTS_OPTIONAL(struct cr_conv_cell, padding, 0, 1 << 20,             \
+                         "Padding at " sides ", with pad_mode pad. "           \
+                         "Default: 0."),                                       \
+        __VA_ARGS__ CR_INTS_OPTIONAL(struct cr_conv_cell, dilation, 1,         \
+                                     1 << 20,                                  \
+                                     "Dilation of the kernel. Default: 1."),   \
+        CR_INT_DEFAULT(struct cr_conv_cell, group, 1, 1, CR_DIM_MAX,           \
+                       "Number of groups; in_channels makes a depthwise "      \
+                       "convolution."),                                        \
+        CR_BOOL_DEFAULT(struct cr_conv_cell, has_bias, false, "Add a bias."),  \
+        CR_OBJ_OPTIONAL(struct cr_conv_cell, weight_init, CR_KIND_INIT,        \
+                        "Initial weight. Default: as the section init says."), \
+        CR_OBJ_OPTIONAL(struct cr_conv_cell, bias_init, CR_KIND_INIT,          \
+                        "Initial bias.")
 
 /* name: of the cell; rank: spatial dimensions; op: conv2d, conv3d or
  * conv2d_transpose. */

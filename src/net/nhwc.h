@@ -17,10 +17,10 @@ enum {
 };
 #define CR_DATA_FORMATS "NCHW|NHWC"
 
-#define CR_NHWC_DOC                                                            \
-    "NHWC: channels are the last dimension of input and output. Numbers are "  \
-    "those of NCHW; cells of this format that follow each other move nothing " \
-    "in between."
+#define CR_NHWC_DOC                                                          \
+    "NHWC: channels are the last dimension of input and output. The values " \
+    "are those of NCHW; consecutive cells of this format do not convert in " \
+    "between."
 
 /* The cell's input as (N, C, H, W); reports where it has no 4 dimensions. */
 struct cr_val *cr_nhwc_in(struct cr_build *b, int format, struct cr_val *x);

@@ -4,33 +4,34 @@
 #include "net/nhwc.h"
 #include "net/op_attrs.h"
 
-#define BN_OPTS                                                                \
-    CR_INT_OPTIONAL(                                                           \
-        struct cr_bn, num_features, 1, CR_DIM_MAX,                             \
-        "Channels that come in; taken from the input if not given."),          \
-        CR_REAL_POS_DEFAULT(struct cr_bn, eps, 1e-5, 1e30,                     \
-                            "Added to the variance."),                         \
-        CR_REAL_DEFAULT(                                                       \
-            struct cr_bn, momentum, 0.9, 0, 1,                                 \
-            "Weight of the old moving value (PyTorch's momentum is 1 minus "   \
-            "this)."),                                                         \
-        CR_BOOL_DEFAULT(                                                       \
-            struct cr_bn, affine, true,                                        \
-            "Train gamma and beta; without they stay as they begin."),         \
-        CR_OBJ_OPTIONAL(struct cr_bn, gamma_init, CR_KIND_INIT,                \
-                        "How gamma begins; ones if not given."),               \
-        CR_OBJ_OPTIONAL(struct cr_bn, beta_init, CR_KIND_INIT,                 \
-                        "How beta begins; zeros if not given."),               \
-        CR_OBJ_OPTIONAL(struct cr_bn, moving_mean_init, CR_KIND_INIT,          \
-                        "How the moving mean begins; zeros if not given."),    \
-        CR_OBJ_OPTIONAL(struct cr_bn, moving_var_init, CR_KIND_INIT,           \
-                        "How the moving variance begins; ones if not given."), \
-        CR_BOOL_OPTIONAL(                                                      \
-            struct cr_bn, use_batch_statistics,                                \
-            "Normalise with the batch in prediction too (true; moving "        \
-            "statistics move in training alone, where MindSpore moves "        \
-            "them in both), or with the moving ones in training too, "         \
-            "which then stay (false).")
+#define BN_OPTS                                                           \
+    CR_INT_OPTIONAL(struct cr_bn, num_features, 1, CR_DIM_MAX,            \
+                    "Input channels. Default: inferred from the input."), \
+        CR_REAL_POS_DEFAULT(struct cr_bn, eps, 1e-5, 1e30,                \
+                            "Added to the variance."),                    \
+        CR_REAL_DEFAULT(                                                  \
+            struct cr_bn, momentum, 0.9, 0, 1,                            \
+            "Momentum of the moving statistics: the weight of the old "   \
+            "value (1 minus PyTorch's momentum)."),                       \
+        CR_BOOL_DEFAULT(                                                  \
+            struct cr_bn, affine, true,                                   \
+            "Train gamma and beta; if false they keep their initial "     \
+            "values."),                                                   \
+        CR_OBJ_OPTIONAL(struct cr_bn, gamma_init, CR_KIND_INIT,           \
+                        "Initial gamma. Default: ones."),                 \
+        CR_OBJ_OPTIONAL(struct cr_bn, beta_init, CR_KIND_INIT,            \
+                        "Initial beta. Default: zeros."),                 \
+        CR_OBJ_OPTIONAL(struct cr_bn, moving_mean_init, CR_KIND_INIT,     \
+                        "Initial moving mean. Default: zeros."),          \
+        CR_OBJ_OPTIONAL(struct cr_bn, moving_var_init, CR_KIND_INIT,      \
+                        "Initial moving variance. Default: ones."),       \
+        CR_BOOL_OPTIONAL(                                                 \
+            struct cr_bn, use_batch_statistics,                           \
+            "true: use batch statistics in prediction too (moving "       \
+            "statistics are updated in training only; MindSpore "         \
+            "updates them in both). false: use the moving statistics "    \
+            "in training too, without updating them. Default: batch "     \
+            "statistics in training, moving ones in prediction.")
 
 const struct cr_opt cr_bn_opts[] = {
     BN_OPTS,
@@ -112,19 +113,20 @@ struct cr_val *cr_bn_build(struct cr_build *b, struct cr_val *x,
 }
 
 const struct cr_opt cr_instance_norm_opts[] = {
-    CR_INT_OPTIONAL(
-        struct cr_instance_norm, num_features, 1, CR_DIM_MAX,
-        "Channels that come in; taken from the input if not given."),
+    CR_INT_OPTIONAL(struct cr_instance_norm, num_features, 1, CR_DIM_MAX,
+                    "Input channels. Default: inferred from the input."),
     CR_REAL_POS_DEFAULT(struct cr_instance_norm, eps, 1e-5, 1e30,
                         "Added to the variance."),
     CR_REAL_DEFAULT(struct cr_instance_norm, momentum, 0.1, 0, 1,
-                    "Of the moving statistics, which nothing reads."),
+                    "Momentum of the moving statistics; has no effect, because "
+                    "nothing uses them."),
     CR_BOOL_DEFAULT(struct cr_instance_norm, affine, true,
-                    "Train gamma and beta; without they stay as they begin."),
+                    "Train gamma and beta; if false they keep their initial "
+                    "values."),
     CR_OBJ_OPTIONAL(struct cr_instance_norm, gamma_init, CR_KIND_INIT,
-                    "How gamma begins; ones if not given."),
+                    "Initial gamma. Default: ones."),
     CR_OBJ_OPTIONAL(struct cr_instance_norm, beta_init, CR_KIND_INIT,
-                    "How beta begins; zeros if not given."),
+                    "Initial beta. Default: zeros."),
     { 0 },
 };
 

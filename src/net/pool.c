@@ -9,40 +9,37 @@
 #define SIZE_MAX_ 65536 /* of a window or step, along one dimension */
 #define PAD_MODES "valid|same|pad"
 
-#define POOL_KERNEL                                                   \
-    CR_INTS_OPTIONAL(                                                 \
-        struct cr_pool_opts, kernel_size, 1, SIZE_MAX_,               \
-        "Size of the window: one number, or one per dimension; 1 if " \
-        "not given.")
-#define POOL_STRIDE                                \
-    CR_INTS_OPTIONAL(                              \
-        struct cr_pool_opts, stride, 1, SIZE_MAX_, \
-        "Step of the window; 1 if not given (PyTorch: its size).")
+#define POOL_KERNEL                                     \
+    CR_INTS_OPTIONAL(                                   \
+        struct cr_pool_opts, kernel_size, 1, SIZE_MAX_, \
+        "Window size: one number, or one per dimension. Default: 1.")
+#define POOL_STRIDE                                             \
+    CR_INTS_OPTIONAL(struct cr_pool_opts, stride, 1, SIZE_MAX_, \
+                     "Stride. Default: 1 (PyTorch: kernel_size).")
 #define POOL_PAD_MODE                                                \
     CR_ENUM_DEFAULT(                                                 \
         struct cr_pool_opts, pad_mode, CR_POOL_VALID, PAD_MODES,     \
-        "valid: whole windows only; same: as many as steps fit in, " \
-        "pad: as `padding` says.")
-#define POOL_PADDING                                                 \
-    CR_INTS_OPTIONAL(                                                \
-        struct cr_pool_opts, padding, 0, SIZE_MAX_,                  \
-        "With pad_mode pad: elements added at either side, at most " \
-        "half of the window.")
-#define POOL_DILATION                                \
-    CR_INTS_OPTIONAL(                                \
-        struct cr_pool_opts, dilation, 1, SIZE_MAX_, \
-        "Step between the elements of a window, with pad_mode pad.")
-#define POOL_INDICES                                                 \
-    CR_BOOL_DEFAULT(                                                 \
-        struct cr_pool_opts, return_indices, false,                  \
-        "Give a tuple: maxima, and where they were in their plane; " \
-        "with pad_mode pad.")
-#define POOL_CEIL                                          \
-    CR_BOOL_DEFAULT(struct cr_pool_opts, ceil_mode, false, \
-                    "A last window may reach beyond the end.")
+        "valid: no padding. same: output size is ceil(input size / " \
+        "stride). pad: padding as the option padding says.")
+#define POOL_PADDING                                               \
+    CR_INTS_OPTIONAL(                                              \
+        struct cr_pool_opts, padding, 0, SIZE_MAX_,                \
+        "Padding on each side with pad_mode pad; at most half of " \
+        "kernel_size.")
+#define POOL_DILATION                                             \
+    CR_INTS_OPTIONAL(struct cr_pool_opts, dilation, 1, SIZE_MAX_, \
+                     "Dilation of the window, with pad_mode pad.")
+#define POOL_INDICES                                                         \
+    CR_BOOL_DEFAULT(struct cr_pool_opts, return_indices, false,              \
+                    "Return a tuple: the maxima and their indices in their " \
+                    "plane; with pad_mode pad.")
+#define POOL_CEIL                                                           \
+    CR_BOOL_DEFAULT(struct cr_pool_opts, ceil_mode, false,                  \
+                    "Round the output size up: the last window may extend " \
+                    "past the end.")
 #define POOL_INCLUDE                                              \
     CR_BOOL_DEFAULT(struct cr_pool_opts, count_include_pad, true, \
-                    "With pad_mode pad: what was added counts in the mean.")
+                    "With pad_mode pad: include the padding in the mean.")
 #define POOL_DIVISOR                                                      \
     CR_INT_OPTIONAL(struct cr_pool_opts, divisor_override, 1, CR_DIM_MAX, \
                     "Divide by this instead of the number of elements.")
@@ -60,9 +57,10 @@ const struct cr_opt cr_pool_opts[] = {
     POOL_INCLUDE,
     POOL_DIVISOR,
     CR_INT_DEFAULT(struct cr_pool_opts, dims, 0, 0, 3,
-                   "Dimensions that windows have; 0: all but the first two."),
+                   "Number of dimensions of the windows; 0: all except the "
+                   "first two."),
     CR_INTS_OPTIONAL(struct cr_pool_opts, output_size, 0, CR_DIM_MAX,
-                     "Adaptive windows: the size that goes out, 0 to keep it."),
+                     "Output size of adaptive pooling; 0 keeps the size."),
     { 0 },
 };
 

@@ -2,7 +2,7 @@
 
 const struct cr_opt cr_shape_opts[] = {
     CR_INTS_OPTIONAL(struct cr_shape_opt, shape, 1, CR_DIM_MAX,
-                     "The shape; () for a single number."),
+                     "Shape; () for a scalar."),
     { 0 },
 };
 

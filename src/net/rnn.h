@@ -146,31 +146,29 @@ struct cr_val *cr_rnn_build(struct cr_build *b, struct cr_val *const *in,
 struct cr_val *cr_rnn_build_one(struct cr_build *b, struct cr_val *const *in,
                                 const char *op, int gates);
 /* Their rows of options; nonlinearity, of an RNN, may follow. */
-#define CR_RNN_OPTS                                                          \
-    CR_RNN_SIZES,                                                            \
-        CR_INT_DEFAULT(struct cr_rnn_cell, num_layers, 1, 1, 1000,           \
-                       "Recurrences one above the other."),                  \
-        CR_BOOL_DEFAULT(struct cr_rnn_cell, has_bias, true,                  \
-                        "Add bias_ih and bias_hh to the gates."),            \
-        CR_BOOL_DEFAULT(struct cr_rnn_cell, batch_first, false,              \
-                        "The input is (batch, time, features), not (time, "  \
-                        "batch, features)."),                                \
-        CR_REAL_DEFAULT(struct cr_rnn_cell, dropout, 0, 0, 1 - DBL_EPSILON,  \
-                        "Probability that an element between two layers is " \
-                        "zeroed."),                                          \
-        CR_BOOL_DEFAULT(struct cr_rnn_cell, bidirectional, false,            \
-                        "A second recurrence runs backwards in time.")
+#define CR_RNN_OPTS                                                         \
+    CR_RNN_SIZES,                                                           \
+        CR_INT_DEFAULT(struct cr_rnn_cell, num_layers, 1, 1, 1000,          \
+                       "Number of stacked layers."),                        \
+        CR_BOOL_DEFAULT(struct cr_rnn_cell, has_bias, true,                 \
+                        "Add bias_ih and bias_hh to the gates."),           \
+        CR_BOOL_DEFAULT(struct cr_rnn_cell, batch_first, false,             \
+                        "The input is (batch, time, features) instead of "  \
+                        "(time, batch, features)."),                        \
+        CR_REAL_DEFAULT(struct cr_rnn_cell, dropout, 0, 0, 1 - DBL_EPSILON, \
+                        "Probability of dropout between two layers."),      \
+        CR_BOOL_DEFAULT(struct cr_rnn_cell, bidirectional, false,           \
+                        "Add a second, reverse direction.")
 #define CR_RNN_ONE_OPTS                                               \
     CR_RNN_SIZES, CR_BOOL_DEFAULT(struct cr_rnn_cell, has_bias, true, \
                                   "Add bias_ih and bias_hh to the gates.")
 #define CR_RNN_SIZES                                                      \
     CR_INT_OPTIONAL(struct cr_rnn_cell, input_size, 1, CR_DIM_MAX,        \
-                    "Features that come in; taken from the input if not " \
-                    "given."),                                            \
+                    "Input features. Default: inferred from the input."), \
         CR_INT(struct cr_rnn_cell, hidden_size, 1, CR_DIM_MAX,            \
-               "Features of the state.")
+               "Features of the hidden state.")
 #define CR_RNN_NONLINEARITY                                        \
     CR_ENUM_DEFAULT(struct cr_rnn_cell, nonlinearity, CR_RNN_TANH, \
-                    "tanh|relu", "What makes the state of its sum.")
+                    "tanh|relu", "Activation of the hidden state.")
 
 #endif

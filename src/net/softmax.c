@@ -8,7 +8,7 @@
 
 const struct cr_opt cr_softmax_opts[] = {
     CR_INT_DEFAULT(struct cr_softmax, axis, -1, -CR_RANK_MAX, CR_RANK_MAX - 1,
-                   "The axis that sums to 1."),
+                   "Axis along which the output sums to 1."),
     { 0 },
 };
 

@@ -10,7 +10,7 @@ CR_BROADCAST(abs, 1, .real = abs_real, .integer = abs_whole, .grad = abs_grad,
 CR_BROADCAST_BACKWARD(abs)
 
 const struct cr_op cr_op_abs = {
-    .about = { .name = "abs", .summary = "Magnitude of each element." },
+    .about = { .name = "abs", .summary = "Absolute value of each element." },
     CR_BROADCAST_OP(abs, 1, cr_input),
     .amp = CR_AMP_EXACT,
     .saved_for_backward = CR_X(0),

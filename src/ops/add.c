@@ -10,7 +10,7 @@ CR_BROADCAST(add, 2, .real = add_real, .integer = add_whole, .grad = add_grad,
 CR_BROADCAST_BACKWARD(add)
 
 const struct cr_op cr_op_add = {
-    .about = { .name = "add", .summary = "Sum of two tensors." },
+    .about = { .name = "add", .summary = "Elementwise sum of two tensors." },
     CR_BROADCAST_OP(add, 2, cr_inputs2),
     .bprop = "return shaped(dy, a), shaped(dy, b)",
     .backward = add_backward,

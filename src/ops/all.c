@@ -19,7 +19,8 @@ static bool all_plan(struct cr_op_plan *p)
 }
 
 const struct cr_op cr_op_all = {
-    CR_REDUCE_OP("all", "Whether every element is true along axes."),
+    CR_REDUCE_OP("all", "Logical and along axes: whether all elements are "
+                        "true."),
     .int_inputs = CR_X(0),
     .plan = all_plan,
     .forward = all_forward,

@@ -19,7 +19,7 @@ static bool any_plan(struct cr_op_plan *p)
 }
 
 const struct cr_op cr_op_any = {
-    CR_REDUCE_OP("any", "Whether an element is true along axes."),
+    CR_REDUCE_OP("any", "Logical or along axes: whether any element is true."),
     .int_inputs = CR_X(0),
     .plan = any_plan,
     .forward = any_forward,

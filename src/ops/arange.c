@@ -8,11 +8,12 @@ struct arange {
 
 static const struct cr_opt arange_opts[] = {
     CR_REAL(struct arange, start, -DBL_MAX, DBL_MAX,
-            "The first number; alone it is the end, and 0 comes first."),
+            "First number; if it is the only argument it is the end, and the "
+            "first number is 0."),
     CR_REAL_OPTIONAL(struct arange, end, -DBL_MAX, DBL_MAX,
-                     "Where the numbers stop."),
+                     "End, which is not included."),
     CR_REAL_DEFAULT(struct arange, step, 1, -DBL_MAX, DBL_MAX,
-                    "From number to number."),
+                    "Difference of consecutive numbers."),
     { 0 },
 };
 
@@ -62,7 +63,7 @@ static void arange_forward(const struct cr_op_ctx *s)
 
 const struct cr_op cr_op_arange = {
     .about = { .name = "arange",
-               .summary = "Numbers from start to end by step.",
+               .summary = "Numbers from start up to, not including, end.",
                .opts = arange_opts,
                .size = sizeof(struct arange) },
     .outputs = 1,

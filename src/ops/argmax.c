@@ -12,7 +12,7 @@ struct argmax {
 
 static const struct cr_opt argmax_opts[] = {
     CR_INT_OPTIONAL(struct argmax, axis, -CR_RANK_MAX, CR_RANK_MAX - 1,
-                    "The axis; the flat tensor if none is given."),
+                    "Axis. Default: the flattened tensor."),
     CR_BOOL_DEFAULT(struct argmax, keepdims, false,
                     "Keep the axis, with length 1."),
     { 0 },
@@ -70,7 +70,7 @@ static void argmax_forward(const struct cr_op_ctx *s)
 
 const struct cr_op cr_op_argmax = {
     .about = { .name = "argmax",
-               .summary = "Index of the largest element along an axis.",
+               .summary = "Index of the maximum along an axis.",
                .opts = argmax_opts,
                .size = sizeof(struct argmax),
                .renamed = cr_reduce_attr_renamed },

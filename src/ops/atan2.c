@@ -10,7 +10,8 @@ CR_BROADCAST_BACKWARD(atan2)
 
 const struct cr_op cr_op_atan2 = {
     .about = { .name = "atan2",
-               .summary = "Angles of points (other, input), from -pi to pi." },
+               .summary = "Angle of the point (other, input), from -pi to "
+                          "pi." },
     CR_BROADCAST_OP(atan2, 2, cr_inputs2),
     .saved_for_backward = CR_X(0) | CR_X(1),
     .backward = atan2_backward,

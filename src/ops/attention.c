@@ -43,7 +43,7 @@ static void attention_backward(const struct cr_op_ctx *s)
 
 const struct cr_op cr_op_attention = {
     .about = { .name = "attention",
-               .summary = "Values, weighted by how queries match keys.",
+               .summary = "Scaled dot-product attention.",
                .opts = cr_attention_opts,
                .size = sizeof(struct cr_attention) },
     .min_inputs = 1,

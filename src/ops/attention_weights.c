@@ -38,7 +38,7 @@ static void attention_weights_backward(const struct cr_op_ctx *s)
 
 const struct cr_op cr_op_attention_weights = {
     .about = { .name = "attention_weights",
-               .summary = "How queries match keys.",
+               .summary = "The weights of scaled dot-product attention.",
                .opts = cr_attention_opts,
                .size = sizeof(struct cr_attention) },
     .min_inputs = 1,

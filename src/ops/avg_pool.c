@@ -25,7 +25,7 @@ static void avg_pool_backward(const struct cr_op_ctx *s)
 
 const struct cr_op cr_op_avg_pool = {
     .about = { .name = "avg_pool",
-               .summary = "The mean of each window.",
+               .summary = "Average pooling.",
                .opts = cr_pool_opts,
                .size = sizeof(struct cr_pool_opts) },
     .min_inputs = 1,

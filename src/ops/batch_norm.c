@@ -30,11 +30,11 @@ const struct cr_opt cr_batch_norm_opts[] = {
     CR_REAL_POS_DEFAULT(struct cr_batch_norm, eps, 1e-5, 1e30,
                         "Added to the variance."),
     CR_REAL_DEFAULT(struct cr_batch_norm, momentum, 0.9, 0, 1,
-                    "Weight of the old moving value (PyTorch's is that of the "
-                    "new one)."),
+                    "Momentum of the moving statistics: the weight of the old "
+                    "value (1 minus PyTorch's momentum)."),
     CR_BOOL_OPTIONAL(struct cr_batch_norm, use_batch_statistics,
-                     "Normalise with the batch (true) or with the moving "
-                     "statistics (false); by default the batch in training."),
+                     "Use batch statistics (true) or moving statistics "
+                     "(false). Default: batch statistics in training."),
     { 0 },
 };
 
@@ -193,11 +193,11 @@ static const char *const batch_norm_inputs[] = {
 
 const struct cr_op cr_op_batch_norm = {
     .about = { .name = "batch_norm",
-               .summary = "Normalises each channel over the batch.",
-               .detail = "training: the statistics of the batch, else the "
-                         "running ones. momentum is the weight of the batch "
-                         "in running_mean and running_var, which move in "
-                         "training if they are statistics of a cell.",
+               .summary = "Batch normalisation.",
+               .detail = "training: use the statistics of the batch instead of "
+                         "the running ones. momentum is the weight of the "
+                         "batch in running_mean and running_var, which "
+                         "training updates if they are statistics of a cell.",
                .opts = cr_batch_norm_opts,
                .size = sizeof(struct cr_batch_norm) },
     .min_inputs = 5,

@@ -73,8 +73,8 @@ static void bn_fold_forward(const struct cr_op_ctx *s)
 const struct cr_op cr_op_bn_fold = {
     .about = { .name = "bn_fold",
                .internal = true,
-               .summary = "A BatchNorm's scale and shift within the weight "
-                          "and offset in front of it.",
+               .summary = "Folds a BatchNorm into the weight and bias of the "
+                          "layer before it.",
                .opts = cr_batch_norm_opts,
                .size = sizeof(struct cr_batch_norm) },
     .min_inputs = 6,

@@ -5,7 +5,7 @@
 
 static const struct cr_opt broadcast_to_opts[] = {
     CR_INTS(struct cr_reshape, shape, -1, CR_DIM_MAX,
-            "The new shape; -1 keeps the dimension as it is."),
+            "Shape of the output; -1 keeps a dimension."),
     { 0 },
 };
 
@@ -47,7 +47,7 @@ CR_MOVE(broadcast_to, cr_data_move_sum)
 
 const struct cr_op cr_op_broadcast_to = {
     .about = { .name = "broadcast_to",
-               .summary = "The tensor repeated to a larger shape.",
+               .summary = "Broadcasts the tensor to a shape.",
                .opts = broadcast_to_opts,
                .size = sizeof(struct cr_reshape) },
     CR_MOVE_OP,

@@ -14,7 +14,7 @@ struct cast {
 
 static const struct cr_opt cast_opts[] = {
     CR_ENUM_DEFAULT(struct cast, dtype, CR_FLOAT32, CR_DTYPES "|" CR_LOW_TYPES,
-                    "The new type."),
+                    "Type of the output."),
     { 0 },
 };
 
@@ -70,7 +70,7 @@ static struct cr_val *cast_build(struct cr_build *b, const void *attr, int n,
 
 const struct cr_op cr_op_cast = {
     .about = { .name = "cast",
-               .summary = "The same values in another type.",
+               .summary = "Casts to another type.",
                .opts = cast_opts,
                .size = sizeof(struct cast) },
     .min_inputs = 1,

@@ -28,7 +28,8 @@ static void causal_mask_forward(const struct cr_op_ctx *s)
 
 const struct cr_op cr_op_causal_mask = {
     .about = { .name = "causal_mask",
-               .summary = "Hides later positions from earlier ones.",
+               .summary = "Causal attention mask: later positions are "
+                          "excluded.",
                .detail = "For an input (..., L, E) a mask (L, L), true where "
                          "attention is blocked." },
     .min_inputs = 1,

@@ -42,7 +42,8 @@ static void channels_first_backward(const struct cr_op_ctx *s)
 const struct cr_op cr_op_channels_first = {
     .about = { .name = "channels_first",
                .internal = true,
-               .summary = "The last axis, of channels, as the second one." },
+               .summary = "Moves the last axis, the channels, to the second "
+                          "place." },
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

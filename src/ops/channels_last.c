@@ -77,7 +77,8 @@ static void channels_last_backward(const struct cr_op_ctx *s)
 const struct cr_op cr_op_channels_last = {
     .about = { .name = "channels_last",
                .internal = true,
-               .summary = "The second axis, of channels, as the last one." },
+               .summary = "Moves the second axis, the channels, to the last "
+                          "place." },
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

@@ -7,10 +7,8 @@ struct clamp {
 };
 
 static const struct cr_opt clamp_opts[] = {
-    CR_REAL_OPTIONAL(struct clamp, min, -DBL_MAX, DBL_MAX,
-                     "What smaller elements become."),
-    CR_REAL_OPTIONAL(struct clamp, max, -DBL_MAX, DBL_MAX,
-                     "What larger elements become."),
+    CR_REAL_OPTIONAL(struct clamp, min, -DBL_MAX, DBL_MAX, "Minimum."),
+    CR_REAL_OPTIONAL(struct clamp, max, -DBL_MAX, DBL_MAX, "Maximum."),
     { 0 },
 };
 
@@ -79,7 +77,7 @@ CR_BROADCAST_BACKWARD(clamp)
 
 const struct cr_op cr_op_clamp = {
     .about = { .name = "clamp",
-               .summary = "Elements kept between two bounds.",
+               .summary = "Clamps elements between a minimum and a maximum.",
                .opts = clamp_opts,
                .size = sizeof(struct clamp) },
     CR_BROADCAST_OP(clamp, 1, cr_input),

@@ -45,7 +45,7 @@ CR_CONCAT(concat)
 
 const struct cr_op cr_op_concat = {
     .about = { .name = "concat",
-               .summary = "Tensors one behind the other along an axis.",
+               .summary = "Concatenates tensors along an axis.",
                .opts = cr_concat_opts,
                .size = sizeof(struct cr_concat) },
     CR_CONCAT_OP(concat),

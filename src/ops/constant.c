@@ -4,9 +4,9 @@
 
 static const struct cr_opt constant_opts[] = {
     CR_REALS(struct cr_constant, value, -INFINITY, INFINITY,
-             "One number for all, or each in order of memory."),
+             "One value for all elements, or each value in row-major order."),
     CR_INTS_OPTIONAL(struct cr_constant, shape, 1, CR_DIM_MAX,
-                     "The shape; a single number if none is given."),
+                     "Shape. Default: a scalar."),
     CR_ENUM_DEFAULT(struct cr_constant, dtype, 0, CR_DTYPES,
                     "Type of the elements."),
     { 0 },
@@ -42,7 +42,7 @@ static void constant_forward(const struct cr_op_ctx *s)
 const struct cr_op cr_op_constant = {
     .about = { .name = "constant",
                .internal = true,
-               .summary = "Numbers that do not change.",
+               .summary = "A constant tensor.",
                .opts = constant_opts,
                .size = sizeof(struct cr_constant) },
     .outputs = 1,

@@ -13,7 +13,8 @@ static const struct cr_opt conv2d_opts[] = {
 
 const struct cr_op cr_op_conv2d = {
     .about = { .name = "conv2d",
-               .summary = "Convolution over (N, C, H, W) or (N, C, L).",
+               .summary = "2-D convolution over (N, C, H, W), or 1-D over (N, "
+                          "C, L).",
                .opts = conv2d_opts,
                .size = sizeof(struct cr_convolve) },
     CR_CONVOLVE_OP,

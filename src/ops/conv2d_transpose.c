@@ -6,13 +6,14 @@
 static const struct cr_opt conv2d_transpose_opts[] = {
     CR_CONVOLVE_OPTS,
     CR_INTS_OPTIONAL(struct cr_convolve, output_padding, 0, 1 << 20,
-                     "Further rows and columns of the output, 0 if not given."),
+                     "Rows and columns added at the end of the output. "
+                     "Default: 0."),
     { 0 },
 };
 
 const struct cr_op cr_op_conv2d_transpose = {
     .about = { .name = "conv2d_transpose",
-               .summary = "The adjoint of conv2d: transposed convolution.",
+               .summary = "2-D transposed convolution: the adjoint of conv2d.",
                .opts = conv2d_transpose_opts,
                .size = sizeof(struct cr_convolve) },
     CR_CONVOLVE_OP,

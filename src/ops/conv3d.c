@@ -12,7 +12,7 @@ static const struct cr_opt conv3d_opts[] = {
 
 const struct cr_op cr_op_conv3d = {
     .about = { .name = "conv3d",
-               .summary = "Convolution over (N, C, D, H, W).",
+               .summary = "3-D convolution over (N, C, D, H, W).",
                .opts = conv3d_opts,
                .size = sizeof(struct cr_convolve) },
     CR_CONVOLVE_OP,

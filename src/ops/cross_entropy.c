@@ -25,18 +25,20 @@ static const struct cr_opt cross_entropy_opts[] = {
     CR_INT_DEFAULT(struct cr_cross_entropy, axis, 1, -CR_RANK_MAX,
                    CR_RANK_MAX - 1, "The axis of the classes."),
     CR_INT_DEFAULT(struct cr_cross_entropy, ignore_index, -100, INT32_MIN,
-                   INT32_MAX, "Labels of this value count for nothing."),
+                   INT32_MAX,
+                   "Label value to ignore: such samples contribute "
+                   "neither loss nor gradient."),
     CR_ENUM_DEFAULT(struct cr_cross_entropy, reduction, CR_MEAN,
-                    "mean|sum|none",
-                    "How the values of the samples become the loss."),
+                    "mean|sum|none", "Reduction over the samples."),
     CR_REAL_DEFAULT(struct cr_cross_entropy, label_smoothing, 0, 0, 1,
-                    "Share of the target spread evenly over all classes."),
+                    "Label smoothing: the fraction of the target spread evenly "
+                    "over all classes."),
     CR_REALS_OPTIONAL(struct cr_cross_entropy, weight, 0, 1e30,
                       "One weight per class."),
     CR_BOOL_DEFAULT(struct cr_cross_entropy, negative, false,
-                    "Labels below 0 are no class, and no error."),
+                    "Negative labels are ignored instead of being an error."),
     CR_BOOL_DEFAULT(struct cr_cross_entropy, logs, false,
-                    "What comes in are logarithms of probabilities."),
+                    "The input is log-probabilities instead of logits."),
     { 0 },
 };
 
@@ -339,10 +341,10 @@ static void cross_entropy_backward(const struct cr_op_ctx *s)
 
 const struct cr_op cr_op_cross_entropy = {
     .about = { .name = "cross_entropy",
-               .summary = "Softmax cross entropy of classes or "
+               .summary = "Softmax cross entropy with class indices or class "
                           "probabilities.",
                .detail = "Classes are axis 1 of the input; weight is a tuple "
-                         "of one number for each.",
+                         "with one number per class.",
                .opts = cross_entropy_opts,
                .size = sizeof(struct cr_cross_entropy) },
     .min_inputs = 2,

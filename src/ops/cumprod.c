@@ -9,8 +9,7 @@ struct cumprod {
 };
 
 static const struct cr_opt cumprod_opts[] = {
-    CR_INT(struct cumprod, dim, -CR_RANK_MAX, CR_RANK_MAX - 1,
-           "The axis that products run along."),
+    CR_INT(struct cumprod, dim, -CR_RANK_MAX, CR_RANK_MAX - 1, "Axis."),
     { 0 },
 };
 
@@ -96,7 +95,7 @@ static void cumprod_backward(const struct cr_op_ctx *s)
 
 const struct cr_op cr_op_cumprod = {
     .about = { .name = "cumprod",
-               .summary = "Products of all elements up to each along an axis.",
+               .summary = "Cumulative product along an axis.",
                .opts = cumprod_opts,
                .size = sizeof(struct cumprod) },
     .min_inputs = 1,

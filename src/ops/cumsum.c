@@ -8,8 +8,7 @@ struct cumsum {
 };
 
 static const struct cr_opt cumsum_opts[] = {
-    CR_INT(struct cumsum, axis, -CR_RANK_MAX, CR_RANK_MAX - 1,
-           "The axis that is summed along."),
+    CR_INT(struct cumsum, axis, -CR_RANK_MAX, CR_RANK_MAX - 1, "Axis."),
     { 0 },
 };
 
@@ -69,7 +68,7 @@ static void cumsum_backward(const struct cr_op_ctx *s)
 
 const struct cr_op cr_op_cumsum = {
     .about = { .name = "cumsum",
-               .summary = "Sums of all elements up to each along an axis.",
+               .summary = "Cumulative sum along an axis.",
                .opts = cumsum_opts,
                .size = sizeof(struct cumsum) },
     .min_inputs = 1,

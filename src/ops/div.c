@@ -8,7 +8,9 @@ CR_BROADCAST(div, 2, .real = div_real, .grad = div_grad, .cost = 1)
 CR_BROADCAST_BACKWARD(div)
 
 const struct cr_op cr_op_div = {
-    .about = { .name = "div", .summary = "Quotient of two tensors." },
+    .about = { .name = "div",
+               .summary = "Elementwise quotient of two "
+                          "tensors." },
     CR_BROADCAST_OP(div, 2, cr_inputs2),
     .saved_for_backward = CR_X(0) | CR_X(1),
     .bprop = "return shaped(dy / b, a), shaped(-dy * y / b, b)",

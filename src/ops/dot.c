@@ -47,8 +47,8 @@ static struct cr_val *dot_build(struct cr_build *b, const void *attr, int n,
 
 const struct cr_op cr_op_dot = {
     .about = { .name = "dot",
-               .summary = "Products over the last axis of one tensor and the "
-                          "last but one of another." },
+               .summary = "Dot product over the last axis of one tensor and "
+                          "the second last of the other." },
     .min_inputs = 2,
     .max_inputs = 2,
     .outputs = 1,

@@ -15,7 +15,7 @@ struct dropout {
 
 static const struct cr_opt dropout_opts[] = {
     CR_REAL_DEFAULT(struct dropout, keep, 0.5, 0, 1,
-                    "Probability that an element stays."),
+                    "Probability that an element is kept."),
     { 0 },
 };
 
@@ -103,7 +103,7 @@ static void dropout_backward(const struct cr_op_ctx *s)
 
 const struct cr_op cr_op_dropout = {
     .about = { .name = "dropout",
-               .summary = "Zeroes elements at random, in training only.",
+               .summary = "Dropout: zeroes elements at random in training.",
                .opts = dropout_opts,
                .size = sizeof(struct dropout) },
     .min_inputs = 1,

@@ -14,7 +14,7 @@ struct dropout_planes {
 
 static const struct cr_opt dropout_planes_opts[] = {
     CR_REAL_DEFAULT(struct dropout_planes, p, 0.5, 0, 1,
-                    "Probability that a plane is zeroed."),
+                    "Probability that a channel is zeroed."),
     { 0 },
 };
 
@@ -108,7 +108,8 @@ static void dropout_planes_backward(const struct cr_op_ctx *s)
 const struct cr_op cr_op_dropout_planes = {
     .about = { .name = "dropout_planes",
                .internal = true,
-               .summary = "Zeroes planes at random, in training only.",
+               .summary = "Channel dropout: zeroes whole channels at random in "
+                          "training.",
                .opts = dropout_planes_opts,
                .size = sizeof(struct dropout_planes) },
     .min_inputs = 1,

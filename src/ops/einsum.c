@@ -21,7 +21,7 @@ struct einsum {
 
 static const struct cr_opt einsum_opts[] = {
     CR_STR(struct einsum, equation,
-           "Names of the operands' axes, and of the result's."),
+           "Equation: the axes of the operands and of the output."),
     { 0 },
 };
 
@@ -420,11 +420,11 @@ static const char *const einsum_inputs[] = { "operands", NULL };
 
 const struct cr_op cr_op_einsum = {
     .about = { .name = "einsum",
-               .summary = "Sum of products by names of axes: 'ij,jk->ik'.",
-               .detail = "A name in two operands multiplies along it; a name "
-                         "that the result lacks is summed over. '...' stands "
-                         "for axes that broadcast; without '->' the result "
-                         "has the names that stand once, by the alphabet.",
+               .summary = "Einstein summation: 'ij,jk->ik'.",
+               .detail = "Axes with the same letter are multiplied; letters "
+                         "that the output lacks are summed over. '...' stands "
+                         "for axes that broadcast; without '->' the output has "
+                         "the letters that occur once, in alphabetical order.",
                .opts = einsum_opts,
                .size = sizeof(struct einsum) },
     .min_inputs = 1,

@@ -8,6 +8,6 @@ CR_BROADCAST(equal, 2, .real = equal_real, .integer = equal_whole,
              .truth = true, .cost = 0.5)
 
 const struct cr_op cr_op_equal = {
-    .about = { .name = "equal", .summary = "Whether elements are equal." },
+    .about = { .name = "equal", .summary = "Elementwise a == b." },
     CR_BROADCAST_OP(equal, 2, cr_inputs2),
 };

@@ -9,7 +9,7 @@ CR_BROADCAST_BACKWARD(erfc)
 
 const struct cr_op cr_op_erfc = {
     .about = { .name = "erfc",
-               .summary = "1 - the error function of each element." },
+               .summary = "Complementary error function of each element." },
     CR_BROADCAST_OP(erfc, 1, cr_input),
     .saved_for_backward = CR_X(0),
     .backward = erfc_backward,

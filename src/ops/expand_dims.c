@@ -8,7 +8,7 @@ struct expand_dims {
 
 static const struct cr_opt expand_dims_opts[] = {
     CR_INT(struct expand_dims, axis, -CR_RANK_MAX, CR_RANK_MAX - 1,
-           "Where the new axis stands in the result."),
+           "Position of the new axis in the output."),
     { 0 },
 };
 
@@ -35,7 +35,7 @@ static bool expand_dims_plan(struct cr_op_plan *p)
 
 const struct cr_op cr_op_expand_dims = {
     .about = { .name = "expand_dims",
-               .summary = "A new axis of length 1.",
+               .summary = "Inserts an axis of length 1.",
                .opts = expand_dims_opts,
                .size = sizeof(struct expand_dims) },
     .min_inputs = 1,

@@ -8,8 +8,7 @@ CR_BROADCAST(expm1, 1, .real = expm1_real, .grad = expm1_grad, .cost = 10)
 CR_BROADCAST_BACKWARD(expm1)
 
 const struct cr_op cr_op_expm1 = {
-    .about = { .name = "expm1",
-               .summary = "Exponential of each element, less 1." },
+    .about = { .name = "expm1", .summary = "exp(x) - 1 of each element." },
     CR_BROADCAST_OP(expm1, 1, cr_input),
     .amp = CR_AMP_HIGH,
     .saved_for_backward = CR_X(0),

@@ -7,9 +7,9 @@
 
 static const struct cr_opt half_opts[] = {
     CR_ENUM_DEFAULT(struct cr_fake_cast, type, 0, CR_LOW_TYPES,
-                    "What to round to."),
+                    "Type to round to."),
     CR_BOOL_DEFAULT(struct cr_fake_cast, predict, false,
-                    "In prediction alone; in training nothing happens."),
+                    "Round in prediction only."),
     { 0 },
 };
 
@@ -57,7 +57,7 @@ static void half_backward(const struct cr_op_ctx *s)
 
 const struct cr_op cr_op_fake_cast = {
     .about = { .name = "half",
-               .summary = "Rounded to float16 or bfloat16.",
+               .summary = "Rounds to float16 or bfloat16, stored as float32.",
                .opts = half_opts,
                .size = sizeof(struct cr_fake_cast) },
     .min_inputs = 1,

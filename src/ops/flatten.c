@@ -58,7 +58,8 @@ static void flatten_backward(const struct cr_op_ctx *s)
 
 const struct cr_op cr_op_flatten = {
     .about = { .name = "flatten",
-               .summary = "Dimensions start_dim to end_dim become one.",
+               .summary = "Flattens the dimensions start_dim to end_dim into "
+                          "one.",
                .opts = cr_flatten_opts,
                .size = sizeof(struct cr_flatten) },
     .min_inputs = 1,

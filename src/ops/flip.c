@@ -7,7 +7,7 @@ struct flip {
 
 static const struct cr_opt flip_opts[] = {
     CR_INTS(struct flip, dims, -CR_RANK_MAX, CR_RANK_MAX - 1,
-            "Axes whose order is reversed."),
+            "Axes to reverse."),
     { 0 },
 };
 
@@ -35,7 +35,7 @@ static struct cr_val *flip_build(struct cr_build *b, const void *attr, int n,
 
 const struct cr_op cr_op_flip = {
     .about = { .name = "flip",
-               .summary = "The elements along axes in reverse.",
+               .summary = "Reverses the order of elements along axes.",
                .opts = flip_opts,
                .size = sizeof(struct flip) },
     .min_inputs = 1,

@@ -21,6 +21,7 @@ CR_BROADCAST(floor_div, 2, .real = floor_div_real, .integer = floor_div_whole,
 
 const struct cr_op cr_op_floor_div = {
     .about = { .name = "floor_div",
-               .summary = "Quotient of two tensors, rounded down." },
+               .summary = "Elementwise quotient of two tensors, rounded "
+                          "down." },
     CR_BROADCAST_OP(floor_div, 2, cr_inputs2),
 };

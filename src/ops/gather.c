@@ -18,7 +18,7 @@ enum {
 
 static const struct cr_opt gather_opts[] = {
     CR_INT_DEFAULT(struct cr_gather, axis, 0, -CR_RANK_MAX, CR_RANK_MAX - 1,
-                   "The axis of the input that the indices look up."),
+                   "Axis of the input to index."),
     { 0 },
 };
 
@@ -152,7 +152,7 @@ static const char *const gather_inputs[] = { "input_params", "input_indices",
 
 const struct cr_op cr_op_gather = {
     .about = { .name = "gather",
-               .summary = "Slices of a tensor by their indices.",
+               .summary = "Gathers slices along an axis by their indices.",
                .opts = gather_opts,
                .size = sizeof(struct cr_gather) },
     .min_inputs = 2,

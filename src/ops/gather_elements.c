@@ -10,7 +10,7 @@ struct gather_elements {
 
 static const struct cr_opt gather_elements_opts[] = {
     CR_INT(struct gather_elements, dim, -CR_RANK_MAX, CR_RANK_MAX - 1,
-           "The axis that the indices look up."),
+           "Axis to index."),
     { 0 },
 };
 
@@ -91,7 +91,8 @@ static const char *const gather_elements_inputs[] = { "input", "index", NULL };
 
 const struct cr_op cr_op_gather_elements = {
     .about = { .name = "gather_elements",
-               .summary = "Elements along an axis, by an index for each.",
+               .summary = "Gathers elements along an axis by the index of "
+                          "each.",
                .opts = gather_elements_opts,
                .size = sizeof(struct gather_elements) },
     .min_inputs = 2,

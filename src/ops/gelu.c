@@ -7,7 +7,7 @@
 
 static const struct cr_opt gelu_opts[] = {
     CR_ENUM_DEFAULT(struct cr_gelu, approximate, CR_GELU_EXACT, "none|tanh",
-                    "tanh: its formula instead of erf."),
+                    "none: erf. tanh: the tanh approximation."),
     { 0 },
 };
 
@@ -85,7 +85,7 @@ static void gelu_backward(const struct cr_op_ctx *s)
 
 const struct cr_op cr_op_gelu = {
     .about = { .name = "gelu",
-               .summary = "Gaussian error linear unit.",
+               .summary = "GELU: Gaussian error linear unit.",
                .opts = gelu_opts,
                .size = sizeof(struct cr_gelu) },
     .min_inputs = 1,

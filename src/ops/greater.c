@@ -8,7 +8,6 @@ CR_BROADCAST(greater, 2, .real = greater_real, .integer = greater_whole,
              .truth = true, .cost = 0.5)
 
 const struct cr_op cr_op_greater = {
-    .about = { .name = "greater",
-               .summary = "Whether elements of the first are larger." },
+    .about = { .name = "greater", .summary = "Elementwise a > b." },
     CR_BROADCAST_OP(greater, 2, cr_inputs2),
 };

@@ -8,8 +8,6 @@ CR_BROADCAST(greater_equal, 2, .real = greater_equal_real,
              .integer = greater_equal_whole, .truth = true, .cost = 0.5)
 
 const struct cr_op cr_op_greater_equal = {
-    .about = { .name = "greater_equal",
-               .summary =
-                   "Whether elements of the first are larger or equal." },
+    .about = { .name = "greater_equal", .summary = "Elementwise a >= b." },
     CR_BROADCAST_OP(greater_equal, 2, cr_inputs2),
 };

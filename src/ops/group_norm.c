@@ -23,7 +23,7 @@ enum {
 
 const struct cr_opt cr_group_norm_opts[] = {
     CR_INT(struct cr_group_norm, num_groups, 1, CR_DIM_MAX,
-           "Groups of neighbouring channels."),
+           "Number of groups; must divide the number of channels."),
     CR_REAL_POS_DEFAULT(struct cr_group_norm, eps, 1e-5, 1e30,
                         "Added to the variance."),
     { 0 },
@@ -171,7 +171,7 @@ static const char *const group_norm_inputs[] = { "x", "gamma", "beta", NULL };
 
 const struct cr_op cr_op_group_norm = {
     .about = { .name = "group_norm",
-               .summary = "Normalises groups of channels of each sample.",
+               .summary = "Group normalisation.",
                .opts = cr_group_norm_opts,
                .size = sizeof(struct cr_group_norm) },
     .min_inputs = 3,

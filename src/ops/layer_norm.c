@@ -25,12 +25,14 @@ enum {
 
 const struct cr_opt cr_layer_norm_opts[] = {
     CR_INT_DEFAULT(struct cr_layer_norm, begin_norm_axis, -1, -CR_RANK_MAX,
-                   CR_RANK_MAX - 1, "First axis of those that are normalised."),
+                   CR_RANK_MAX - 1,
+                   "First axis to normalise; all axes after "
+                   "it are normalised too."),
     CR_INT_DEFAULT(struct cr_layer_norm, begin_params_axis, -1, -CR_RANK_MAX,
                    CR_RANK_MAX - 1,
-                   "First axis of those that gamma and beta have."),
+                   "First axis of gamma and beta in the input."),
     CR_REAL_POS_DEFAULT(struct cr_layer_norm, epsilon, 1e-7, 1e30,
-                        "Added to the variance (PyTorch: 1e-5)."),
+                        "Added to the variance (PyTorch's default: 1e-5)."),
     { 0 },
 };
 
@@ -219,7 +221,7 @@ static const char *const layer_norm_inputs[] = { "input_x", "gamma", "beta",
 
 const struct cr_op cr_op_layer_norm = {
     .about = { .name = "layer_norm",
-               .summary = "Normalises each row.",
+               .summary = "Layer normalisation.",
                .opts = cr_layer_norm_opts,
                .size = sizeof(struct cr_layer_norm) },
     .min_inputs = 3,

@@ -8,7 +8,6 @@ CR_BROADCAST(less, 2, .real = less_real, .integer = less_whole, .truth = true,
              .cost = 0.5)
 
 const struct cr_op cr_op_less = {
-    .about = { .name = "less",
-               .summary = "Whether elements of the first are smaller." },
+    .about = { .name = "less", .summary = "Elementwise a < b." },
     CR_BROADCAST_OP(less, 2, cr_inputs2),
 };

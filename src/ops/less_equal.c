@@ -8,8 +8,6 @@ CR_BROADCAST(less_equal, 2, .real = less_equal_real,
              .integer = less_equal_whole, .truth = true, .cost = 0.5)
 
 const struct cr_op cr_op_less_equal = {
-    .about = { .name = "less_equal",
-               .summary =
-                   "Whether elements of the first are smaller or equal." },
+    .about = { .name = "less_equal", .summary = "Elementwise a <= b." },
     CR_BROADCAST_OP(less_equal, 2, cr_inputs2),
 };

@@ -96,7 +96,7 @@ static void linear_backward(const struct cr_op_ctx *s)
 static const char *const linear_inputs[] = { "input", "weight", "bias", NULL };
 
 const struct cr_op cr_op_linear = {
-    .about = { .name = "linear", .summary = "y = x W' + b." },
+    .about = { .name = "linear", .summary = "Linear layer: y = x W' + b." },
     .min_inputs = 2,
     .max_inputs = 3,
     .outputs = 1,

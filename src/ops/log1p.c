@@ -8,8 +8,7 @@ CR_BROADCAST(log1p, 1, .real = log1p_real, .grad = log1p_grad, .cost = 8)
 CR_BROADCAST_BACKWARD(log1p)
 
 const struct cr_op cr_op_log1p = {
-    .about = { .name = "log1p",
-               .summary = "Natural logarithm of 1 + each element." },
+    .about = { .name = "log1p", .summary = "log(1 + x) of each element." },
     CR_BROADCAST_OP(log1p, 1, cr_input),
     .amp = CR_AMP_HIGH,
     .saved_for_backward = CR_X(0),

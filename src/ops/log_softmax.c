@@ -16,7 +16,7 @@ static const char *const log_softmax_inputs[] = { "logits", NULL };
 
 const struct cr_op cr_op_log_softmax = {
     .about = { .name = "log_softmax",
-               .summary = "Logarithm of the softmax along an axis.",
+               .summary = "Log-softmax along an axis.",
                .opts = cr_softmax_opts,
                .size = sizeof(struct cr_softmax) },
     .min_inputs = 1,

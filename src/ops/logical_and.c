@@ -9,6 +9,6 @@ CR_BROADCAST(logical_and, 2, .real = logical_and_loop, .truth = true,
 const struct cr_op cr_op_logical_and = {
     .about = { .name = "logical_and",
                .summary =
-                   "Whether both elements are true, which all but 0 are." },
+                   "Elementwise logical and; all values except 0 are true." },
     CR_BROADCAST_OP(logical_and, 2, cr_inputs2),
 };

@@ -8,6 +8,7 @@ CR_BROADCAST(logical_not, 1, .real = logical_not_loop, .truth = true,
 
 const struct cr_op cr_op_logical_not = {
     .about = { .name = "logical_not",
-               .summary = "Whether an element is 0 or false." },
+               .summary = "Elementwise logical not; all values except 0 are "
+                          "true." },
     CR_BROADCAST_OP(logical_not, 1, cr_input),
 };

@@ -8,7 +8,7 @@ CR_BROADCAST(logical_or, 2, .real = logical_or_loop, .truth = true,
 
 const struct cr_op cr_op_logical_or = {
     .about = { .name = "logical_or",
-               .summary = "Whether one of two elements is true, which all but "
-                          "0 are." },
+               .summary = "Elementwise logical or; all values except 0 are "
+                          "true." },
     CR_BROADCAST_OP(logical_or, 2, cr_inputs2),
 };

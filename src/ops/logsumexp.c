@@ -61,7 +61,7 @@ CR_REDUCE_BACKWARD(logsumexp, 1,
                    g[j] * (x[i] == y[j] ? 1 : cr_exp(x[i] - y[j])))
 
 const struct cr_op cr_op_logsumexp = {
-    CR_REDUCE_OP("logsumexp", "Logarithm of the sum of exponentials."),
+    CR_REDUCE_OP("logsumexp", "Log-sum-exp along axes."),
     .saved_for_backward = CR_X(0) | CR_Y(0),
     .amp = CR_AMP_HIGH,
     .plan = logsumexp_plan,

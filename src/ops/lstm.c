@@ -156,10 +156,10 @@ static void lstm_backward(const struct cr_op_ctx *s)
 
 const struct cr_op cr_op_lstm = {
     .about = { .name = "lstm",
-               .summary = "The recurrence of an LSTM layer.",
-               .detail = "x is the input times weight_ih, bias_ih added: (L, "
-                         "N, 4 H). Gives a tuple: the states of all steps, "
-                         "and the last one, h and c.",
+               .summary = "The recurrent part of an LSTM layer.",
+               .detail = "x is the input times weight_ih plus bias_ih: (L, N, "
+                         "4 H). Returns a tuple: the states of all time steps "
+                         "and the last states h and c.",
                .opts = cr_rnn_opts,
                .size = sizeof(struct cr_rnn) },
     CR_RNN_OP(6, 3),

@@ -152,7 +152,8 @@ static const char *const masked_mean_inputs[] = { "v", "mask", NULL };
 
 const struct cr_op cr_op_masked_mean = {
     .about = { .name = "masked_mean",
-               .summary = "Mean of the elements where a mask holds.",
+               .summary = "Mean along axes of the elements where a mask is "
+                          "true.",
                .opts = cr_reduce_attr_opts,
                .size = sizeof(struct cr_reduce_attr),
                .renamed = cr_reduce_attr_renamed },

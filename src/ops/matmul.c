@@ -207,7 +207,7 @@ static void matmul_backward(const struct cr_op_ctx *s)
 
 const struct cr_op cr_op_matmul = {
     .about = { .name = "matmul",
-               .summary = "Product of matrices, or of batches of them." },
+               .summary = "Matrix product, or a batch of matrix products." },
     .min_inputs = 2,
     .max_inputs = 2,
     .outputs = 1,

@@ -30,7 +30,7 @@ static void max_pool_backward(const struct cr_op_ctx *s)
 
 const struct cr_op cr_op_max_pool = {
     .about = { .name = "max_pool",
-               .summary = "The largest of each window.",
+               .summary = "Max pooling.",
                .opts = cr_pool_opts,
                .size = sizeof(struct cr_pool_opts) },
     .min_inputs = 1,

@@ -33,7 +33,8 @@ static void max_pool_indices_backward(const struct cr_op_ctx *s)
 const struct cr_op cr_op_max_pool_indices = {
     .about = { .name = "max_pool_indices",
                .internal = true,
-               .summary = "The largest of each window, and where it was.",
+               .summary = "Max pooling that also returns the indices of the "
+                          "maxima.",
                .opts = cr_pool_opts,
                .size = sizeof(struct cr_pool_opts) },
     .min_inputs = 1,

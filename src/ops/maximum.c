@@ -16,7 +16,9 @@ CR_BROADCAST(maximum, 2, .real = maximum_real, .integer = maximum_whole,
 CR_BROADCAST_BACKWARD(maximum)
 
 const struct cr_op cr_op_maximum = {
-    .about = { .name = "maximum", .summary = "The larger of two elements." },
+    .about = { .name = "maximum",
+               .summary = "Elementwise maximum of two "
+                          "tensors." },
     CR_BROADCAST_OP(maximum, 2, cr_inputs2),
     .amp = CR_AMP_EXACT,
     .saved_for_backward = CR_X(0) | CR_X(1),

@@ -11,8 +11,8 @@ struct meshgrid {
 
 static const struct cr_opt meshgrid_opts[] = {
     CR_ENUM_DEFAULT(struct meshgrid, indexing, XY, "xy|ij",
-                    "ij: list i runs along axis i; xy: the first two change "
-                    "places."),
+                    "ij: input i varies along axis i. xy: the first two axes "
+                    "are swapped."),
     { 0 },
 };
 
@@ -54,7 +54,7 @@ static const char *const meshgrid_inputs[] = { "inputs", NULL };
 
 const struct cr_op cr_op_meshgrid = {
     .about = { .name = "meshgrid",
-               .summary = "Coordinates of a grid, from lists of them.",
+               .summary = "Coordinate tensors of a grid.",
                .opts = meshgrid_opts,
                .size = sizeof(struct meshgrid) },
     .min_inputs = 1,

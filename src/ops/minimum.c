@@ -16,7 +16,9 @@ CR_BROADCAST(minimum, 2, .real = minimum_real, .integer = minimum_whole,
 CR_BROADCAST_BACKWARD(minimum)
 
 const struct cr_op cr_op_minimum = {
-    .about = { .name = "minimum", .summary = "The smaller of two elements." },
+    .about = { .name = "minimum",
+               .summary = "Elementwise minimum of two "
+                          "tensors." },
     CR_BROADCAST_OP(minimum, 2, cr_inputs2),
     .amp = CR_AMP_EXACT,
     .saved_for_backward = CR_X(0) | CR_X(1),

@@ -26,7 +26,8 @@ CR_BROADCAST_BACKWARD(mod)
 
 const struct cr_op cr_op_mod = {
     .about = { .name = "mod",
-               .summary = "Remainder of a division, as Python's %." },
+               .summary = "Elementwise remainder, with the sign of the "
+                          "divisor, as Python's %." },
     CR_BROADCAST_OP(mod, 2, cr_inputs2),
     .saved_for_backward = CR_X(0) | CR_X(1),
     .backward = mod_backward,

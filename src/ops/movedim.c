@@ -7,9 +7,9 @@ struct movedim {
 
 static const struct cr_opt movedim_opts[] = {
     CR_INTS(struct movedim, source, -CR_RANK_MAX, CR_RANK_MAX - 1,
-            "Axes that move."),
+            "Axes to move."),
     CR_INTS(struct movedim, destination, -CR_RANK_MAX, CR_RANK_MAX - 1,
-            "Where each of them goes."),
+            "Their positions in the output."),
     { 0 },
 };
 
@@ -52,7 +52,7 @@ static struct cr_val *movedim_build(struct cr_build *b, const void *attr,
 
 const struct cr_op cr_op_movedim = {
     .about = { .name = "movedim",
-               .summary = "Axes moved to other places.",
+               .summary = "Moves axes to other positions.",
                .opts = movedim_opts,
                .size = sizeof(struct movedim) },
     .min_inputs = 1,

@@ -119,7 +119,7 @@ static void mse_backward(const struct cr_op_ctx *s)
 
 const struct cr_op cr_op_mse = {
     .about = { .name = "mse",
-               .summary = "Squared difference.",
+               .summary = "Mean squared error.",
                .opts = cr_mse_opts,
                .size = sizeof(struct cr_mse) },
     .min_inputs = 2,

@@ -16,9 +16,9 @@ struct multinomial {
 
 static const struct cr_opt multinomial_opts[] = {
     CR_INT(struct multinomial, num_samples, 1, CR_DIM_MAX,
-           "Classes to draw for each row."),
+           "Number of samples per row."),
     CR_BOOL_DEFAULT(struct multinomial, replacement, true,
-                    "Draw a class more than once."),
+                    "Sample with replacement."),
     { 0 },
 };
 
@@ -115,12 +115,12 @@ static void multinomial_forward(const struct cr_op_ctx *s)
 
 const struct cr_op cr_op_multinomial = {
     .about = { .name = "multinomial",
-               .summary = "Classes drawn with probabilities proportional to "
-                          "weights.",
+               .summary = "Samples class indices with probabilities "
+                          "proportional to weights.",
                .detail = "Weights (classes) or (rows, classes), which need not "
-                         "sum up to 1; negative ones count as 0. Without "
-                         "replacement the classes without weight come last. "
-                         "No gradient.",
+                         "sum to 1; negative weights count as 0. Without "
+                         "replacement the classes of weight 0 come last. No "
+                         "gradient.",
                .opts = multinomial_opts,
                .size = sizeof(struct multinomial) },
     .min_inputs = 1,

@@ -10,7 +10,7 @@ CR_BROADCAST(neg, 1, .real = neg_real, .integer = neg_whole, .grad = neg_grad,
 CR_BROADCAST_BACKWARD(neg)
 
 const struct cr_op cr_op_neg = {
-    .about = { .name = "neg", .summary = "Each element with the other sign." },
+    .about = { .name = "neg", .summary = "Negative of each element." },
     CR_BROADCAST_OP(neg, 1, cr_input),
     .amp = CR_AMP_EXACT,
     .bprop = "return -dy",

@@ -6,11 +6,11 @@
 
 static const struct cr_opt norm_opts[] = {
     CR_REAL_POS_DEFAULT(struct cr_norm, ord, 2, INFINITY,
-                        "Power of the magnitudes; inf for the largest."),
+                        "Order of the norm; inf for the maximum."),
     CR_INTS_OPTIONAL(struct cr_norm, axis, -CR_RANK_MAX, CR_RANK_MAX - 1,
-                     "Axes that are folded; all if none is given."),
+                     "Axes to reduce. Default: all."),
     CR_BOOL_DEFAULT(struct cr_norm, keepdims, false,
-                    "Keep folded axes, with length 1."),
+                    "Keep reduced axes, with length 1."),
     { 0 },
 };
 
@@ -111,7 +111,7 @@ static void norm_backward(const struct cr_op_ctx *s)
 
 const struct cr_op cr_op_norm = {
     .about = { .name = "norm",
-               .summary = "Length of vectors: the root of a sum of powers.",
+               .summary = "Vector norm along axes.",
                .opts = norm_opts,
                .size = sizeof(struct cr_norm),
                .renamed = cr_reduce_attr_renamed },

@@ -8,6 +8,6 @@ CR_BROADCAST(not_equal, 2, .real = not_equal_real, .integer = not_equal_whole,
              .truth = true, .cost = 0.5)
 
 const struct cr_op cr_op_not_equal = {
-    .about = { .name = "not_equal", .summary = "Whether elements differ." },
+    .about = { .name = "not_equal", .summary = "Elementwise a != b." },
     CR_BROADCAST_OP(not_equal, 2, cr_inputs2),
 };

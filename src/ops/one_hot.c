@@ -8,11 +8,11 @@
 static const struct cr_opt one_hot_opts[] = {
     CR_INT(struct cr_one_hot, depth, 1, CR_DIM_MAX, "Length of the new axis."),
     CR_REAL_DEFAULT(struct cr_one_hot, on_value, 1, -DBL_MAX, DBL_MAX,
-                    "What stands at the number."),
+                    "Value at the index."),
     CR_REAL_DEFAULT(struct cr_one_hot, off_value, 0, -DBL_MAX, DBL_MAX,
-                    "What stands elsewhere."),
+                    "Value elsewhere."),
     CR_INT_DEFAULT(struct cr_one_hot, axis, -1, -CR_RANK_MAX, CR_RANK_MAX - 1,
-                   "Where the new axis stands in the result."),
+                   "Position of the new axis in the output."),
     { 0 },
 };
 
@@ -76,7 +76,7 @@ static const char *const one_hot_inputs[] = { "indices", NULL };
 
 const struct cr_op cr_op_one_hot = {
     .about = { .name = "one_hot",
-               .summary = "Numbers as vectors that are on at one place.",
+               .summary = "One-hot encoding along a new axis.",
                .opts = one_hot_opts,
                .size = sizeof(struct cr_one_hot) },
     .min_inputs = 1,

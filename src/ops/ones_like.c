@@ -8,7 +8,7 @@ static void ones_like_forward(const struct cr_op_ctx *s)
 
 const struct cr_op cr_op_ones_like = {
     .about = { .name = "ones_like",
-               .summary = "A tensor of 1s, shaped as the input." },
+               .summary = "A tensor of ones of the input's shape." },
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

@@ -25,11 +25,14 @@ struct pad {
 
 static const struct cr_opt pad_opts[] = {
     CR_INTS(struct pad, padding, 0, CR_DIM_MAX,
-            "Elements before and behind, in pairs from the last axis on."),
+            "Number of elements before and after, in pairs from the last axis "
+            "on."),
     CR_ENUM_DEFAULT(struct pad, mode, CONSTANT,
                     "constant|reflect|replicate|circular",
-                    "What is put there."),
-    CR_REAL_DEFAULT(struct pad, value, 0, -INFINITY, INFINITY, "The constant."),
+                    "Values of the padding."),
+    CR_REAL_DEFAULT(struct pad, value, 0, -INFINITY, INFINITY,
+                    "Value for mode "
+                    "constant."),
     { 0 },
 };
 
@@ -182,7 +185,7 @@ static void pad_backward(const struct cr_op_ctx *s)
 
 const struct cr_op cr_op_pad = {
     .about = { .name = "pad",
-               .summary = "More elements around a tensor.",
+               .summary = "Pads a tensor.",
                .opts = pad_opts,
                .size = sizeof(struct pad) },
     CR_MOVE_OP,

@@ -53,7 +53,7 @@ CR_BROADCAST(pow, 2, .real = pow_real, .integer = pow_whole, .grad = pow_grad,
 CR_BROADCAST_BACKWARD(pow)
 
 const struct cr_op cr_op_pow = {
-    .about = { .name = "pow", .summary = "First to the power of the second." },
+    .about = { .name = "pow", .summary = "Elementwise power." },
     CR_BROADCAST_OP(pow, 2, pow_inputs),
     .amp = CR_AMP_HIGH,
     .saved_for_backward = CR_X(0) | CR_X(1),

@@ -104,7 +104,7 @@ static const char *const prelu_inputs[] = { "input", "weight", NULL };
 
 const struct cr_op cr_op_prelu = {
     .about = { .name = "prelu",
-               .summary = "x where x is positive, weight x elsewhere." },
+               .summary = "PReLU: x if x > 0, else weight x." },
     .min_inputs = 2,
     .max_inputs = 2,
     .outputs = 1,

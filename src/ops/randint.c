@@ -8,11 +8,11 @@ struct randint {
 };
 
 static const struct cr_opt randint_opts[] = {
-    CR_INT(struct randint, low, INT32_MIN, INT32_MAX, "The least number."),
+    CR_INT(struct randint, low, INT32_MIN, INT32_MAX, "Minimum."),
     CR_INT(struct randint, high, INT32_MIN, INT32_MAX + (int64_t)1,
-           "All numbers are below it."),
+           "Exclusive maximum."),
     CR_INTS_OPTIONAL(struct randint, size, 1, CR_DIM_MAX,
-                     "The shape; () for a single number."),
+                     "Shape; () for a scalar."),
     { 0 },
 };
 
@@ -50,7 +50,7 @@ static void randint_forward(const struct cr_op_ctx *s)
 
 const struct cr_op cr_op_randint = {
     .about = { .name = "randint",
-               .summary = "Random whole numbers, low <= y < high.",
+               .summary = "Random integers, uniform in [low, high).",
                .opts = randint_opts,
                .size = sizeof(struct randint) },
     .outputs = 1,

@@ -15,7 +15,7 @@ CR_INLINE cr_real relu_dx(CR_UNUSED const void *o, cr_real v, cr_real g)
 CR_POINTWISE(relu, void, y, 0.3, 0.5)
 
 const struct cr_op cr_op_relu = {
-    .about = { .name = "relu", .summary = "max(x, 0)." },
+    .about = { .name = "relu", .summary = "ReLU: max(x, 0)." },
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

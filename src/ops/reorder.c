@@ -115,7 +115,8 @@ static void reorder_backward(const struct cr_op_ctx *s)
 const struct cr_op cr_op_reorder = {
     .about = { .name = "reorder",
                .internal = true,
-               .summary = "The same values with channels last, or back." },
+               .summary = "Converts between channels first and channels "
+                          "last." },
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

@@ -8,11 +8,10 @@ struct repeat_interleave {
 
 static const struct cr_opt repeat_interleave_opts[] = {
     CR_INTS(struct repeat_interleave, repeats, 0, CR_DIM_MAX,
-            "How often each element stands; a tuple gives one number for each "
-            "of them."),
+            "Number of repetitions: one for all elements, or a tuple with one "
+            "for each."),
     CR_INT_OPTIONAL(struct repeat_interleave, axis, -CR_RANK_MAX,
-                    CR_RANK_MAX - 1,
-                    "The axis; without, the whole tensor as one line."),
+                    CR_RANK_MAX - 1, "Axis. Default: the flattened tensor."),
     { 0 },
 };
 
@@ -56,7 +55,7 @@ static struct cr_val *repeat_interleave_build(struct cr_build *b,
 
 const struct cr_op cr_op_repeat_interleave = {
     .about = { .name = "repeat_interleave",
-               .summary = "Each element along an axis several times in a row.",
+               .summary = "Repeats each element along an axis.",
                .opts = repeat_interleave_opts,
                .size = sizeof(struct repeat_interleave) },
     .min_inputs = 1,

@@ -5,7 +5,8 @@
 
 static const struct cr_opt reshape_opts[] = {
     CR_INTS_OPTIONAL(struct cr_reshape, shape, -1, CR_DIM_MAX,
-                     "The new shape; -1 once for what is left."),
+                     "Shape of the output; one dimension may be -1, which is "
+                     "inferred."),
     { 0 },
 };
 
@@ -44,7 +45,7 @@ static bool reshape_plan(struct cr_op_plan *p)
 
 const struct cr_op cr_op_reshape = {
     .about = { .name = "reshape",
-               .summary = "The same elements under another shape.",
+               .summary = "Gives the tensor another shape.",
                .opts = reshape_opts,
                .size = sizeof(struct cr_reshape) },
     .min_inputs = 1,

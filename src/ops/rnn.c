@@ -105,10 +105,10 @@ static void rnn_backward(const struct cr_op_ctx *s)
 
 const struct cr_op cr_op_rnn = {
     .about = { .name = "rnn",
-               .summary = "The recurrence of a plain recurrent layer.",
-               .detail = "x is the input times weight_ih, bias_ih added: (L, "
-                         "N, H). Gives a tuple: the states of all steps, "
-                         "and the last one.",
+               .summary = "The recurrent part of an RNN layer.",
+               .detail = "x is the input times weight_ih plus bias_ih: (L, N, "
+                         "H). Returns a tuple: the states of all time steps "
+                         "and the last state.",
                .opts = cr_rnn_opts,
                .size = sizeof(struct cr_rnn) },
     CR_RNN_OP(5, 2),

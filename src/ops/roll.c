@@ -8,12 +8,10 @@ struct roll {
 
 static const struct cr_opt roll_opts[] = {
     CR_INTS(struct roll, shifts, -CR_DIM_MAX, CR_DIM_MAX,
-            "How far elements move, forward if positive; one for each of "
-            "dims."),
-    CR_INTS_OPTIONAL(
-        struct roll, dims, -CR_RANK_MAX, CR_RANK_MAX - 1,
-        "Axes along which they move; without, along the whole tensor "
-        "as one line."),
+            "Number of positions to shift, one for each of dims; negative "
+            "towards the front."),
+    CR_INTS_OPTIONAL(struct roll, dims, -CR_RANK_MAX, CR_RANK_MAX - 1,
+                     "Axes. Default: the flattened tensor."),
     { 0 },
 };
 
@@ -58,8 +56,8 @@ static struct cr_val *roll_build(struct cr_build *b, const void *attr, int n,
 
 const struct cr_op cr_op_roll = {
     .about = { .name = "roll",
-               .summary = "Elements moved along axes, the last ones to the "
-                          "front.",
+               .summary = "Shifts elements along axes; the last ones wrap "
+                          "around to the front.",
                .opts = roll_opts,
                .size = sizeof(struct roll) },
     .min_inputs = 1,

@@ -8,6 +8,7 @@ CR_BROADCAST(round, 1, .real = round_real, .integer = round_whole, .cost = 0.5)
 
 const struct cr_op cr_op_round = {
     .about = { .name = "round",
-               .summary = "Each element rounded to the nearest whole number." },
+               .summary = "Rounds each element to the nearest integer, halves "
+                          "to even." },
     CR_BROADCAST_OP(round, 1, cr_input),
 };

@@ -9,7 +9,7 @@ CR_BROADCAST_BACKWARD(rsqrt)
 
 const struct cr_op cr_op_rsqrt = {
     .about = { .name = "rsqrt",
-               .summary = "One over the square root of each element." },
+               .summary = "Reciprocal square root of each element." },
     CR_BROADCAST_OP(rsqrt, 1, cr_input),
     .amp = CR_AMP_HIGH,
     .saved_for_backward = CR_Y(0),

@@ -14,7 +14,7 @@ CR_INLINE cr_real sigmoid_dx(CR_UNUSED const void *o, cr_real v, cr_real g)
 CR_POINTWISE(sigmoid, void, y, 1, 0.5)
 
 const struct cr_op cr_op_sigmoid = {
-    .about = { .name = "sigmoid", .summary = "1 / (1 + exp(-x))." },
+    .about = { .name = "sigmoid", .summary = "Sigmoid: 1 / (1 + exp(-x))." },
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

@@ -14,7 +14,7 @@ static void softmax_backward(const struct cr_op_ctx *s)
 
 const struct cr_op cr_op_softmax = {
     .about = { .name = "softmax",
-               .summary = "Exponentials along an axis, divided by their sum.",
+               .summary = "Softmax along an axis.",
                .opts = cr_softmax_opts,
                .size = sizeof(struct cr_softmax) },
     .min_inputs = 1,

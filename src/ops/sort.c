@@ -9,8 +9,10 @@ struct sort {
 
 static const struct cr_opt sort_opts[] = {
     CR_INT_DEFAULT(struct sort, axis, -1, -CR_RANK_MAX, CR_RANK_MAX - 1,
-                   "The axis that is sorted along."),
-    CR_BOOL_DEFAULT(struct sort, descending, false, "Largest first."),
+                   "Axis."),
+    CR_BOOL_DEFAULT(struct sort, descending, false,
+                    "Sort in descending "
+                    "order."),
     { 0 },
 };
 
@@ -42,7 +44,7 @@ static void sort_backward(const struct cr_op_ctx *s)
 
 const struct cr_op cr_op_sort = {
     .about = { .name = "sort",
-               .summary = "Elements along an axis by value, and their "
+               .summary = "Sorts along an axis; returns the values and their "
                           "indices.",
                .opts = sort_opts,
                .size = sizeof(struct sort) },

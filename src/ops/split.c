@@ -13,9 +13,9 @@ static const char *const split_renamed[] = { "split_size_or_sections", "size",
 
 static const struct cr_opt split_opts[] = {
     CR_INTS(struct split, size, 1, CR_DIM_MAX,
-            "Length of each piece; a list of them for uneven ones."),
+            "Length of each piece, or a list of the lengths."),
     CR_INT_DEFAULT(struct split, axis, 0, -CR_RANK_MAX, CR_RANK_MAX - 1,
-                   "The axis that is split."),
+                   "Axis to split."),
     { 0 },
 };
 
@@ -103,7 +103,8 @@ static void split_backward(const struct cr_op_ctx *s)
 
 const struct cr_op cr_op_split = {
     .about = { .name = "split",
-               .summary = "Pieces along an axis, at most 16.",
+               .summary = "Splits a tensor along an axis into at most 16 "
+                          "pieces.",
                .opts = split_opts,
                .size = sizeof(struct split),
                .renamed = split_renamed },

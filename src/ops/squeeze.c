@@ -8,7 +8,7 @@ struct squeeze {
 
 static const struct cr_opt squeeze_opts[] = {
     CR_INTS_OPTIONAL(struct squeeze, axis, -CR_RANK_MAX, CR_RANK_MAX - 1,
-                     "Axes of length 1; all such if none is given."),
+                     "Axes of length 1 to remove. Default: all."),
     { 0 },
 };
 
@@ -40,7 +40,7 @@ static bool squeeze_plan(struct cr_op_plan *p)
 
 const struct cr_op cr_op_squeeze = {
     .about = { .name = "squeeze",
-               .summary = "Axes of length 1 are dropped.",
+               .summary = "Removes axes of length 1.",
                .opts = squeeze_opts,
                .size = sizeof(struct squeeze) },
     .min_inputs = 1,

@@ -50,7 +50,7 @@ CR_CONCAT(stack)
 
 const struct cr_op cr_op_stack = {
     .about = { .name = "stack",
-               .summary = "Tensors of one shape along a new axis.",
+               .summary = "Stacks tensors of the same shape along a new axis.",
                .opts = cr_concat_opts,
                .size = sizeof(struct cr_concat) },
     CR_CONCAT_OP(stack),

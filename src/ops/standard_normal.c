@@ -28,7 +28,7 @@ static void standard_normal_forward(const struct cr_op_ctx *s)
 
 const struct cr_op cr_op_standard_normal = {
     .about = { .name = "standard_normal",
-               .summary = "Normally distributed random numbers.",
+               .summary = "Random numbers of the standard normal distribution.",
                .opts = cr_shape_opts,
                .size = sizeof(struct cr_shape_opt) },
     .outputs = 1,

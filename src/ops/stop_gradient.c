@@ -12,7 +12,7 @@ static const char *const stop_gradient_inputs[] = { "value", NULL };
 
 const struct cr_op cr_op_stop_gradient = {
     .about = { .name = "stop_gradient",
-               .summary = "The input as it is; no gradient goes back." },
+               .summary = "Returns the input; its gradient is 0." },
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

@@ -4,11 +4,11 @@
 
 static const struct cr_opt strided_slice_opts[] = {
     CR_INTS(struct cr_slice, begin, -CR_DIM_MAX, CR_DIM_MAX,
-            "First index of each of the first axes."),
+            "First index along each of the first axes."),
     CR_INTS(struct cr_slice, end, -CR_DIM_MAX, CR_DIM_MAX,
-            "The index behind the last one."),
+            "End along each axis, which is not included."),
     CR_INTS_OPTIONAL(struct cr_slice, step, -CR_DIM_MAX, CR_DIM_MAX,
-                     "From index to index; 1 if not given."),
+                     "Difference of consecutive indices. Default: 1."),
     { 0 },
 };
 
@@ -99,7 +99,7 @@ static void strided_slice_backward(const struct cr_op_ctx *s)
 
 const struct cr_op cr_op_strided_slice = {
     .about = { .name = "strided_slice",
-               .summary = "Elements begin:end:step along axes.",
+               .summary = "Slices begin:end:step along axes.",
                .opts = strided_slice_opts,
                .size = sizeof(struct cr_slice) },
     CR_MOVE_OP,

@@ -10,7 +10,9 @@ CR_BROADCAST(sub, 2, .real = sub_real, .integer = sub_whole, .grad = sub_grad,
 CR_BROADCAST_BACKWARD(sub)
 
 const struct cr_op cr_op_sub = {
-    .about = { .name = "sub", .summary = "Difference of two tensors." },
+    .about = { .name = "sub",
+               .summary = "Elementwise difference of two "
+                          "tensors." },
     CR_BROADCAST_OP(sub, 2, cr_inputs2),
     .bprop = "return shaped(dy, a), shaped(-dy, b)",
     .backward = sub_backward,

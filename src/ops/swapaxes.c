@@ -7,9 +7,9 @@ struct swapaxes {
 
 static const struct cr_opt swapaxes_opts[] = {
     CR_INT(struct swapaxes, axis0, -CR_RANK_MAX, CR_RANK_MAX - 1,
-           "One of the axes."),
+           "First axis."),
     CR_INT(struct swapaxes, axis1, -CR_RANK_MAX, CR_RANK_MAX - 1,
-           "The other one."),
+           "Second axis."),
     { 0 },
 };
 
@@ -31,7 +31,7 @@ static struct cr_val *swapaxes_build(struct cr_build *b, const void *attr,
 
 const struct cr_op cr_op_swapaxes = {
     .about = { .name = "swapaxes",
-               .summary = "Two axes in each other's place.",
+               .summary = "Swaps two axes.",
                .opts = swapaxes_opts,
                .size = sizeof(struct swapaxes) },
     .min_inputs = 1,

@@ -7,7 +7,7 @@ struct tile {
 
 static const struct cr_opt tile_opts[] = {
     CR_INTS(struct tile, dims, 1, CR_DIM_MAX,
-            "Copies along each axis, aligned at the last one."),
+            "Number of copies along each axis, aligned with the last axis."),
     { 0 },
 };
 
@@ -68,7 +68,7 @@ CR_MOVE(tile, cr_data_move_sum)
 
 const struct cr_op cr_op_tile = {
     .about = { .name = "tile",
-               .summary = "Copies of the tensor along its axes.",
+               .summary = "Repeats the tensor along its axes.",
                .opts = tile_opts,
                .size = sizeof(struct tile) },
     CR_MOVE_OP,

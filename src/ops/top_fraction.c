@@ -18,7 +18,9 @@ struct top_fraction {
 };
 
 static const struct cr_opt top_fraction_opts[] = {
-    CR_REAL(struct top_fraction, fraction, 0, 1, "Which part is taken."),
+    CR_REAL(struct top_fraction, fraction, 0, 1,
+            "Fraction of the values to "
+            "keep."),
     { 0 },
 };
 
@@ -114,9 +116,10 @@ static const char *const top_fraction_inputs[] = { "values", "mask", NULL };
 
 const struct cr_op cr_op_top_fraction = {
     .about = { .name = "top_fraction",
-               .summary = "The largest part of all values.",
-               .detail = "With a mask their mean, since the number of values "
-                         "where it holds is not known before.",
+               .summary = "The largest values, a fraction of all.",
+               .detail = "With a mask, returns the mean of these values, "
+                         "because the number of values where the mask is true "
+                         "is not known in advance.",
                .opts = top_fraction_opts,
                .size = sizeof(struct top_fraction) },
     .min_inputs = 1,

@@ -10,10 +10,12 @@ struct topk {
 static const struct cr_opt topk_opts[] = {
     CR_INT(struct topk, k, 1, CR_DIM_MAX, "Number of elements."),
     CR_INT_DEFAULT(struct topk, dim, -1, -CR_RANK_MAX, CR_RANK_MAX - 1,
-                   "The axis that is looked along."),
-    CR_BOOL_DEFAULT(struct topk, largest, true, "Else the smallest."),
+                   "Axis."),
+    CR_BOOL_DEFAULT(struct topk, largest, true,
+                    "Largest elements; if false "
+                    "the smallest."),
     CR_BOOL_DEFAULT(struct topk, sorted, true,
-                    "In order; they always are, also where nobody asks."),
+                    "Sort the result; it is always sorted."),
     { 0 },
 };
 
@@ -52,7 +54,7 @@ static void topk_backward(const struct cr_op_ctx *s)
 
 const struct cr_op cr_op_topk = {
     .about = { .name = "topk",
-               .summary = "The largest elements along an axis, and their "
+               .summary = "The k largest elements along an axis, and their "
                           "indices.",
                .opts = topk_opts,
                .size = sizeof(struct topk) },

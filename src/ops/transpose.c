@@ -6,7 +6,7 @@
 static const struct cr_opt transpose_opts[] = {
     CR_INTS_OPTIONAL(struct cr_transpose, input_perm, -CR_RANK_MAX,
                      CR_RANK_MAX - 1,
-                     "For each axis of the result the input's."),
+                     "Axis of the input for each axis of the output."),
     { 0 },
 };
 
@@ -61,7 +61,7 @@ CR_MOVE(transpose, cr_data_move_scatter_add)
 
 const struct cr_op cr_op_transpose = {
     .about = { .name = "transpose",
-               .summary = "The axes in another order.",
+               .summary = "Permutes the axes.",
                .opts = transpose_opts,
                .size = sizeof(struct cr_transpose) },
     CR_MOVE_OP,

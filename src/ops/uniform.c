@@ -39,9 +39,10 @@ static void uniform_forward(const struct cr_op_ctx *s)
 
 const struct cr_op cr_op_uniform = {
     .about = { .name = "uniform",
-               .summary = "Random numbers of [minval, maxval).",
-               .detail = "Gradients go to minval and maxval, as MindSpore's "
-                         "do. dtype int32: whole numbers, as randint gives.",
+               .summary = "Random numbers, uniform in [minval, maxval).",
+               .detail = "Gradients flow to minval and maxval, as in "
+                         "MindSpore. With dtype int32: integers, as randint "
+                         "gives.",
                .opts = cr_shape_opts,
                .size = sizeof(struct cr_shape_opt) },
     .outputs = 1,

@@ -23,8 +23,7 @@ struct segments {
 };
 
 static const struct cr_opt segments_opts[] = {
-    CR_INT(struct segments, num_segments, 1, CR_DIM_MAX,
-           "How many segments there are."),
+    CR_INT(struct segments, num_segments, 1, CR_DIM_MAX, "Number of segments."),
     { 0 },
 };
 
@@ -144,7 +143,7 @@ static const char *const segments_inputs[] = { "input_x", "segment_ids", NULL };
 
 const struct cr_op cr_op_unsorted_segment_sum = {
     .about = { .name = "unsorted_segment_sum",
-               .summary = "Sums of slices by the segment they belong to.",
+               .summary = "Sums slices by the index of their segment.",
                .opts = segments_opts,
                .size = sizeof(struct segments) },
     .min_inputs = 2,

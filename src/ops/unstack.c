@@ -9,7 +9,7 @@ struct unstack {
 
 static const struct cr_opt unstack_opts[] = {
     CR_INT_DEFAULT(struct unstack, axis, 0, -CR_RANK_MAX, CR_RANK_MAX - 1,
-                   "The axis that is taken apart."),
+                   "Axis to unstack."),
     { 0 },
 };
 
@@ -42,7 +42,8 @@ static struct cr_val *unstack_build(struct cr_build *b, const void *attr,
 
 const struct cr_op cr_op_unstack = {
     .about = { .name = "unstack",
-               .summary = "The slices along an axis, as a tuple.",
+               .summary = "Splits a tensor into its slices along an axis, a "
+                          "tuple.",
                .opts = unstack_opts,
                .size = sizeof(struct unstack) },
     .min_inputs = 1,

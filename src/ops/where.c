@@ -58,8 +58,7 @@ CR_BROADCAST_BACKWARD(where)
 
 const struct cr_op cr_op_where = {
     .about = { .name = "where",
-               .summary = "Elements of one tensor or another by a "
-                          "condition." },
+               .summary = "Selects elements of two tensors by a condition." },
     CR_BROADCAST_OP(where, 3, where_inputs),
     .saved_for_backward = CR_X(CONDITION),
     .bprop = "g = where(a, dy, 0.0)\n"

@@ -4,6 +4,7 @@
 bats_require_minimum_version 1.5.0
 set -o pipefail
 load small.bash
+load tensors.bash
 
 setup() {
     cd "$BATS_TEST_TMPDIR"
@@ -32,7 +33,7 @@ END
 }
 
 @test "every op that help lists can be called, and is helped by its signature" {
-    "$CELLRUN" help ops | sed -nE 's/^  ([a-z][a-z0-9_]*)( .*)?$/\1/p' | sort >listed
+    "$CELLRUN" help ops | sed -nE 's/^  ([A-Za-z][A-Za-z0-9_]*)( .*)?$/\1/p' | sort >listed
     sed 's/(.*//' "$BATS_TEST_DIRNAME/functions.txt" | sort >called
     diff listed called
     [ "$(wc -l <listed)" -ge 190 ]
@@ -49,6 +50,52 @@ END
     "$CELLRUN" help elu | grep -F 'elu(input_x, alpha=1.0)'
     "$CELLRUN" help sum | grep -F 'sum(input, axis=None, keepdims=False)'
     run -2 "$CELLRUN" help bn_fold
+}
+
+@test "Dropout2D, Dropout3D and Dropout return a tuple: the output and the mask" {
+    cat >drop.yaml <<'END'
+network:
+  inputs: {x: {shape: [8, 2, 3]}}
+  construct: |
+    y, mask = Dropout2D(x, keep_prob=0.8)
+    z, kept = Dropout(x, 0.5)
+    w, whole = Dropout3D(expand_dims(x, 2), 0.5)
+    return y, cast(mask, float32), z, kept, w, cast(whole, float32)
+END
+    perl -e 'print pack "f<*", map { 1 + sin $_ } 1 .. 480' | npy x.npy '<f4' '(10, 8, 2, 3)'
+    "$CELLRUN" trace drop.yaml --feed x=x.npy -o train.safetensors
+    "$CELLRUN" trace drop.yaml --feed x=x.npy --eval -o eval.safetensors
+    tail -c +81 x.npy | tail -c 1920 | perl -0777 -ne 'printf "%.9g\n", $_ for unpack "f<*"' >x
+    # pairs OUTPUT KEEP SIZE: outputs are x mask / keep, and masks are one for
+    # each SIZE elements; prints how many values the mask has
+    pairs() {
+        paste x <(tensor train.safetensors "output#.$1") \
+            <(tensor train.safetensors "output#.$(($1 + 1))") |
+            perl -ane 'BEGIN { ($keep, $size) = splice @ARGV, 0, 2 }
+                abs($F[1] - $F[0] * $F[2] / $keep) < 1e-5 or die "value $.: @F";
+                $F[2] == 0 || $F[2] == 1 or die "mask $.: @F";
+                ($. - 1) % $size == 0 || $F[2] == $was or die "plane $.: @F";
+                $was = $F[2]; $seen{$was}++; END { print scalar keys %seen }' \
+                "$2" "$3"
+    }
+    [ "$(pairs 0 0.8 6)" = 2 ]
+    [ "$(pairs 2 0.5 1)" = 2 ]
+    [ "$(pairs 4 0.5 6)" = 2 ]
+    diff x <(tensor eval.safetensors 'output#.0')
+    [ "$(tensor eval.safetensors 'output#.1' | sort -u)" = 1 ]
+}
+
+@test "rand() and randn() have the shape (1,), rand(()) is a scalar" {
+    cat >rand.yaml <<'END'
+network:
+  inputs: {x: {shape: [4]}}
+  construct: |
+    a, b, c = rand(), randn(), rand(())
+    return x + a.ndim + 10 * b.shape[0] + 100 * c.ndim
+END
+    perl -e 'print pack "f<*", (0) x 4' | npy x.npy '<f4' '(1, 4)'
+    run -0 "$CELLRUN" trace rand.yaml --feed x=x.npy --print network
+    [[ "$output" == *"[[11. 11. 11. 11.]]"* ]]
 }
 
 # said EXPRESSION: what check says, in $stderr, of a network that returns it;
