@@ -2,7 +2,9 @@
 #include "net/conv_ops.h"
 
 static const struct cr_opt conv1d_opts[] = {
-    CR_CONV_CELL_OPTS("", "input. same: the output size is ceil(input / stride)", "either end", ),
+    CR_CONV_CELL_OPTS("",
+                      "input. same: the output size is ceil(input / stride)",
+                      "either end", ),
     { 0 },
 };
 
