@@ -108,7 +108,7 @@ const char *cr_config_diff(struct cr_config *config, const char *old,
 
     if (!a || !b || !config_diff_at(&d, "", a, b))
         return NULL;
-    return cr_strf(d.arena, "'%s' was %s and is %s now", d.path,
+    return cr_strf(d.arena, "'%s' changed from %s to %s", d.path,
                    config_diff_value(d.arena, d.old),
                    config_diff_value(d.arena, d.new));
 }

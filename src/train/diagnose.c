@@ -88,11 +88,11 @@ static bool diagnose_fall(struct cr_train *t)
     if (first == 0 || last < first - FALL_MIN * fabs(first))
         return false;
     cr_warn(t->diag, diagnose_section(t, "loss"), CR_E_NOT_LEARNING,
-            "the training loss does not fall: its mean is %g over the first "
-            "%" PRId64 " updates and %g over the last",
+            "the training loss does not decrease: its mean is %g over the "
+            "first %" PRId64 " updates and %g over the last",
             first, (int64_t)quarter * trend->per, last);
-    cr_hint(t->diag, "cellrun lr-find suggests a learning rate; cellrun data "
-                     "show shows what the network gets");
+    cr_hint(t->diag, "run cellrun lr-find for a learning rate, and cellrun "
+                     "data show to see the input of the network");
     return true;
 }
 
@@ -122,8 +122,8 @@ static bool diagnose_guess(struct cr_train *t, const struct cr_spec *out)
     if (last < guess * (1 - GUESS_MARGIN))
         return false;
     cr_warn(t->diag, diagnose_section(t, "loss"), CR_E_NOT_LEARNING,
-            "the training loss is %sthat of guessing: its mean over the last %"
-            PRId64 " updates is %.4f, and ln(%" PRId64 " classes) is %.4f",
+            "the training loss is %sthat of guessing: its mean over the last "
+            "%" PRId64 " updates is %.4f; ln(%" PRId64 " classes) is %.4f",
             last > guess * (1 + GUESS_MARGIN) ? "above " : "",
             (int64_t)quarter * trend->per, last, (int64_t)out->dim[1], guess);
     cr_hint(t->diag, "check that labels belong to their samples, that inputs "
@@ -166,8 +166,9 @@ static void diagnose_equal(struct cr_train *t, const cr_real *y,
     cr_warn(t->diag, diagnose_section(t, "network"), CR_E_NOT_LEARNING,
             "the network gives the same output for all %" PRId64
             " samples of a batch", n);
-    cr_hint(t->diag, "a lower learning rate, another initialiser or inputs "
-                     "that are normalised are the usual cures");
+    cr_hint(
+        t->diag,
+        "try a lower learning rate, another initialiser, or normalised inputs");
 }
 
 /* Units of a ReLU: channels of an image, else the last axis. */
@@ -198,11 +199,12 @@ static void diagnose_relu(struct cr_train *t, const char *name,
                          units < UNITS_MIN || s->dim[0] < UNITS_MIN))
         return;
     cr_warn(t->diag, diagnose_cell(t, name), CR_E_NOT_LEARNING,
-            "%" PRId64 " of %" PRId64 " units of '%s' (%s) are 0 for all %"
-            PRId64 " samples of a batch: they no longer learn",
+            "%" PRId64 " of %" PRId64
+            " units of '%s' (%s) are 0 for all %" PRId64
+            " samples of a batch: their weights are no longer trained",
             dead, units, name, type, (int64_t)s->dim[0]);
-    cr_hint(t->diag, "lower the learning rate, or take LeakyReLU or "
-                     "BatchNorm in front");
+    cr_hint(t->diag, "lower the learning rate, use LeakyReLU, or add BatchNorm "
+                     "before the activation");
 }
 
 static void diagnose_cells(struct cr_train *t, struct cr_exec *exec)
@@ -225,8 +227,7 @@ static void diagnose_cells(struct cr_train *t, struct cr_exec *exec)
     }
 }
 
-/* Feeds the network's columns from the data loader's; false where one is
- * missing. */
+/* Feeds the network's columns from the batch; false if one is missing. */
 static bool diagnose_feed(struct cr_train *t, struct cr_exec *exec,
                           struct cr_data_loader *loader,
                           const struct cr_batch *batch, int64_t n_samples,

@@ -94,13 +94,13 @@ static bool eval_columns(struct cr_eval *e, const struct cr_eval_opts *want)
         e->from[i] = at;
         if (at == n)
             ok = cr_error(diag, CR_NOWHERE, CR_E_SHAPE,
-                          "the data of the evaluation have no column '%s'",
-                          c->name);
+                          "the evaluation data has no column '%s'", c->name);
         else if (!cr_spec_same(&have[at].spec, &c->spec))
-            ok = cr_error(diag, CR_NOWHERE, CR_E_SHAPE,
-                          "column '%s' of the evaluation is %s, expected %s",
-                          c->name, cr_diag_format(diag->arena, &have[at].spec),
-                          cr_diag_format(diag->arena, &c->spec));
+            ok = cr_error(
+                diag, CR_NOWHERE, CR_E_SHAPE,
+                "column '%s' of the evaluation data is %s, expected %s",
+                c->name, cr_diag_format(diag->arena, &have[at].spec),
+                cr_diag_format(diag->arena, &c->spec));
     }
     e->label = cr_label_column(e->config, have, n);
     if (e->label >= 0)
@@ -137,11 +137,11 @@ static const char *eval_no_classes(const struct cr_eval *e,
     if (label->type != CR_I32 && !one_hot)
         return "labels of type int32, or one-hot";
     if (label->rank != out->rank - (one_hot ? 1 : 2))
-        return "labels that fit the output";
+        return "labels whose shape matches the output";
     for (int i = 0; i < label->rank; i++)
         if (label->dim[i] !=
             out->dim[i + 1 + (!one_hot && i + 1 >= e->axis)])
-            return "labels that fit the output";
+            return "labels whose shape matches the output";
     return NULL;
 }
 
@@ -157,7 +157,7 @@ static const char *eval_no_labels(const struct cr_eval *e,
         return "labels that are numbers";
     if (out->rank < 1 ||
         cr_count(out) / out->dim[0] != cr_count(&e->label_spec))
-        return "labels of as many numbers as the output has";
+        return "one label for each number of the output";
     return NULL;
 }
 
@@ -192,7 +192,7 @@ static const char *eval_misfit(const struct cr_eval *e,
     if (!why && m->mismatch)
         why = m->mismatch(use->opts, out, e->axis);
     if (!why && eval_rows(e, use, out) < 1)
-        why = "a 'num_classes' that is not less than its classes";
+        why = "a 'num_classes' of at least the number of classes of the output";
     return why;
 }
 
@@ -244,7 +244,7 @@ static bool eval_metrics(struct cr_eval *e)
                   : NULL;
         if (why)
             cr_warn(diag, use->pos, CR_E_NO_MATCH,
-                    "the metric '%s': %s, and does nothing", use->name, why);
+                    "the metric '%s': %s, so it has no effect", use->name, why);
         e->rows[i] = eval_rows(e, use, &out);
         e->state_at[i] = e->state_size;
         e->state_size += (cr_metric_size(use, e->rows[i]) + 15) & ~(size_t)15;

@@ -185,9 +185,8 @@ bool cr_grad_sens_read(struct cr_arena *arena, struct cr_diag *diag,
     }
     for (int i = 0; i < n && sens->n > 0; i++)
         if (!given[i])
-            return cr_error(diag, CR_NOWHERE, CR_E_USAGE,
-                            "--sens: found none for output %d: give --sens "
-                            "%d=FILE.npy too",
-                            i, i);
+            return cr_error(
+                diag, CR_NOWHERE, CR_E_USAGE,
+                "--sens: not set for output %d: add --sens %d=FILE.npy", i, i);
     return true;
 }

@@ -86,7 +86,7 @@ bool cr_hook_recorder_open(struct cr_train *t, struct cr_hook_recorder **to)
             w->taps[i].until = cr_train_interval(t, &h->until).steps;
         if (recorder_clips(h) && t->grad_accum > 1)
             return cr_error(t->diag, h->pos, CR_E_CONFLICT,
-                            "'as: clipped' needs train.grad_accumulation of "
+                            "'as: clipped' requires train.grad_accumulation of "
                             "1: the update clips the sum of %" PRId64
                             " batches",
                             t->grad_accum);

@@ -14,9 +14,9 @@ static int64_t lr_curves_batches(struct cr_config *config, struct cr_diag *diag,
     int64_t n = 0;
 
     if (!cr_section(config, "dataset")) {
-        cr_error(diag, config->root->pos, CR_E_MISSING_SECTION,
-                 "the length of an epoch is not known: the section 'dataset' "
-                 "is missing");
+        cr_error(
+            diag, config->root->pos, CR_E_MISSING_SECTION,
+            "unknown length of an epoch: the section 'dataset' is missing");
         return 0;
     }
     config->diag = diag;
@@ -44,8 +44,9 @@ static bool lr_curves_span(struct cr_config *config, struct cr_optim_use *use,
     batches = lr_curves_batches(config, free ? &quiet : config->diag, train);
     if (batches == 0) {
         if (!free)
-            cr_note(config->diag, "rates that count in epochs or percent need "
-                                  "the data, or steps instead of epochs");
+            cr_note(config->diag,
+                    "learning rates in epochs or percent need the data set; or "
+                    "use steps instead of epochs");
         return free;
     }
     run->per_epoch = (double)batches / (double)train->grad_accumulation;
@@ -61,7 +62,7 @@ static void lr_curves_curve(struct cr_arena *arena, struct cr_lr_curves *to,
     for (int64_t i = 0; i < to->n; i++)
         y[i] = cr_lr_at(lr, i * to->stride);
     if (cr_lr_plateau(lr))
-        name = cr_strf(arena, "%s (before it falls behind evaluations)", name);
+        name = cr_strf(arena, "%s (before evaluations reduce it)", name);
     to->curve[to->n_curves++] = (struct cr_plot_curve){ name, y };
 }
 

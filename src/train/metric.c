@@ -61,27 +61,26 @@ struct metrics_section {
 
 static const struct cr_opt metrics_opts[] = {
     CR_OBJS_OPTIONAL(struct metrics_section, metrics, CR_KIND_METRIC,
-                     "What evaluations measure, in the order of the results."),
+                     "Metrics to compute, in the order of the results."),
     { 0 },
 };
 
 const struct cr_section cr_section_metrics = {
     .about = {
         .name = "metrics",
-        .summary = "What evaluations measure.",
-        .detail = "By default accuracy and loss where the data have integer "
-                  "labels, else loss. A block with `inputs: [logits, label]` "
-                  "(the network's results, then columns) that gives one "
-                  "number, or one for each sample (or more, such as one for "
-                  "each word: their mean is the sample's), is a metric too: "
-                  "its mean over the samples, called by the block's name or "
-                  "the control word `name`. More of it counts as better "
-                  "unless checkpoint.best has another mode. So is a name "
-                  "under aux of a loss that is written in the config: the "
-                  "mean of that value. It never selects the best checkpoint "
-                  "by itself, and where it does (`monitor`, checkpoint.best) "
-                  "`mode` says which way is better. Such a name may also be "
-                  "an input of a block.",
+        .summary = "Metrics computed in evaluations.",
+        .detail = "Default: accuracy and loss for integer labels, else loss. A "
+                  "block with `inputs: [logits, label]` (the network's "
+                  "results, then columns) is a metric too if it returns one "
+                  "number, one per sample, or several per sample, such as one "
+                  "per word, which are averaged. Its result is the mean over "
+                  "the samples, named after the block or by the modifier "
+                  "`name`; larger values are better unless checkpoint.best "
+                  "sets another mode. A name under aux of a loss written in "
+                  "the config is a metric too: the mean of that value. It "
+                  "selects the best checkpoint only if it is named in "
+                  "checkpoint.best or a `monitor`, where `mode` sets the "
+                  "direction. It may also be an input of a block.",
         .example = "metrics: [accuracy, loss, {TopKCategoricalAccuracy: "
                    "{k: 3}}]\n",
         .opts = metrics_opts,
@@ -125,8 +124,9 @@ static bool metric_block_use(struct cr_config *config,
         .pos = node->pos,
     };
     return to->name ||
-           cr_error(config->diag, node->pos, CR_E_MISSING_KEY,
-                    "a metric written in the config needs a 'name'");
+           cr_error(
+               config->diag, node->pos, CR_E_MISSING_KEY,
+               "'name' is missing: a metric written in the config needs one");
 }
 
 /* A section's blocks, found by name; at: which of them. */
@@ -196,7 +196,7 @@ bool cr_metrics_read(struct cr_config *config, bool classifies,
         for (int k = 0; k < n; k++)
             if (strcmp(use[k].name, use[n].name) == 0)
                 ok = cr_error(config->diag, use[n].pos, CR_E_CONFLICT,
-                              "the metric '%s' stands twice", use[n].name);
+                              "duplicate metric '%s'", use[n].name);
         n++;
     }
     *to = (struct cr_metrics){ n, use, ok && blocks > 0 };

@@ -218,8 +218,8 @@ bool cr_input_open(struct cr_input_adapter *adapter, struct cr_diag *diag,
         sample_of_array(adapter, to);
     if (!to->route)
         return cr_error(diag, cr_at_file(diag->arena, path), CR_E_DATA_FORMAT,
-                        "holds %s %s, which cannot become a sample of column "
-                        "'%s', %s %s",
+                        "found %s %s, which cannot be converted to a sample of "
+                        "column '%s', %s %s",
                         cr_type_name(to->spec.type),
                         cr_diag_format(diag->arena, &to->spec), adapter->column,
                         cr_type_name(adapter->head.type),

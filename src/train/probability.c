@@ -92,8 +92,8 @@ bool cr_prob_labels(const struct cr_config *config, const int64_t *classes,
                         "predict.labels: found %" PRId64
                         " names, expected %" PRId64 ", one per class",
                         found, other);
-    cr_warn(config->diag, labels->pos, CR_E_NO_MATCH,
-            "'predict.labels' has no effect: no output of the network has "
-            "classes");
+    cr_warn(
+        config->diag, labels->pos, CR_E_NO_MATCH,
+        "'predict.labels' has no effect: no output of the network has classes");
     return true;
 }

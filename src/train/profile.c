@@ -189,10 +189,10 @@ static const char *const profile_phase[CR_PHASES][2] = {
     { "updates", "updates" },
     { "evaluation", "evaluation" },
     { "checkpoints", "checkpoints" },
-    { "watch", "watched values" },
-    { "sample", "texts" },
+    { "watch", "hooks" },
+    { "sample", "text samples" },
     { "command", "run.exec_on_eval" },
-    { "other", "all else" },
+    { "other", "other" },
 };
 
 static double profile_seconds(const struct cr_profile *p)

@@ -60,10 +60,10 @@ static const char *require_op(const char *p, int *op)
 static struct cr_require *require_wrong(struct cr_diag *diag,
                                         const char *text)
 {
-    cr_error(diag, CR_NOWHERE, CR_E_USAGE,
-             "--require: cannot read '%s', expected a comparison such as "
-             "'accuracy>=0.97'",
-             cr_quote(diag->arena, text, strlen(text)));
+    cr_error(
+        diag, CR_NOWHERE, CR_E_USAGE,
+        "--require: found '%s', expected a comparison such as 'accuracy>=0.97'",
+        cr_quote(diag->arena, text, strlen(text)));
     return NULL;
 }
 
@@ -133,9 +133,9 @@ bool cr_require_check(struct cr_diag *diag, const struct cr_require *require,
             if (!side[i]->name)
                 continue;
             if (!value(ctx, side[i]->name, &number[i]))
-                known = cr_error(diag, CR_NOWHERE, CR_E_USAGE,
-                                 "--require: there is no metric '%s'",
-                                 side[i]->name);
+                known =
+                    cr_error(diag, CR_NOWHERE, CR_E_USAGE,
+                             "--require: metric '%s' not found", side[i]->name);
             cr_buf_f(&found, "%s%s is %.6g", found.len ? ", " : "",
                      side[i]->name, number[i]);
         }

@@ -55,11 +55,11 @@ static bool rundir_make(struct cr_rundir *dir, const char *path)
         if (*p == '/') {
             *p = '\0';
             if (mkdir(part, 0777) != 0 && errno != EEXIST)
-                return rundir_failed(dir, part, "make the folder");
+                return rundir_failed(dir, part, "create the folder");
             *p = '/';
         }
     if (mkdir(part, 0777) != 0 && errno != EEXIST)
-        return rundir_failed(dir, part, "make the folder");
+        return rundir_failed(dir, part, "create the folder");
     return true;
 }
 
@@ -124,8 +124,8 @@ static const char *rundir_source(const struct cr_rundir *dir, const char *path)
 static bool rundir_stranger(struct cr_rundir *dir, const char *path)
 {
     cr_error(dir->diag, cr_at_file(dir->arena, path), CR_E_RUN_DIR,
-             "found a file that no run wrote (record.json is missing or "
-             "damaged), expected a run directory");
+             "found a file that was not written by a run (record.json is "
+             "missing or damaged), expected a run directory");
     cr_note(dir->diag, "use another run directory, or move the file away");
     return false;
 }
@@ -156,9 +156,9 @@ static bool rundir_keeps_bases(struct cr_rundir *dir)
         if (!source ||
             (dir->config_file && cr_ckpt_same(path, dir->config_file)))
             continue;
-        cr_error(dir->diag, cr_at_file(dir->arena, path), CR_E_RUN_DIR,
-                 "the config is read from this file, which the run would "
-                 "replace");
+        cr_error(
+            dir->diag, cr_at_file(dir->arena, path), CR_E_RUN_DIR,
+            "the run would replace this file, which is part of its config");
         cr_note(dir->diag, "use another run directory");
         return false;
     }
@@ -221,7 +221,7 @@ bool cr_rundir_open(struct cr_rundir *dir, const char *path,
         return false;
     }
     if (mkdir(dir->ckpt, 0777) != 0 && errno != EEXIST) {
-        rundir_failed(dir, dir->ckpt, "make the folder");
+        rundir_failed(dir, dir->ckpt, "create the folder");
         cr_rundir_close(dir);
         return false;
     }

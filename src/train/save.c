@@ -185,8 +185,8 @@ static bool save_publish(struct cr_train *t, const char *path)
         return true;
     t->best_waits = retention.best;
     cr_note(t->diag,
-            "the checkpoint itself is saved: its names best and last follow "
-            "with the next one, or when the run is resumed");
+            "the checkpoint itself is saved; the links best and last are "
+            "updated with the next one, or when the run is resumed");
     return false;
 }
 
@@ -247,9 +247,10 @@ static void save_lose_best(struct cr_train *t, const char *path)
         return;
     if (path)
         cr_note(t->diag,
-                "the best so far, %s %.4f at epoch %" PRId64 ", is not saved%s",
+                "the best result so far, %s %.4f at epoch %" PRId64
+                ", is not saved%s",
                 s->best_metric, s->best, cr_train_best_epoch(t),
-                t->kept.metric ? ": the one before it stays" : "");
+                t->kept.metric ? ": the previous best checkpoint stays" : "");
     s->best_metric = t->kept.metric;
     s->best = t->kept.value;
     s->best_step = t->kept.step;

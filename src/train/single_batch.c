@@ -40,10 +40,11 @@ static bool single_batch_range(struct cr_single_batch *p, const char *path,
         for (int64_t i = 0; i < n; i++)
             if (((const int64_t *)data)[i] !=
                 (int32_t)((const int64_t *)data)[i])
-                return cr_error(
-                    p->diag, cr_at_file(p->arena, path), CR_E_DATA_RANGE,
-                    "element %" PRId64 " is %" PRId64 ", beyond 32 bits", i,
-                    ((const int64_t *)data)[i]);
+                return cr_error(p->diag, cr_at_file(p->arena, path),
+                                CR_E_DATA_RANGE,
+                                "element %" PRId64 " is %" PRId64
+                                ", which does not fit 32 bits",
+                                i, ((const int64_t *)data)[i]);
     return true;
 }
 
@@ -61,8 +62,7 @@ const void *cr_single_batch_array(struct cr_arena *arena, struct cr_diag *diag,
         spec->type == CR_STRING) {
         format->close(file);
         cr_error(diag, cr_at_file(arena, path), CR_E_DATA_FORMAT,
-                 "a batch needs numbers and a first axis of at least one row, "
-                 "found %s",
+                 "found %s, expected an array of numbers with at least one row",
                  cr_diag_format(arena, spec));
         return NULL;
     }
@@ -83,8 +83,8 @@ static bool single_batch_column(struct cr_single_batch *p, const char *path,
         return false;
     if (p->batch > 0 && spec.dim[0] != p->batch)
         return cr_error(p->diag, cr_at_file(p->arena, path), CR_E_DATA_FORMAT,
-                        "found %" PRId64 " rows, the column fed before has "
-                        "%" PRId64,
+                        "found %" PRId64 " rows, expected %" PRId64
+                        " as in the previous column",
                         spec.dim[0], p->batch);
     p->batch = spec.dim[0];
     all = spec;
@@ -139,7 +139,7 @@ static bool single_batch_known(struct cr_single_batch *p, int i)
         if (strcmp(names[k], p->column[i].name) == 0)
             return true;
     cr_error(p->diag, CR_NOWHERE, CR_E_USAGE,
-             "--feed: unknown column '%s', the network takes %s",
+             "--feed: unknown column '%s'; the network uses %s",
              cr_quote(p->arena, p->column[i].name, strlen(p->column[i].name)),
              cr_buf_text(&takes));
     if (cr_closest_name(p->column[i].name, names))
@@ -169,8 +169,7 @@ static bool single_batch_feed(struct cr_single_batch *p)
         for (int k = 0; k < p->n_columns; k++)
             if (strcmp(p->column[k].name, column->name) == 0)
                 ok = cr_error(p->diag, CR_NOWHERE, CR_E_USAGE,
-                              "--feed: column '%s' is given twice",
-                              column->name);
+                              "--feed: duplicate column '%s'", column->name);
         ok &= single_batch_known(p, p->n_columns) &&
               single_batch_column(p, eq + 1, column, &p->data[p->n_columns]);
         p->n_columns++;
@@ -188,8 +187,8 @@ static bool single_batch_loader(struct cr_single_batch *p)
 
     if (!cr_section(p->config, "dataset")) {
         cr_error(p->diag, CR_NOWHERE, CR_E_MISSING_SECTION,
-                 "the config has no dataset to take a batch from");
-        cr_note(p->diag, "--feed COLUMN=FILE.npy gives one");
+                 "the section 'dataset' is missing: no batch to use");
+        cr_note(p->diag, "use --feed COLUMN=FILE.npy to supply a batch");
         return false;
     }
     p->loader = cr_data_loader_open(p->config, &want);

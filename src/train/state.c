@@ -365,7 +365,7 @@ bool cr_state_read(struct cr_arena *arena, struct cr_diag *diag,
     if (to->step < 0 || to->per_epoch <= 0 || to->per_epoch > STATE_MAX ||
         to->grad_accum <= 0 || to->step > STATE_MAX / to->grad_accum)
         return cr_error(diag, pos, CR_E_CKPT_FORMAT,
-                        "cellrun.state lacks step or steps_per_epoch");
+                        "cellrun.state has no valid step or steps_per_epoch");
     to->seed = strtoull(cr_json_str(root, "seed", "0"), NULL, 10);
     to->config_dir =
         cr_json_bytes(arena, cr_json_str(root, "config_dir", "."));
@@ -417,5 +417,5 @@ bool cr_state_read(struct cr_arena *arena, struct cr_diag *diag,
     to->other = state_others(arena, root);
     return state_counts(to) ||
            cr_error(diag, pos, CR_E_CKPT_FORMAT,
-                    "the counts in cellrun.state do not fit together");
+                    "the counters in cellrun.state are inconsistent");
 }

@@ -160,6 +160,6 @@ const char *cr_surface_mismatch(const void *opts, const struct cr_spec *output,
     if (output->rank < 3)
         return "an output of shape (n, classes, height, width)";
     if (o->label_idx >= output->dim[axis])
-        return "a 'label_idx' that is one of the classes";
+        return "a 'label_idx' that is a class of the output";
     return NULL;
 }

@@ -162,7 +162,7 @@ END2
 
 @test "metrics by MindSpore's names and with arguments" {
     run -2 "$CELLRUN" eval --ckpt "$data/run" 'metrics=[acc, Accuracy]'
-    [[ $output == *"the metric 'accuracy' stands twice"* ]]
+    [[ $output == *"duplicate metric 'accuracy'"* ]]
     run -0 --separate-stderr "$CELLRUN" eval --ckpt "$data/run" \
         'metrics=[acc, auc, {Fbeta: {beta: 2}}, {ROC: {pos_label: 2}}, {ConfusionMatrix: {normalize: all}}]' \
         --json --confusion matrix.csv
@@ -196,13 +196,13 @@ END2
            (.precision_multilabel | . > 0 and . < 1) and
            (.recall_multilabel | . > 0 and . < 1) and .auc > 0' <<<"$output"
     run -2 "$CELLRUN" eval --ckpt "$data/run" --metrics mae
-    [[ $output == *"the metric 'mae' needs labels of as many numbers as the output has; the output is ("*", 3), a sample of the label column 'label' is ()"* ]]
+    [[ $output == *"the metric 'mae' needs one label for each number of the output; the output is ("*", 3), a sample of the label column 'label' is ()"* ]]
     run -2 "$CELLRUN" eval --ckpt "$data/run" \
         'metrics=[HausdorffDistance, {ROC: {pos_label: 3}}, BleuScore, {Accuracy: {eval_type: multilabel}}]'
     [[ $output == *"the metric 'hausdorff_distance' needs an output of shape (n, classes, height, width)"* ]]
     [[ $output == *"the metric 'roc' needs a 'pos_label' that is one of the classes"* ]]
     [[ $output == *"the metric 'bleu_score' needs an output of shape (n, classes, length)"* ]]
-    [[ $output == *"the metric 'accuracy_multilabel' needs labels of as many"* ]]
+    [[ $output == *"the metric 'accuracy_multilabel' needs one label for each"* ]]
     [ "$(grep -c 'error: the metric' <<<"$output")" = 4 ]
 }
 

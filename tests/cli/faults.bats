@@ -92,7 +92,7 @@ disk() {
     run -1 --separate-stderr "$CELLRUN" train c.yaml -o r -q --force \
         'metrics=[loss]'
     [[ $stderr == *"c-3_19.safetensors: error: "*"[E0602]"* ]]
-    [[ $stderr == *"the best so far, loss "*" at epoch 3, is not saved: the one before it stays"* ]]
+    [[ $stderr == *"the best result so far, loss "*" at epoch 3, is not saved: the previous best checkpoint stays"* ]]
     [[ $output == *"best.loss: "*" at epoch 2"* ]]
     run -0 jq -e '.best.epoch == 2 and .best.step == 38' r/record.json
     best=$(jq .best.value r/record.json)

@@ -165,7 +165,7 @@ END
     run -2 --separate-stderr "$CELLRUN" gradcheck none.yaml "${feed[@]}"
     [[ "$stderr" == *"section 'loss' is missing"* ]]
     run -2 --separate-stderr "$CELLRUN" gradcheck net.yaml
-    [[ "$stderr" == *"--feed COLUMN=FILE.npy gives one"* ]]
+    [[ "$stderr" == *"use --feed COLUMN=FILE.npy to supply a batch"* ]]
 }
 
 @test "--samples: more directions find smaller mistakes" {

@@ -64,7 +64,7 @@ END2
 @test "errors in a metric block" {
     run -2 "$CELLRUN" check c.yaml \
         'metrics=[{inputs: [a, label], construct: "return a"}]'
-    [[ $output == *"a metric written in the config needs a 'name'"* ]]
+    [[ $output == *"'name' is missing: a metric written in the config needs one"* ]]
     run -2 "$CELLRUN" check c.yaml \
         'metrics=[{name: wide, inputs: [a, label], construct: "return sum(a, 0)"}]'
     [[ $output == *"a metric gives one number, or one or more for each sample, not (3,)"* ]]
@@ -75,7 +75,7 @@ END2
         'metrics=[{name: lost, inputs: [a, nowhere], construct: "return a"}]'
     [[ $output == *"nowhere"* ]]
     run -2 "$CELLRUN" check c.yaml 'metrics=[Right, Right]'
-    [[ $output == *"the metric 'Right' stands twice"* ]]
+    [[ $output == *"duplicate metric 'Right'"* ]]
     run -2 "$CELLRUN" check c.yaml 'metrics=[Rigth]'
     [[ $output == *"did you mean 'Right'?"* ]]
     run -0 "$CELLRUN" check c.yaml 'metrics={Right: {}, name: right}'
@@ -87,7 +87,7 @@ END2
     [ -n "$(value eval.wide)" ]
     [ "$(value eval.wide)" = "$(value eval.mean)" ]
     run -0 "$CELLRUN" help metrics
-    [[ $(tr -s ' \n' ' ' <<<"$output") == *"or more, such as one for each word: their mean is the sample's"* ]]
+    [[ $(tr -s ' \n' ' ' <<<"$output") == *"or several per sample, such as one per word, which are averaged"* ]]
 }
 
 @test "the memory of ROC curves lives as long as the run" {
@@ -120,7 +120,7 @@ END2
 @test "what MindSpore does not support is an error" {
     run -0 "$CELLRUN" check c.yaml 'metrics=[{ConfusionMatrix: {num_classes: 5}}]'
     run -2 "$CELLRUN" check c.yaml 'metrics=[{ConfusionMatrix: {num_classes: 2}}]'
-    [[ $output == *"the metric 'confusion_matrix' needs a 'num_classes' that is not less than its classes; the output is (16, 3)"* ]]
+    [[ $output == *"the metric 'confusion_matrix' needs a 'num_classes' of at least the number of classes of the output; the output is (16, 3)"* ]]
     run -0 "$CELLRUN" train c.yaml -q -o run --json --steps 2 \
         'metrics=[{ConfusionMatrix: {num_classes: 5}}, precision, recall, F1]'
     jq -e '.eval.confusion_matrix | map(length) == [5, 5, 5, 5, 5]' <<<"$output"
@@ -172,11 +172,11 @@ END
 @test "options of a metric without effect have a warning" {
     run -0 --separate-stderr "$CELLRUN" check c.yaml \
         'metrics=[{ConfusionMatrixMetric: {decrease: sum}}, {ConfusionMatrix: {threshold: 0.7}}]'
-    [[ $stderr == *"warning: the metric 'confusion_matrix_sensitivity': 'decrease' requires calculation_method: true, and does nothing"* ]]
-    [[ $stderr == *"warning: the metric 'confusion_matrix': 'threshold' applies only to outputs without an axis of classes, and does nothing"* ]]
+    [[ $stderr == *"warning: the metric 'confusion_matrix_sensitivity': 'decrease' requires calculation_method: true, so it has no effect"* ]]
+    [[ $stderr == *"warning: the metric 'confusion_matrix': 'threshold' applies only to outputs without an axis of classes, so it has no effect"* ]]
     run -0 --separate-stderr "$CELLRUN" check c.yaml \
         'metrics=[{ConfusionMatrixMetric: {decrease: sum, calculation_method: true}}, ConfusionMatrix]'
-    [[ $stderr != *"does nothing"* ]]
+    [[ $stderr != *"has no effect"* ]]
 }
 
 @test "log_loss is the cross entropy, balanced_accuracy the accuracy of equal classes" {

@@ -63,8 +63,8 @@ END2
     run -0 "$CELLRUN" config c.yaml "$cyclic" train.steps=57 --plot lr
     [[ $output == *"14    28    42    56 steps" ]]
     run -2 --separate-stderr "$CELLRUN" config c.yaml '~dataset' --plot lr
-    [[ $stderr == *"the length of an epoch is not known: the section 'dataset' is missing"* ]]
-    [[ $stderr == *"rates that count in epochs or percent need the data, or steps instead of epochs"* ]]
+    [[ $stderr == *"unknown length of an epoch: the section 'dataset' is missing"* ]]
+    [[ $stderr == *"learning rates in epochs or percent need the data set; or use steps instead of epochs"* ]]
     [ -z "$output" ]
     run -3 "$CELLRUN" config c.yaml "$cosine" train.steps=57 --plot lr
     run -0 "$CELLRUN" config c.yaml '~dataset' train.steps=20 --plot lr \

@@ -279,17 +279,17 @@ saved() {
 @test "a run with a different config in the directory: exit 2" {
     run -0 "$CELLRUN" train c.yaml -o r -q
     run -2 "$CELLRUN" train c.yaml -o r -q --resume auto seed=2
-    [[ $output == *"belongs to a run with a different config: 'seed' was 1 and is 2 now [E0502]"* ]]
+    [[ $output == *"belongs to a run with a different config: 'seed' changed from 1 to 2 [E0502]"* ]]
     run -2 "$CELLRUN" train c.yaml -o r -q --resume auto log.every=7 \
         --epochs 9 network.drop.Dropout.p=0.3 optimizer.learning_rate=0.1
-    [[ $output == *"a different config: 'network.drop.Dropout.p' was 0.2 and is 0.3 now [E0502]"* ]]
+    [[ $output == *"a different config: 'network.drop.Dropout.p' changed from 0.2 to 0.3 [E0502]"* ]]
     run -2 "$CELLRUN" train c.yaml -o r -q --resume auto 'optimizer=!replace {SGD: 0.1}'
-    [[ $output == *"a different config: 'optimizer' was the type 'Momentum' and is "*"SGD"*" now [E0502]"* ]]
+    [[ $output == *"a different config: 'optimizer' changed from the type 'Momentum' to "*"SGD"*" [E0502]"* ]]
     run -2 "$CELLRUN" train c.yaml -o r -q --resume auto \
         optimizer.learning_rate=0.1
-    [[ $output == *"a different config: 'optimizer.Momentum.learning_rate' was 0.05 and is 0.1 now [E0502]"* ]]
+    [[ $output == *"a different config: 'optimizer.Momentum.learning_rate' changed from 0.05 to 0.1 [E0502]"* ]]
     run -2 "$CELLRUN" train c.yaml -o r -q --resume auto ~network.act
-    [[ $output == *"a different config: 'network.act' was ReLU and is not set now [E0502]"* ]]
+    [[ $output == *"a different config: 'network.act' changed from ReLU to not set [E0502]"* ]]
     cp -r r/ckpt keep
     run -0 "$CELLRUN" train c.yaml -o r -q --resume auto log.every=5
     cmp keep/last.safetensors r/ckpt/last.safetensors

@@ -174,7 +174,7 @@ setup() {
     [[ $output == *"not met: accuracy is 0."*"required accuracy>=1.01"* ]]
     [ "$(value status)" = completed ]
     run -2 "$CELLRUN" train c.yaml -o d -q --require 'eval.acc>=0.1'
-    [[ $output == *"there is no metric 'eval.acc'"* ]]
+    [[ $output == *"metric 'eval.acc' not found"* ]]
     [ ! -e d ]
     run -6 "$CELLRUN" train c.yaml -o e -q --require 'best.accuracy>1'
 }
@@ -306,17 +306,17 @@ last.safetensors" ]
     echo mine >r/log.txt
     echo mine >r/ckpt/net-1_2.safetensors
     run -2 "$CELLRUN" train c.yaml -o r --force
-    [[ $output == *"r/config.yaml: error: found a file that no run wrote"*"[E0502]"* ]]
+    [[ $output == *"r/config.yaml: error: found a file that was not written by a run"*"[E0502]"* ]]
     mv r/ckpt other
     run -2 "$CELLRUN" train c.yaml -o r --resume auto
     mv other/* r/ckpt
     rm r/config.yaml
     run -2 "$CELLRUN" train c.yaml -o r --force
-    [[ $output == *"r/log.txt: error: found a file that no run wrote"* ]]
+    [[ $output == *"r/log.txt: error: found a file that was not written by a run"* ]]
     [ "$(cat r/log.txt)" = mine ]
     rm r/log.txt
     run -2 "$CELLRUN" train c.yaml -o r --force
-    [[ $output == *"r/ckpt/net-1_2.safetensors: error: found a file that no run wrote"* ]]
+    [[ $output == *"r/ckpt/net-1_2.safetensors: error: found a file that was not written by a run"* ]]
     [ "$(cat r/ckpt/net-1_2.safetensors)" = mine ]
     # nor does a run that goes on from elsewhere replace a file
     run -0 "$CELLRUN" train c.yaml -o a -q
@@ -346,7 +346,7 @@ last.safetensors" ]
     cmp c.yaml r/config.yaml
     printf 'base: r/config.yaml\ntrain: {epochs: 1}\n' >more.yaml
     run -2 "$CELLRUN" train more.yaml -o r --force
-    [[ $output == *"r/config.yaml: error: the config is read from this file"*"[E0502]"* ]]
+    [[ $output == *"r/config.yaml: error: the run would replace this file"*"[E0502]"* ]]
     cmp c.yaml r/config.yaml
     run -0 "$CELLRUN" ckpt verify r
 }

@@ -223,7 +223,7 @@ evaluated() {
         --argjson u "$(cat unscaled.norm)" '($s / 8 - $u | fabs) < 1e-6'
     run -2 "$CELLRUN" train net.yaml -o no train.grad_accumulation=2 \
         'watch=[{at: a, what: grad_params, as: clipped}]'
-    [[ "$output" == *"'as: clipped' needs train.grad_accumulation of 1"* ]]
+    [[ "$output" == *"'as: clipped' requires train.grad_accumulation of 1"* ]]
 }
 
 @test "save: a file per step, of what trace writes" {

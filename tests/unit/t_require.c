@@ -42,9 +42,9 @@ int main(void)
     gives("eval.loss<0.3, accuracy>0.8", 0, NULL);
     gives("eval.loss<0.3 and accuracy>0.95", 6, NULL);
     gives("accuracy > eval.loss", 0, NULL);
-    gives("accurate>=0.9", 2, "--require: there is no metric 'accurate'");
+    gives("accurate>=0.9", 2, "--require: metric 'accurate' not found");
     gives("accuracy", 2,
-          "--require: cannot read 'accuracy', expected a comparison such as "
+          "--require: found 'accuracy', expected a comparison such as "
           "'accuracy>=0.97'");
     gives("accuracy>=", 2, NULL);
     gives("accuracy>=0.9 or eval.loss<1", 2, NULL);
