@@ -4,11 +4,10 @@
 #   configs/sweep.sh [CONFIG]          default: configs/digits.yaml
 #   JOBS=4 RATES='0.3 0.1' SEEDS='1 2 3' EPOCHS=5 configs/sweep.sh mnist.yaml
 #
-# Each point is a run directory of its own below $SWEEP. Started again after
-# being killed, at any moment, it goes on: finished points are skipped at
-# once, points that were under way are resumed from their last checkpoint.
-# It may run on several machines that share the folder: a directory that a
-# living process holds is left alone.
+# Each point has its own run directory below $SWEEP. The sweep can be killed at
+# any time and started again: finished points are skipped, unfinished points
+# resume from their last checkpoint. Several machines that share the folder can
+# run it at once: a run directory that another process has locked is skipped.
 set -eu
 
 config=${1:-$(dirname "$0")/digits.yaml}
@@ -18,13 +17,11 @@ rates=${RATES:-0.3 0.1 0.03 0.01}
 seeds=${SEEDS:-1 2 3}
 epochs=${EPOCHS:-3}
 
-# Small networks gain more from several runs at once than from several threads
-# in each of them.
+# Small networks gain more from parallel runs than from several threads per run.
 jobs=${JOBS:-$(nproc)}
 export CELLRUN_THREADS="${CELLRUN_THREADS:-1}"
 
-# One line per point: its directory, then its settings. A comma belongs to a
-# value here; what varies is spelt out by the shell.
+# Four lines per point: its directory, then its settings.
 points() {
     for rate in $rates; do
         for seed in $seeds; do
@@ -35,34 +32,33 @@ points() {
     done
 }
 
-# What --resume auto does decides whether a point is begun, goes on, or was
-# done before. Exit 5 (diverged) and 2 (held by another process) are results
-# of a point, not of the sweep.
+# --resume auto starts, resumes or skips the run. Exit statuses 5 (diverged) and
+# 2 (locked by another process) are results of a point, not of the sweep.
 one() {
     dir=$1
     shift
     "$CELLRUN_SWEEP" train "$CONFIG_SWEEP" "$@" -o "$dir" --resume auto -q \
         >/dev/null || case $? in
     2 | 5) ;;
-    130 | 143) exit 255 ;; # xargs: begin nothing more
+    130 | 143) exit 255 ;; # a signal: 255 makes xargs start no more points
     *) echo "$dir: failed" >&2 && exit 1 ;;
     esac
 }
 
-# xargs has to call something: this file again, with one point.
+# xargs calls this file again for each point.
 if [ "${SWEEP_POINT:-}" ]; then
     one "$@"
     exit
 fi
 
-# What is wrong with the config is wrong with every point: say it once.
+# Report errors of the config once, not for each point.
 "$cellrun" check "$config" >/dev/null
 
 export SWEEP_POINT=1 CELLRUN_SWEEP="$cellrun" CONFIG_SWEEP="$config"
 status=0
 points | xargs -d '\n' -n 4 -P "$jobs" "$0" || status=$?
 
-# The best on top; add --tsv for other tools.
+# Best first; add --tsv for other tools.
 "$cellrun" runs ls --dir "$sweep" --sort eval.accuracy \
     --cols run,status,optimizer.learning_rate,seed,eval.accuracy,eval.loss,seconds
 exit "$status"

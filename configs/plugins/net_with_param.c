@@ -1,10 +1,10 @@
 /*
- * A cell with a weight as a plug-in: bprop gives the weight its gradient too.
+ * A plug-in cell with a weight: bprop also computes the gradient of the weight.
  *
  *   y = x w        dx = dy w        dw = sum of dy x over the batch
  *
- * x (n, features), w (features). The same as ../seeds/net_with_param.yaml,
- * with a start of one's choice.
+ * x (n, features), w (features). Computes what ../seeds/net_with_param.yaml
+ * does; the initial value of the weight is an option.
  */
 #include <cellrun.h>
 #include <stdio.h>

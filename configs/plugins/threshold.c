@@ -1,11 +1,11 @@
 /*
- * A layer with a threshold as a plug-in: what is not above it becomes
- * `value`, and passes no gradient back.
+ * A plug-in layer with a threshold: elements that are not above it become
+ * `value` and receive no gradient.
  *
  *   y = x where x > threshold, else value;   dx = dy where x > threshold
  *
- * The same as ../seeds/threshold.yaml, which writes it as a `bprop` text.
- * Elements do not know of each other, so batches may be split over threads.
+ * ../seeds/threshold.yaml does the same with a `bprop` in the config. Elements
+ * are independent, so batches may be split over threads.
  */
 #include <cellrun.h>
 
@@ -26,7 +26,7 @@ static const struct cellrun_option options[] = {
     { 0 },
 };
 
-/* Elements from .. to - 1 of the samples that the call is for. */
+/* The elements from .. to - 1 that this call computes. */
 static int64_t element(const struct cellrun_step *s, int64_t sample)
 {
     int64_t n = s->input[0].rank > 0 ? s->input[0].dim[0] : 1;
@@ -50,7 +50,7 @@ static void threshold_bprop(const struct cellrun_step *s)
     int64_t i, to = element(s, s->to);
 
     if (!s->dx[0])
-        return; /* nobody asks */
+        return; /* the gradient is not requested */
     for (i = element(s, s->from); i < to; i++)
         s->dx[0][i] = s->x[0][i] > threshold ? s->dy[0][i] : 0;
 }
