@@ -225,6 +225,12 @@ const char *cr_real_text(struct cr_arena *arena, double value)
     return cr_strdup(arena, text);
 }
 
+void cr_buf_real(struct cr_buf *buf, double value)
+{
+    cr_buf_str(buf, isfinite(value) ? cr_real_text(buf->arena, value)
+                                    : "null");
+}
+
 char *cr_read_file(struct cr_arena *arena, struct cr_diag *diag,
                    struct cr_pos pos, const char *path, enum cr_code code,
                    size_t max, size_t *len)

@@ -21,6 +21,9 @@ void cr_buf_f(struct cr_buf *buf, const char *format, ...) CR_PRINTF(2, 3);
 void cr_buf_json(struct cr_buf *buf, const char *text);
 /* The same of n bytes, which may hold NULs. */
 void cr_buf_json_n(struct cr_buf *buf, const char *text, size_t n);
+/* A number as JSON: the shortest text that reads the same, or null where it is
+ * not finite. */
+void cr_buf_real(struct cr_buf *buf, double value);
 /* The text so far; "" when nothing was added. */
 const char *cr_buf_text(const struct cr_buf *buf);
 

@@ -216,23 +216,6 @@ static void ckpt_show_meta(struct cr_cli *cli, struct cr_tensor_file *file,
         putchar('\n');
 }
 
-/* The elements from number *at on as nested lists; what is not finite is null.
- */
-static void ckpt_list(struct cr_buf *to, const struct cr_spec *spec, int axis,
-                      const double *v, int64_t *at)
-{
-    if (axis == spec->rank) {
-        cr_buf_real(to, v[(*at)++]);
-        return;
-    }
-    cr_buf_char(to, '[');
-    for (int64_t i = 0; i < spec->dim[axis]; i++) {
-        cr_buf_str(to, i > 0 ? ", " : "");
-        ckpt_list(to, spec, axis + 1, v, at);
-    }
-    cr_buf_char(to, ']');
-}
-
 static bool ckpt_value(struct cr_cli *cli, struct cr_tensor_file *file,
                        const struct cr_tensor_info *e, struct cr_buf *json)
 {
@@ -240,7 +223,6 @@ static bool ckpt_value(struct cr_cli *cli, struct cr_tensor_file *file,
     size_t n = e->readable ? (size_t)cr_count(&e->spec) : 0;
     void *data = cr_alloc(&mem, n + 1, sizeof(double));
     enum cr_type type = cli->json ? CR_F64 : e->spec.type;
-    int64_t at = 0;
     bool ok = e->readable;
 
     if (!ok)
@@ -254,7 +236,7 @@ static bool ckpt_value(struct cr_cli *cli, struct cr_tensor_file *file,
         cr_buf_str(json, json->len > 1 ? ", " : "");
         cr_buf_json(json, e->name);
         cr_buf_str(json, ": ");
-        ckpt_list(json, &e->spec, 0, data, &at);
+        cr_array_json(json, &e->spec, data);
     } else if (ok) {
         printf("%s: %s\n", cr_escape(cli->arena, e->name),
                cr_tensor_text(&mem, &e->spec, type, data));

@@ -528,3 +528,26 @@ const char *cr_tensor_text(struct cr_arena *arena, const struct cr_spec *spec,
              cr_array_text(arena, spec, type, data));
     return cr_buf_text(&b);
 }
+
+static const double *array_json_axis(struct cr_buf *to,
+                                     const struct cr_spec *spec, int axis,
+                                     const double *data)
+{
+    if (axis == spec->rank) {
+        cr_buf_real(to, *data);
+        return data + 1;
+    }
+    cr_buf_char(to, '[');
+    for (int64_t i = 0; i < spec->dim[axis]; i++) {
+        cr_buf_str(to, i > 0 ? ", " : "");
+        data = array_json_axis(to, spec, axis + 1, data);
+    }
+    cr_buf_char(to, ']');
+    return data;
+}
+
+void cr_array_json(struct cr_buf *to, const struct cr_spec *spec,
+                   const double *data)
+{
+    array_json_axis(to, spec, 0, data);
+}

@@ -18,12 +18,6 @@ const struct cr_score *cr_score_find(const struct cr_scores *scores,
     return NULL;
 }
 
-void cr_buf_real(struct cr_buf *buf, double value)
-{
-    cr_buf_str(buf, isfinite(value) ? cr_real_text(buf->arena, value)
-                                    : "null");
-}
-
 void cr_buf_csv(struct cr_buf *buf, const char *text)
 {
     if (!strpbrk(text, ",\"\r\n")) {

@@ -30,8 +30,6 @@ const struct cr_score *cr_score_find(const struct cr_scores *scores,
 /* The name without the prefix `eval.`. */
 const char *cr_score_bare(const char *name);
 
-/* A number as JSON: the shortest text that reads the same, or null. */
-void cr_buf_real(struct cr_buf *buf, double value);
 /* `"accuracy":0.9193,"loss":0.281` (tables as lists of rows if `tables`). */
 void cr_buf_scores(struct cr_buf *buf, const struct cr_scores *scores,
                    bool tables);

@@ -258,7 +258,7 @@ cifar() {
     cp "$CONFIGS/resnet18_amp.yaml" .
     for file in resnet18 resnet18_amp flowers; do
         run -3 --separate-stderr "$CELLRUN" check "$CONFIGS/$file.yaml"
-        [[ "$stderr" == *"there is no data set '"*"[E0201]"* ]]
+        [[ "$stderr" == *"data set '"*"' not found, "*"[E0201]"* ]]
     done
     cifar
     for file in resnet18 resnet18_amp; do
