@@ -216,21 +216,46 @@ static int help_order(const void *a, const void *b)
 }
 
 /* In the order of the registry, ops by name. */
-static void help_list(struct cr_buf *buf, enum cr_kind kind, int column)
+static const struct cr_descriptor **help_sorted(struct cr_arena *arena,
+                                                enum cr_kind kind)
 {
     const struct cr_descriptor *const *list = cr_registry_list(kind), **all;
     size_t n = 0, i;
 
     for (i = 0; list[i]; i++)
         ;
-    all = CR_NEWS(buf->arena, const struct cr_descriptor *, i + 1);
+    all = CR_NEWS(arena, const struct cr_descriptor *, i + 1);
     for (i = 0; list[i]; i++)
         if (!list[i]->internal)
             all[n++] = list[i];
     if (kind == CR_KIND_OP)
         qsort(all, n, sizeof *all, help_order);
-    for (i = 0; i < n; i++)
-        help_item(buf, all[i]->name, all[i]->summary, column);
+    all[n] = NULL;
+    return all;
+}
+
+static void help_list(struct cr_buf *buf, enum cr_kind kind, int column)
+{
+    for (const struct cr_descriptor **p = help_sorted(buf->arena, kind); *p;
+         p++)
+        help_item(buf, (*p)->name, (*p)->summary, column);
+}
+
+/* The functions of construct for the manual: signatures and texts. */
+static void help_functions(struct cr_buf *buf)
+{
+    cr_buf_str(buf, ".Bl -tag -width Ds\n");
+    for (const struct cr_descriptor **p = help_sorted(buf->arena, CR_KIND_OP);
+         *p; p++) {
+        const struct cr_descriptor *d = *p;
+
+        cr_manual_item(
+            buf, d->name,
+            cr_op_signature(buf->arena, (const struct cr_op *)d),
+            d->detail ? cr_strf(buf->arena, "%s %s", d->summary, d->detail)
+                      : d->summary);
+    }
+    cr_buf_str(buf, ".El\n");
 }
 
 static bool help_overview(struct cr_buf *buf)
@@ -667,7 +692,7 @@ static int help_run(struct cr_cli *cli)
     const struct help *o = cr_cli_opts(cli);
     struct cr_buf buf = { .arena = cli->arena };
     const char *name = cli->n_operands ? cli->operands[0] : NULL;
-    bool found;
+    bool found = true;
 
     for (int i = 1; i < cli->n_operands; i++)
         name = cr_strf(cli->arena, "%s %s", name, cli->operands[i]);
@@ -678,7 +703,9 @@ static int help_run(struct cr_cli *cli)
             return 0;
     if (o->search)
         return help_search(cli, &buf, name);
-    if (o->man)
+    if (o->man && strcmp(o->man, "functions") == 0)
+        help_functions(&buf);
+    else if (o->man)
         found = cr_manual(&buf, o->man);
     else if (cli->json)
         found = help_json(&buf, name);

@@ -146,6 +146,14 @@ static void manual_macro(struct cr_buf *buf, const char *macro,
     cr_buf_str(buf, "\"\n");
 }
 
+void cr_manual_item(struct cr_buf *buf, const char *anchor, const char *head,
+                    const char *text)
+{
+    cr_buf_f(buf, ".Tg %s\n", anchor);
+    manual_macro(buf, "It Ic", head);
+    manual_text(buf, text);
+}
+
 static void manual_display(struct cr_buf *buf, const char *text)
 {
     cr_buf_str(buf, ".Bd -literal -offset indent\n");

@@ -30,6 +30,10 @@ const char *cr_opt_facts(struct cr_arena *arena, const struct cr_opt *row);
 const char *cr_flag_name(struct cr_arena *arena, const struct cr_opt *row);
 const char *cr_flag_value(struct cr_arena *arena, const struct cr_opt *row);
 
+/* Appends an item of a tagged list in mdoc, with an anchor. */
+void cr_manual_item(struct cr_buf *buf, const char *anchor, const char *head,
+                    const char *text);
+
 /* Appends one part of the manual in mdoc: "flags", "sections", "cells" ...,
  * "codes", "environment", "exit", the list of commands, or the page of one
  * command without its date, "cellrun-train". False if there is no such part. */
