@@ -10,7 +10,7 @@
 
 #include "base/str.h"
 
-#define APPEND_WAIT_MAX ((size_t)64 << 20) /* bytes that wait at most */
+#define APPEND_WAIT_MAX ((size_t)64 << 20) /* of the buffer */
 
 static struct cr_pos append_pos(const struct cr_append_file *f,
                                 struct cr_diag *diag)
@@ -64,7 +64,7 @@ void cr_append_file_add(struct cr_append_file *f, const char *text, size_t len)
     f->len += len;
 }
 
-/* Cuts off what an earlier flush has written in part. */
+/* Removes the partial line that a failed flush has written. */
 static bool append_cut(struct cr_append_file *f)
 {
     struct stat st;
@@ -112,7 +112,7 @@ void cr_append_file_flush(struct cr_append_file *f, struct cr_diag *diag)
     }
     error = errno;
     f->error = error;
-    (void)append_cut(f); /* else before the next flush */
+    (void)append_cut(f); /* if it fails: before the next flush */
     if (before == 0)
         cr_warn(diag, append_pos(f, diag), CR_E_SYSTEM,
                 "cannot write: %s; its lines wait in memory until there is "

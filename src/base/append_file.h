@@ -1,9 +1,9 @@
 /*
- * A text file that whole lines are appended to.
+ * A text file to which complete lines are appended.
  *
- * Lines wait in memory until they are flushed. A flush that fails cuts the
- * partial line off and keeps the lines: they follow when there is room again.
- * Beyond a limit of memory further lines are dropped and counted.
+ * Lines are buffered until they are flushed. A flush that fails removes the
+ * partial line from the file and keeps the lines, which the next flush writes.
+ * When the buffer is full, further lines are dropped and counted.
  */
 #ifndef CR_BASE_APPEND_FILE_H
 #define CR_BASE_APPEND_FILE_H
@@ -11,22 +11,24 @@
 #include "base/diag.h"
 
 struct cr_append_file {
-    const char *path;   /* NULL: closed; then lines go nowhere */
+    const char *path; /* NULL: closed; lines are discarded */
     int fd;
-    int64_t size;       /* of the file, up to its last whole line */
-    char *text;         /* lines that wait */
+    int64_t size; /* of the file, up to its last complete line */
+    char *text;   /* buffered lines */
     size_t len, cap;
     int64_t dropped;    /* lines */
     int error;          /* of the last flush; 0: it was complete */
 };
 
-/* Ends a last line that was cut off. False after reporting. */
+/* Opens the file and completes a last line that was cut off. False after
+ * reporting. */
 bool cr_append_file_open(struct cr_append_file *file, struct cr_diag *diag,
                          const char *path);
-/* Adds bytes that end a line, or come before those. */
+/* Adds bytes; the last call for a line ends it. */
 void cr_append_file_add(struct cr_append_file *file, const char *text,
                         size_t len);
-/* Writes the buffered lines. The first failure in a row is a warning. */
+/* Writes the buffered lines. Only the first of consecutive failures is
+ * reported, as a warning. */
 void cr_append_file_flush(struct cr_append_file *file, struct cr_diag *diag);
 /* Flushes and syncs the file to disk. */
 void cr_append_file_sync(struct cr_append_file *file, struct cr_diag *diag);

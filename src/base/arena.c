@@ -13,8 +13,9 @@
 #define PIECE_MIN 65536
 #endif
 
-/* A piece is one malloc; the newest stands first and is the one that is cut
- * from. A piece larger than usual is put behind it, to keep the room. */
+/* A block is one malloc. Memory is taken from the newest, which is first in
+ * the list; a block larger than usual goes after it, so that what is left of
+ * the newest stays usable. */
 struct cr_piece {
     struct cr_piece *older;
     size_t size, used;
@@ -50,7 +51,7 @@ static struct cr_piece *piece_new(struct cr_arena *arena, size_t size)
     if (!p)
         cr_out_of_memory(sizeof *p);
     *p = (struct cr_piece){ .size = size };
-    /* calloc leaves the zeroing of large pieces to the system */
+    /* calloc leaves the zeroing of large blocks to the system */
     p->base = calloc(1, size + 64);
     if (!p->base)
         cr_out_of_memory(size + 64);

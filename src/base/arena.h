@@ -1,11 +1,11 @@
 /*
  * Memory with a lifetime instead of an owner.
  *
- * Everything allocated from an arena goes at once, with cr_arena_free. Memory
- * comes zeroed and is never NULL: running out ends the program in one place,
- * with exit status 1 and a message that names the amount. A zeroed arena is
- * ready to use. An arena belongs to one thread at a time. Under
- * AddressSanitizer each piece is a malloc of its own.
+ * cr_arena_free frees everything allocated from an arena. Memory is zeroed
+ * and never NULL: cr_out_of_memory ends the program with exit status 1 and a
+ * message that states the size. A zeroed arena is ready to use. An arena
+ * belongs to one thread at a time. Under AddressSanitizer each allocation is a
+ * malloc of its own.
  */
 #ifndef CR_BASE_ARENA_H
 #define CR_BASE_ARENA_H
@@ -25,10 +25,12 @@ struct cr_arena {
 #define CR_NEW(arena, T) ((T *)cr_alloc((arena), 1, sizeof(T)))
 #define CR_NEWS(arena, T, n) ((T *)cr_alloc((arena), (size_t)(n), sizeof(T)))
 
-/* n * size zeroed bytes, aligned for any C object, to 64 from 64 bytes up. */
+/* n * size zeroed bytes, aligned for any C object; 64 or more bytes are
+ * aligned to 64. */
 void *cr_alloc(struct cr_arena *arena, size_t n, size_t size);
 
-/* The array `old` of n elements in room for `want`; the old one stays. */
+/* A copy of the array `old` of n elements with capacity `want`; the old one
+ * stays valid. */
 void *cr_grow(struct cr_arena *arena, const void *old, size_t n, size_t want,
               size_t size);
 
@@ -40,7 +42,8 @@ char *cr_vstrf(struct cr_arena *arena, const char *format, va_list args)
 
 void cr_arena_free(struct cr_arena *arena);
 
-/* Ends the program for want of memory: exit 1, naming need and limit. */
+/* Ends the program with exit status 1 and a message that states the requested
+ * size and the limit. */
 CR_NORETURN void cr_out_of_memory(size_t bytes);
 
 #endif

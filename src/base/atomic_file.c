@@ -84,10 +84,10 @@ void cr_atomic_file_sweep(const char *dir, const char *name)
 
 /* ---- Opening */
 
-/* Room for the file at once; where the file system cannot tell, true. */
+/* Reserves the file's blocks; true where the file system cannot. */
 static bool atomic_reserve(struct cr_atomic_file *f, int64_t size)
 {
-    /* not posix_fallocate: where it must pretend, it writes */
+    /* not posix_fallocate: where the file system lacks it, it writes */
     while (size > 0 && fallocate(f->fd, 0, 0, size) != 0) {
         if (errno == EINTR)
             continue;
@@ -130,8 +130,8 @@ static void atomic_create_named(struct cr_atomic_file *f, const char *dir)
     struct stat st;
 
     cr_atomic_file_sweep(dir, f->name);
-    /* of a process in another container that has the same number, perhaps:
-     * then its lock is held, and the error says that the file exists */
+    /* A process in another container may have the same number: then its
+     * lock is held, and the error says that the file exists. */
     do {
         if (f->fd >= 0)
             close(f->fd);
@@ -232,7 +232,7 @@ bool cr_atomic_file_write(struct cr_atomic_file *f, const void *data,
     return true;
 }
 
-/* An unnamed file gets a name, in two steps: a link cannot replace. */
+/* Names an unnamed file in two steps, because link cannot replace a file. */
 static bool atomic_name(struct cr_atomic_file *f)
 {
     if (f->unnamed) {

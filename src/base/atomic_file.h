@@ -1,7 +1,6 @@
 /*
- * A file that is complete or absent: written without a name, synced, and
- * named last. Whatever happens, the name means either the old file or the new
- * one, complete.
+ * Atomic replacement of a file: it is written without a name, synced, and
+ * named last, so the name always refers to a complete file, old or new.
  *
  * The file has no name until it is complete (O_TMPFILE), so that a process
  * that is killed leaves no temporary file. On file systems without O_TMPFILE
@@ -29,7 +28,7 @@ struct cr_atomic_file {
     bool failed;             /* reported already */
 };
 
-/* Reserves `size` bytes at once, so that a full disk shows before any work.
+/* Reserves `size` bytes, so that a full disk is noticed before any work.
  * False after reporting; then everything is closed. */
 bool cr_atomic_file_open(struct cr_atomic_file *file, struct cr_diag *diag,
                          const char *path, int64_t size);
@@ -38,10 +37,10 @@ bool cr_atomic_file_write(struct cr_atomic_file *file, const void *data,
 /* Gives the file its name; after a failed write it removes the file. False
  * after reporting. */
 bool cr_atomic_file_commit(struct cr_atomic_file *file);
-/* Leaves the old file as it is. */
+/* Discards what was written; the old file stays. */
 void cr_atomic_file_discard(struct cr_atomic_file *file);
 
-/* Removes what writers that were killed left of a file `name` in a folder;
+/* Removes the temporary files that killed writers of `name` left in a folder;
  * name NULL: of any file. */
 void cr_atomic_file_sweep(const char *dir, const char *name);
 

@@ -5,13 +5,13 @@
 #include <limits.h> /* __GLIBC__ */
 
 #define CR_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
-/* Before a function with such loops: a copy for AVX2 beside the plain one,
- * chosen when the program is loaded. Sums and products stay apart in both
- * (-ffp-contract=off), so both give the same bytes. */
+/* Before a function with vectorisable loops: compiles it for AVX2 too; the
+ * loader chooses. Without contraction of products and sums
+ * (-ffp-contract=off) both return the same bytes. */
 #if defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define CR_CLONES __attribute__((target_clones("avx2", "default")))
-/* For much arithmetic on each element: AVX-512 does twice as many at once. */
+/* The same for loops with much arithmetic per element, also for AVX-512. */
 #define CR_CLONES_WIDE \
     __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
@@ -25,9 +25,9 @@
 #define CR_TARGET(isa) __attribute__((target(isa)))
 #define CR_VECTOR(bytes) __attribute__((vector_size(bytes)))
 #define CR_INLINE static inline __attribute__((always_inline))
-/* Before a loop whose rounds do not depend on each other: in vectors. */
+/* Before a loop with independent iterations: vectorises it. */
 #define CR_SIMD _Pragma("omp simd")
-/* What follows in the file is compiled at -O3 whatever CFLAGS say. */
+/* Compiles the rest of the file at -O3, whatever CFLAGS say. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define CR_O3 _Pragma("GCC optimize(\"O3\")")
 #else

@@ -1,7 +1,7 @@
 /*
- * Arithmetic on amounts that come from a config or a file: each macro stores
- * the result and returns true, or returns false when it does not fit. Works
- * on size_t, int64_t and every other integer type of *to.
+ * Arithmetic with overflow checks, for numbers from a config or a file: each
+ * macro stores the result in *to and returns true, or returns false on
+ * overflow. *to is of any integer type.
  */
 #ifndef CR_BASE_CHECKED_MATH_H
 #define CR_BASE_CHECKED_MATH_H

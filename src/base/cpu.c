@@ -35,7 +35,7 @@ enum cr_isa cr_isa_best(void)
 #endif
 }
 
-/* Kernels ask in every call: the environment is looked at once. */
+/* Kernels ask in every call: the environment is read once. */
 static enum cr_isa allowed;
 static pthread_once_t isa_once = PTHREAD_ONCE_INIT;
 
@@ -75,7 +75,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Twelve chains are more than any processor needs to hide the latency. */
+/* Twelve chains hide the latency on any processor. */
 enum {
     CHAINS = 12,
     TURNS = 100000
@@ -125,7 +125,7 @@ double cr_cpu_peak(double seconds)
 {
     enum cr_isa isa = cr_isa();
     double lanes = isa == CR_ISA_AVX512 ? 16 : 8, start, passed, turns = 0;
-    volatile float keep; /* or the compiler drops the work */
+    volatile float keep; /* prevents the compiler from dropping the work */
 
     if (isa == CR_ISA_GENERIC)
         return 0;

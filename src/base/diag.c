@@ -2,8 +2,8 @@
  * Messages: recorded in order, printed in the form that DIAGNOSTICS in
  * cellrun(1) describes.
  *
- * All text is escaped once more on its way out, so that nothing that a file
- * or an argument holds can move the cursor or hide text of a terminal.
+ * All text is escaped again when printed, so that the content of a file or an
+ * argument cannot move the cursor of a terminal or hide text.
  */
 #include "base/diag.h"
 
@@ -84,7 +84,7 @@ static void diag_record(struct cr_diag *diag, struct cr_pos pos,
         diag->errors++;
 }
 
-/* Places in files may lie in the other's arena: they are copied, too. */
+/* Positions in files may be in the other's arena: they are copied, too. */
 void cr_diag_append(struct cr_diag *diag, const struct cr_diag *from)
 {
     for (const struct cr_message *m = from->first; m; m = m->next) {
@@ -252,7 +252,7 @@ const char *cr_quote(struct cr_arena *arena, const char *text, size_t len)
     return cr_buf_text(&buf);
 }
 
-/* Text of ours with escapes where somebody forgot cr_quote. */
+/* The text of a message, escaped where cr_quote was not called. */
 static void diag_text(struct cr_buf *buf, const char *text)
 {
     size_t n = strlen(text);
@@ -288,8 +288,8 @@ static const char *diag_line(const struct cr_source *src, int line, size_t *len)
     return p;
 }
 
-/* Columns of a terminal that a text without control characters takes: two for
- * East Asian wide characters and pictures (Unicode's UAX #11, by blocks), none
+/* Terminal columns of a text without control characters: two for East Asian
+ * wide characters and emoji (Unicode's UAX #11, by blocks), none
  * for combining marks. */
 static size_t diag_width(const char *text, size_t n)
 {
@@ -470,8 +470,8 @@ static void diag_json(struct cr_buf *buf, const struct cr_message *m)
     cr_buf_str(buf, "}\n");
 }
 
-/* What is printed first: files in the order they were first spoken of, in
- * each from top to bottom; without a line, as recorded. */
+/* The order of printing: by file in order of their first message, then by
+ * line; messages without a line as recorded. */
 static bool diag_before(const struct cr_message *a, const struct cr_message *b)
 {
     if (a->pos.src != b->pos.src || a->pos.line < 1 || b->pos.line < 1)
@@ -480,7 +480,7 @@ static bool diag_before(const struct cr_message *a, const struct cr_message *b)
            (a->pos.line == b->pos.line && a->pos.col < b->pos.col);
 }
 
-/* Messages not printed yet, in their order; returns how many. */
+/* Messages not printed yet, in order of printing; returns their number. */
 static int diag_sort(const struct cr_diag *diag, struct cr_arena *mem,
                      const struct cr_message ***list)
 {
@@ -497,7 +497,7 @@ static int diag_sort(const struct cr_diag *diag, struct cr_arena *mem,
 
         for (at = n; at > 0 && v[at - 1]->pos.src != m->pos.src; at--)
             ;
-        at = at == 0 ? n : at; /* the first of its source: behind all */
+        at = at == 0 ? n : at; /* the first of its source: last */
         while (at > 0 && diag_before(m, v[at - 1]))
             at--;
         memmove(v + at + 1, v + at,
@@ -508,7 +508,7 @@ static int diag_sort(const struct cr_diag *diag, struct cr_arena *mem,
     return n;
 }
 
-/* Says that some errors are counted only. */
+/* Reports how many errors were counted but not shown. */
 static void diag_print_hidden(struct cr_diag *diag, FILE *to,
                               struct cr_diag_format how)
 {
@@ -621,7 +621,7 @@ const char *cr_closest_name(const char *word, const char *const *words)
     for (; *words; words++) {
         int d = diag_distance(word, *words);
 
-        /* nothing is left of a short word when most of it changes */
+        /* a short word may not change in most of its letters */
         if (d < least && d < (int)strlen(*words) && d < len) {
             least = d;
             best = *words;

@@ -1,12 +1,12 @@
 /*
- * Problems, and where they are.
+ * Diagnostics: errors and warnings with their positions.
  *
- * Whoever is nearest to a fault words it with cr_error and returns false;
- * nobody above changes it. Messages collect in a cr_diag, so that all errors
- * of a config can be reported at once, and are printed by main (or by
- * cr_diag_print where a command talks while it works). Form of the text: no
+ * The function that detects a problem reports it with cr_error and returns
+ * false; its callers pass that on. Messages are collected in a cr_diag, so that
+ * all errors of a config are reported at once; main prints them (or
+ * cr_diag_print in a command that reports while it works). Form of the text: no
  * capital, no full stop, user text 'like this', what was found, then what was
- * expected. Each has a code from code.def; the code decides the exit status.
+ * expected. Each has a code of code.def, which decides the exit status.
  */
 #ifndef CR_BASE_DIAG_H
 #define CR_BASE_DIAG_H
@@ -17,7 +17,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* What a place points into. Lives as long as the run. */
+/* A text that positions refer to. Lives as long as the run. */
 struct cr_source {
     const char *name;       /* path, "standard input", "command line" ... */
     const char *text;       /* the whole text, for excerpts; NULL: none */
@@ -45,13 +45,13 @@ struct cr_message {
     bool warning;
     struct cr_pos pos;
     const char *text;
-    const char *hint;       /* stands behind the carets; NULL: none */
-    const char *notes;      /* whole lines below; NULL: none */
+    const char *hint;       /* printed after the carets; NULL: none */
+    const char *notes;      /* lines below the excerpt; NULL: none */
     const char *path;       /* config path such as "train.epochs"; or NULL */
     struct cr_message *next;
 };
 
-/* Warnings that were printed, for several diags that print each only once. */
+/* Warnings printed so far, shared by diags so that each is printed once. */
 struct cr_reported {
     struct cr_arena *arena; /* of the texts; must be set */
     struct cr_reported_text *first;
@@ -62,7 +62,7 @@ struct cr_diag {
     struct cr_message *first, *last;
     int errors, warnings;
     int hidden;             /* errors beyond the limit: counted, not kept */
-    int hidden_printed;     /* of these, the number that was printed last */
+    int hidden_printed;     /* the last number of them that was printed */
     bool strict;            /* warnings count as errors */
     bool dropped;           /* the newest was equal to an earlier one */
     const struct cr_message *printed; /* the last one printed */
@@ -76,20 +76,20 @@ struct cr_pos cr_at_byte(struct cr_arena *arena, const char *path,
 /* "net.yaml:3:7", as messages begin. */
 const char *cr_pos_text(struct cr_arena *arena, struct cr_pos pos);
 
-/* Record a problem; return false. A message equal to an earlier one in place,
- * code and text is dropped. */
+/* Record a problem; return false. A message with the position, code and text of
+ * an earlier one is dropped. */
 bool cr_error(struct cr_diag *diag, struct cr_pos pos, enum cr_code code,
               const char *format, ...) CR_PRINTF(4, 5);
 bool cr_warn(struct cr_diag *diag, struct cr_pos pos, enum cr_code code,
              const char *format, ...) CR_PRINTF(4, 5);
 
-/* Add to the message recorded last (nothing if it was dropped). */
+/* Extend the last message; no effect if it was dropped. */
 void cr_hint(struct cr_diag *diag, const char *format, ...) CR_PRINTF(2, 3);
 void cr_note(struct cr_diag *diag, const char *format, ...) CR_PRINTF(2, 3);
 void cr_path(struct cr_diag *diag, const char *path);
 
-/* 0 without errors, else the status of the kind that wins: config errors (2)
- * before data (3) before checkpoints (4) before the rest. */
+/* The exit status: 0 without errors, else that of the first kind present of
+ * config (2), data (3), checkpoint (4), others. */
 int cr_diag_exit(const struct cr_diag *diag);
 
 struct cr_diag_format {
@@ -97,7 +97,7 @@ struct cr_diag_format {
     bool color;
 };
 
-/* Copies another diag's messages behind one's own (those of a thread). */
+/* Appends copies of another diag's messages, such as a thread's. */
 void cr_diag_append(struct cr_diag *diag, const struct cr_diag *from);
 
 /* Prints all messages not printed yet. */
@@ -109,12 +109,13 @@ int cr_code_exit(enum cr_code code);
 const char *cr_code_title(enum cr_code code);
 const char *cr_code_text(enum cr_code code);
 
-/* The word of a NULL-terminated list nearest to `word`, near enough to be a
- * slip of the fingers (Damerau-Levenshtein); NULL if none is. */
+/* The word of a NULL-terminated list that is closest to `word`
+ * (Damerau-Levenshtein distance), for suggestions; NULL if none is close enough
+ * to be a typo. */
 const char *cr_closest_name(const char *word, const char *const *words);
 
-/* Text with control bytes and invalid UTF-8 escaped, cut after 60 characters:
- * whatever comes from a file or user passes through this on its way out. */
+/* Text with control bytes and invalid UTF-8 escaped, truncated to 60
+ * characters: for all text in messages that comes from a file or user. */
 const char *cr_quote(struct cr_arena *arena, const char *text, size_t len);
 
 #endif

@@ -8,7 +8,7 @@
 #define SPREAD 12.0  /* between arrows that end at one box */
 #define SWEEPS 24
 
-/* A node in its layer, or the place where a track passes one. */
+/* A node in its layer, or the position where a track crosses one. */
 struct item {
     int node; /* -1: a track */
     int layer, rank;
@@ -42,7 +42,7 @@ static void layers_assign(struct layout *o)
     int *at = CR_NEWS(l->arena, int, l->n_nodes + 1);
     bool moved = true;
 
-    /* an acyclic graph comes to rest after as many rounds as it is deep */
+    /* ends after at most as many rounds as the graph is deep */
     for (i = 0; moved && i <= l->n_nodes; i++)
         for (e = 0, moved = false; e < l->n_edges; e++)
             if (at[l->edge[e].from] >= at[l->edge[e].to]) {
@@ -244,10 +244,10 @@ static void layers_order(struct layout *o)
     }
 }
 
-/* ---- places ---- */
+/* ---- positions ---- */
 
-/* Where an item would stand if it were alone: under (or over) the neighbours
- * that matter most. */
+/* The preferred position of an item: below (or above) its heaviest
+ * neighbours. */
 static bool layers_wish(const struct layout *o, const struct item *it,
                         bool down, double *to, int *weight)
 {
@@ -275,10 +275,12 @@ static bool layers_wish(const struct layout *o, const struct item *it,
     return some > 0;
 }
 
-/* The nearest places to the wishes at which nothing overlaps: neighbours that
- * would are moved together, to the mean of what they want. */
+/* The positions without overlaps that are closest to the preferred ones: runs
+ * of items that would overlap are placed as one, at the mean of their preferred
+ * positions. */
 struct run {
-    double sum, weight; /* of wishes, less the offsets within the run */
+    double sum,
+        weight; /* of preferred positions, less the offsets within the run */
     int n;
 };
 
@@ -352,8 +354,8 @@ struct heights {
     double top, bottom;
 };
 
-/* Where several arrows end at one box they stand side by side, in the order
- * in which they come. */
+/* Arrows that end at one box end side by side, in the order of their
+ * origins. */
 static double layers_end(const struct layout *o, int e, int before)
 {
     const struct cr_layout_edge *edge = &o->l->edge[e];

@@ -1,11 +1,10 @@
 /*
- * Boxes and arrows in layers, from top to bottom: where to draw an acyclic
- * graph so that a person can follow it. The same graph gives the same
- * picture.
+ * Layered layout of an acyclic graph, from top to bottom, by the method of
+ * Sugiyama, Tagawa and Toda (1981): layers, then the order within each layer by
+ * the mean of the neighbours, then positions. Deterministic.
  *
- * Each box stands below all that it comes from; arrows over more than one
- * layer get a track of their own beside the boxes (Sugiyama's method: layers,
- * then order within them by the mean of the neighbours, then places).
+ * Each box is below all its predecessors; an arrow across several layers gets
+ * a track of its own next to the boxes.
  */
 #ifndef CR_BASE_GRAPH_LAYOUT_H
 #define CR_BASE_GRAPH_LAYOUT_H
@@ -13,16 +12,16 @@
 #include "base/arena.h"
 
 enum cr_layout_place {
-    CR_PLACE_FREE,  /* as high as its arrows permit, */
-    CR_PLACE_LATE,  /* just above the first that it leads to, */
-    CR_PLACE_TOP,   /* in the first layer, */
-    CR_PLACE_BOTTOM /* in a last one */
+    CR_PLACE_FREE,  /* as high as its arrows permit */
+    CR_PLACE_LATE,  /* just above its first successor */
+    CR_PLACE_TOP,   /* in the first layer */
+    CR_PLACE_BOTTOM /* in the last layer */
 };
 
 struct cr_layout_node {
     double w, h; /* given */
     enum cr_layout_place place;
-    double x, y; /* set: its left upper corner */
+    double x, y; /* set: its upper left corner */
 };
 
 struct cr_point {

@@ -13,7 +13,7 @@
 
 uint32_t cr_crc32(uint32_t crc, const void *data, size_t len)
 {
-    /* for NULL zlib gives the start value, whatever went before */
+    /* for NULL zlib returns the initial value, whatever crc is */
     return len > 0 ? (uint32_t)crc32_z(crc, data, len) : crc;
 }
 

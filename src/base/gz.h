@@ -1,5 +1,5 @@
 /*
- * zlib, which is met here only: checksums and unpacking.
+ * Checksums and decompression; the only file that uses zlib.
  */
 #ifndef CR_BASE_GZ_H
 #define CR_BASE_GZ_H
@@ -8,13 +8,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* CRC-32 (ISO-HDLC) of what went before, 0 at first, and len more bytes. */
+/* CRC-32 (ISO-HDLC) of the bytes before, whose CRC is `crc` (0: none), and len
+ * more. */
 uint32_t cr_crc32(uint32_t crc, const void *data, size_t len);
-/* The CRC of a text and one of len_b bytes behind it, from their own. */
+/* The CRC of two texts together from the CRC of each; the second has len_b
+ * bytes. */
 uint32_t cr_crc32_join(uint32_t a, uint32_t b, int64_t len_b);
 
-/* Unpacks raw deflate data: exactly `size` bytes into `to`, with which the
- * data end if `whole`. */
+/* Decompresses raw deflate data: exactly `size` bytes into `to`; with `whole`
+ * the data must end there. */
 bool cr_inflate(const void *from, size_t len, void *to, size_t size,
                 bool whole);
 
@@ -22,11 +24,11 @@ bool cr_inflate(const void *from, size_t len, void *to, size_t size,
  * one another. The caller closes the descriptor. */
 struct cr_gz;
 struct cr_gz *cr_gz_open(int fd);
-/* Bytes unpacked, fewer than n at the end of the data only; -1 when the file
- * is damaged or cut short: *why says how. */
+/* Returns the number of bytes decompressed, fewer than n only at the end of the
+ * data; -1 if the file is damaged or truncated: *why describes it. */
 int64_t cr_gz_read(struct cr_gz *gz, void *to, size_t n, const char **why);
 void cr_gz_close(struct cr_gz *gz);
-/* Whether a file that begins so is gzip. */
+/* Whether a file with these first bytes is gzip. */
 bool cr_gz_magic(const unsigned char *head, size_t n);
 
 #endif

@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A handler may look at any of them at any time, so none is ever freed: a
- * closed one is used again. */
+/* The signal handler may read any entry at any time, so entries are never
+ * freed, but reused. */
 struct cr_mapping {
     struct cr_mapping *next;
     atomic_uintptr_t start, end; /* end is at a page's end; 0: closed */
@@ -49,7 +49,7 @@ static void on_lost_page(int signal_number, siginfo_t *info, void *context)
         errno = error;
         return;
     }
-    signal(signal_number, SIG_DFL); /* the access comes again */
+    signal(signal_number, SIG_DFL); /* the access is repeated */
 }
 
 static void install(void)

@@ -1,12 +1,12 @@
 /*
- * Files mapped for reading, as large data are: pages come from the disk when
- * they are touched, and processes share them.
+ * Files mapped for reading: pages are read when they are accessed, and
+ * processes share them.
  *
- * Whoever cuts such a file takes pages away: reading one raises SIGBUS. The
- * handler here maps zeros in their place and marks the mapping as damaged, so
- * that the thread continues and no state is half updated; users of the data
- * call cr_mapping_check before they rely on the data. A signal for any other
- * address ends the process as always.
+ * If another process truncates such a file, reading a lost page raises SIGBUS.
+ * The handler maps zeros in its place and marks the mapping as damaged, so that
+ * the thread continues and no state is partially updated; users call
+ * cr_mapping_check before they rely on the data. A signal for any other address
+ * ends the process.
  */
 #ifndef CR_BASE_MAPPING_H
 #define CR_BASE_MAPPING_H
@@ -23,11 +23,11 @@ struct cr_mapping *cr_mapping_open(int fd, size_t size, const char *path);
 const unsigned char *cr_mapping_bytes(const struct cr_mapping *mapping);
 void cr_mapping_close(struct cr_mapping *mapping);
 
-/* False after reporting that a page of a mapped file was gone. Mappings that
- * are closed by now count too. */
+/* False after reporting that a page of a mapped file was lost. Includes closed
+ * mappings. */
 bool cr_mapping_check(struct cr_diag *diag);
-/* The same, and asks the system whether open files are still as long as they
- * were: a cut within the last page raises no signal. */
+/* The same, and compares the sizes of open files with those at the start: a
+ * truncation within the last page raises no signal. */
 bool cr_mapping_check_sizes(struct cr_diag *diag);
 
 /* Fills *set with all signals that a thread may block: not the one that a

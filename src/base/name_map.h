@@ -1,6 +1,5 @@
 /*
- * A map from names to numbers. Finding a name takes the same time however
- * many there are. A zeroed map is empty and ready to use.
+ * A hash map from names to numbers. A zeroed map is empty and ready to use.
  */
 #ifndef CR_BASE_NAME_MAP_H
 #define CR_BASE_NAME_MAP_H

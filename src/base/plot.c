@@ -11,8 +11,8 @@
 #include "base/str.h"
 
 #define ROWS 12                 /* of a panel */
-#define LABEL 10                /* columns in front of the y axis */
-#define TICKS 4                 /* parts of a rule */
+#define LABEL 10                /* columns before the y axis */
+#define TICKS 4                 /* intervals of an axis */
 
 int cr_plot_columns(void)
 {
@@ -69,7 +69,7 @@ static struct range plot_range(const struct cr_plot *p, int from, int to)
     return r;
 }
 
-/* Where along its axis a value stands, 0 to 1. */
+/* The position of a value along its axis, 0 to 1. */
 static double plot_y(const struct range *r, double y)
 {
     return (y - r->low) / (r->high - r->low);
@@ -86,7 +86,7 @@ static const char *plot_number(struct cr_arena *arena, double x)
     return cr_strf(arena, "%.4g", fabs(x) < 1e-300 ? 0 : x);
 }
 
-/* The places that fall into slot k of `slots`; at least one. */
+/* The indices that fall into slot k of `slots`; at least one. */
 static void plot_places(const struct cr_plot *p, int64_t k, int64_t slots,
                         int64_t *from, int64_t *to)
 {
@@ -104,7 +104,7 @@ static void plot_places(const struct cr_plot *p, int64_t k, int64_t slots,
         *to = p->n;
 }
 
-/* The least and the largest value there; false: none is finite. */
+/* The minimum and the maximum of a slot; false: no value is finite. */
 static bool plot_span(const struct cr_plot *p, const double *y, int64_t k,
                       int64_t slots, struct range *to)
 {
@@ -182,7 +182,7 @@ static void canvas_ascii(struct cr_buf *b, const struct canvas *c, int row)
                                                                     : ' ');
 }
 
-/* Without the blanks at the end of the line. */
+/* Removes blanks at the end of the line. */
 static void plot_end_line(struct cr_buf *b)
 {
     while (b->len > 0 && b->text[b->len - 1] == ' ')
@@ -265,7 +265,7 @@ const char *cr_plot_text(const struct cr_plot *plot, int columns, bool braille)
 #define WIDTH 640.0
 #define HEIGHT 300.0
 #define LINE 16.0
-#define SLOTS 1280              /* places along a curve */
+#define SLOTS 1280 /* points of a curve */
 
 static const char *const svg_colors[] = { "#1f6fb4", "#d1622b", "#3a8a3a",
                                           "#b3382f", "#7a57a8", "#6d6d6d" };

@@ -1,10 +1,10 @@
 /*
  * Curves, as text for a terminal or as a picture (SVG).
  *
- * All curves of a plot run over the same places 0 .. n-1, which lie evenly
- * along the x axis. What a place means is said by one or more rules below it:
- * steps, and the epochs that they are. Where more places fall into a column
- * than it can show, it shows all values between their least and largest.
+ * All curves of a plot have the same n points, evenly spaced along the x axis.
+ * One or more x axes give their meaning, such as steps and epochs. Where
+ * several points fall into one column, it shows the range from their minimum to
+ * their maximum.
  */
 #ifndef CR_BASE_PLOT_H
 #define CR_BASE_PLOT_H
@@ -21,8 +21,8 @@ struct cr_plot_curve {
 
 struct cr_plot_axis {
     const char *unit;           /* "steps" */
-    double from, to;            /* at the first and the last place */
-    bool log;                   /* between them by equal factors */
+    double from, to;            /* at the first and the last point */
+    bool log;                   /* logarithmic */
 };
 
 struct cr_plot {
@@ -32,7 +32,7 @@ struct cr_plot {
     const struct cr_plot_curve *curve;
     const struct cr_plot_axis *rule;
     bool from_zero;             /* the y axis begins at 0 */
-    int64_t mark;               /* a place to mark; -1: none */
+    int64_t mark;               /* index of a point to mark; -1: none */
 };
 
 /* One panel for each curve, `columns` wide (40 or more), in dots of Braille or
@@ -41,10 +41,10 @@ const char *cr_plot_text(const struct cr_plot *plot, int columns, bool braille);
 /* All curves in one frame. */
 const char *cr_plot_svg(const struct cr_plot *plot);
 
-/* How wide standard output is: COLUMNS, else the terminal's width, else 80;
- * 40 to 400. */
+/* The width of standard output: COLUMNS, else that of the terminal, else 80;
+ * limited to 40 to 400. */
 int cr_plot_columns(void);
-/* Whether the locale's texts are UTF-8: LC_ALL, LC_CTYPE or LANG says so. */
+/* Whether the locale uses UTF-8, by LC_ALL, LC_CTYPE or LANG. */
 bool cr_plot_braille(void);
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * SHA-256 (FIPS 180-4): by this hash two files are known to be the same, also
- * where somebody would like them to be taken for the same.
+ * SHA-256 (FIPS 180-4), for the identity of files, also against forgery.
  */
 #ifndef CR_BASE_SHA256_H
 #define CR_BASE_SHA256_H

@@ -24,7 +24,7 @@ void cr_table_f(struct cr_table *table, const char *format, ...)
 void cr_table_print(const struct cr_table *table, FILE *to, bool tabs);
 
 /* Text of a file or user for a terminal, all of it: control bytes and bytes
- * that are no UTF-8 escaped. */
+ * that are not UTF-8 escaped. */
 const char *cr_escape(struct cr_arena *arena, const char *text);
 
 #endif

@@ -21,11 +21,10 @@
 #define PAR_MAX 256
 #define PAR_SPINS 4000 /* some 50 us of pauses before sleeping */
 
-/* A task is offered to its thread, and whoever takes the offer runs it: the
- * thread, or the caller when it is through with its own task. So a thread that
- * sleeps, or whose processor somebody else has, is not waited for unless it
- * has begun. A job lies in the plain fields, which rest while an offer is open
- * or a task runs. */
+/* A task is offered to its thread; the thread runs it, or the caller after its
+ * own task. So the caller waits for a thread only if that thread has started a
+ * task, not if it sleeps or has no processor. The plain fields describe the
+ * job; they do not change while an offer is open or a task runs. */
 struct seat {
     _Alignas(64) atomic_uint offer; /* CLOSED, OPEN, or ASLEEP and closed */
     pthread_t thread;
@@ -51,7 +50,7 @@ static struct {
     bool pinned;
     cpu_set_t cpus;                /* those of the process, once it is pinned */
     size_t first;                  /* the caller's */
-    _Alignas(64) atomic_int left;  /* n_tasks not done, less the caller's */
+    _Alignas(64) atomic_int left;  /* unfinished tasks, without the caller's */
     atomic_uint waiting;           /* the caller sleeps on `left` */
     _Alignas(64) atomic_bool busy; /* somebody is in cr_parallel_run */
     struct seat seat[PAR_MAX];
@@ -118,8 +117,8 @@ static void *work(void *arg)
         if (pool.quit)
             return NULL;
         pool.fn(pool.ctx, me, pool.n_tasks);
-        /* a late look at `waiting` may wake the next job's caller early,
-         * which looks again */
+        /* a late read of `waiting` may wake the next job's caller early,
+         * which checks again */
         if (atomic_fetch_sub(&pool.left, 1) == 1 &&
             atomic_exchange(&pool.waiting, 0) == 1)
             futex(&pool.waiting, FUTEX_WAKE, 1);
@@ -185,7 +184,7 @@ int cr_thread_count(void)
 
 /* ---- start and stop ---- */
 
-/* The scratch of a thread that is not of the pool goes with it. */
+/* Frees the scratch memory of a thread outside the pool when it ends. */
 static pthread_key_t scratch_key;
 static pthread_once_t scratch_once = PTHREAD_ONCE_INIT;
 static _Thread_local struct scratch own_scratch;
@@ -227,7 +226,7 @@ void cr_thread_pool_start(int threads)
     cr_thread_pool_stop();
     if (threads > PAR_MAX)
         threads = PAR_MAX;
-    /* more threads than processors: who spins keeps others from working */
+    /* more threads than processors: spinning would block the others */
     pool.spins = threads > cr_cpu_count() ? 1 : PAR_SPINS;
     cr_signals_blockable(&all);
     pthread_sigmask(SIG_BLOCK, &all, &old);
@@ -302,7 +301,7 @@ static int in_whole(double max, double period)
     return max > 0 && period > 0 ? (int)((max + period - 1) / period) : 0;
 }
 
-/* The first line of a file of a cgroup; false if there is none. */
+/* The first line of a file of a cgroup; false if it does not exist. */
 static bool quota_line(const char *folder, const char *name, char *line,
                        int size)
 {
@@ -401,7 +400,7 @@ int cr_cpu_count(void)
     return limit > 0 && limit < n ? limit : n;
 }
 
-/* ---- places ---- */
+/* ---- affinity ---- */
 
 static void place(pthread_t thread, size_t cpu)
 {
@@ -409,7 +408,7 @@ static void place(pthread_t thread, size_t cpu)
 
     CPU_ZERO(&one);
     CPU_SET(cpu, &one);
-    /* a processor that has gone offline since is no reason to fail */
+    /* a processor that has gone offline is not an error */
     (void)pthread_setaffinity_np(thread, sizeof one, &one);
 }
 

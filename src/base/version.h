@@ -1,4 +1,4 @@
-/* The version of the program, as every file that it writes names it. */
+/* The version of the program, which every file that it writes states. */
 #ifndef CR_BASE_VERSION_H
 #define CR_BASE_VERSION_H
 

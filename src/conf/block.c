@@ -50,7 +50,7 @@ static bool expand_args_known(struct cr_expander *x,
         if (cr_node_get(params, a->key))
             continue;
         ok = cr_error(x->diag, a->key_pos, CR_E_UNKNOWN_KEY,
-                      "'%s' is no parameter of block %s",
+                      "'%s' is not a parameter of block %s",
                       cr_quote(x->arena, a->key, strlen(a->key)), type);
         if (cr_node_nearest(x->arena, params, a->key))
             cr_hint(x->diag, "did you mean '%s'?",
@@ -80,7 +80,7 @@ static struct cr_node *expand_params(struct cr_expander *x,
         if (!given && p->kind == CR_NODE_STR &&
             strcmp(p->text, "required") == 0) {
             ok = cr_error(x->diag, pos, CR_E_MISSING_KEY,
-                          "block %s needs its parameter '%s'", type, p->key);
+                          "block %s: parameter '%s' is missing", type, p->key);
             continue;
         }
         value = cr_node_copy(x->arena, given ? given : p);
@@ -114,7 +114,7 @@ static const char *expand_use_text(struct cr_expander *x, const char *type,
     return cr_buf_text(&buf);
 }
 
-/* A use that has its error, made harmless. */
+/* Makes a use harmless after its error was reported. */
 static void expand_block_failed(struct cr_node *node)
 {
     node->kind = CR_NODE_STR;
@@ -123,7 +123,7 @@ static void expand_block_failed(struct cr_node *node)
     node->child = NULL;
 }
 
-/* A use becomes the block's body; control words beside its type stay. */
+/* Replaces a use by the body of the block; modifiers next to its type stay. */
 static void expand_block(struct cr_expander *x, struct cr_node *node, int depth,
                          enum cr_expand_what what)
 {
@@ -136,7 +136,7 @@ static void expand_block(struct cr_expander *x, struct cr_node *node, int depth,
     for (int i = 0; i < x->n_uses; i++)
         if (strncmp(x->uses[i], type, strlen(type)) == 0 &&
             x->uses[i][strlen(type)] == '(') {
-            cr_error(x->diag, pos, CR_E_REFERENCE, "block %s is made of itself",
+            cr_error(x->diag, pos, CR_E_REFERENCE, "block %s contains itself",
                      type);
             for (; i < x->n_uses; i++)
                 cr_note(x->diag, "in block %s", x->uses[i]);
@@ -145,8 +145,8 @@ static void expand_block(struct cr_expander *x, struct cr_node *node, int depth,
         }
     if (block->kind != CR_NODE_MAP) {
         cr_error(x->diag, block->pos, CR_E_WRONG_TYPE,
-                 "a block is a map with params, inputs, cells and construct, "
-                 "not %s",
+                 "found %s, expected a block: a map with params, inputs, cells "
+                 "and construct",
                  cr_node_what(x->arena, block));
         expand_block_failed(node);
         return;
@@ -187,7 +187,7 @@ static void expand_block(struct cr_expander *x, struct cr_node *node, int depth,
     node->block = body->block;
 }
 
-/* A type that nobody has, but a block has nearly. */
+/* Reports an unknown type that resembles the name of a block. */
 static void expand_block_meant(struct cr_expander *x, struct cr_node *node)
 {
     const struct cr_node *args = NULL;
@@ -198,18 +198,18 @@ static void expand_block_meant(struct cr_expander *x, struct cr_node *node)
         cr_registry_find(CR_KIND_METRIC, type))
         return;
     near = cr_node_nearest(x->arena, x->blocks, type);
-    /* a plug-in that stays closed may have it */
+    /* a plug-in that is not opened may define it */
     if (!near ||
         (x->builtins->config->closed && cr_node_get(x->root, "plugin")))
         return;
     cr_error(x->diag, args ? args->key_pos : node->pos, CR_E_UNKNOWN_TYPE,
-             "there is no cell or block '%s'",
+             "cell or block '%s' not found",
              cr_quote(x->arena, type, strlen(type)));
     cr_hint(x->diag, "did you mean '%s'?", near);
     expand_block_failed(node);
 }
 
-/* Uses of blocks among a member and its repetitions. */
+/* Expands uses of blocks in a member and its repetitions. */
 void cr_expand_blocks(struct cr_expander *x, struct cr_node *m,
                       const struct cr_node *last, int depth,
                       enum cr_expand_what what)
@@ -232,13 +232,15 @@ void cr_expand_block_names(struct cr_expander *x)
                                                                 : NULL)) {
         if (b->key[0] < 'A' || b->key[0] > 'Z')
             cr_error(x->diag, b->key_pos, CR_E_FORM,
-                     "a block's name begins with a capital, as a type's: '%s'",
+                     "the name of a block must begin with a capital letter, "
+                     "found '%s'",
                      cr_quote(x->arena, b->key, strlen(b->key)));
         else if (cr_registry_find(CR_KIND_CELL, b->key) ||
                  cr_registry_find(CR_KIND_LOSS, b->key))
-            cr_error(x->diag, b->key_pos, CR_E_FORM,
-                     "'%s' is a type already; a block needs a name of its own",
-                     cr_quote(x->arena, b->key, strlen(b->key)));
+            cr_error(
+                x->diag, b->key_pos, CR_E_FORM,
+                "'%s' is already a type; choose another name for the block",
+                cr_quote(x->arena, b->key, strlen(b->key)));
     }
 }
 
@@ -266,7 +268,7 @@ void cr_expand_block_called(struct cr_expander *x, struct cr_node *metrics)
         return;
     }
     while (*at) {
-        /* what has its error already is no metric */
+        /* a node whose error is reported is not a metric */
         if (x->diag->errors > 0 && (*at)->kind == CR_NODE_STR &&
             strcmp((*at)->text, "Identity") == 0) {
             *at = (*at)->next;

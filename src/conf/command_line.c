@@ -1,8 +1,8 @@
 /*
- * The command line: one pass over the arguments that knows which flags take
- * a value, because both tables of rows (every command's, the command's own) say
- * so. Flags become nodes with places on the line and go through cr_opts_read,
- * so that types and ranges are checked as in a config.
+ * The command line: one pass over the arguments, by the rows of all commands
+ * and those of the command. Flags become nodes with positions on the line and
+ * are read by cr_opts_read, so that types and ranges are checked as in a
+ * config.
  */
 #include "conf/command_line.h"
 
@@ -36,24 +36,25 @@ const struct cr_opt cr_cli_rows[] = {
                     .flag = 'h'),
     CR_BOOL_DEFAULT(struct common, json, false,
                     "Write results and messages as JSON."),
-    CR_BOOL_DEFAULT(struct common, quiet, false, "Say less on standard error.",
-                    .flag = 'q'),
+    CR_BOOL_DEFAULT(struct common, quiet, false,
+                    "Print less to standard error.", .flag = 'q'),
     CR_INT_DEFAULT(struct common, verbose, 0, 0, 9,
-                   "Say more on standard error; twice says still more.",
+                   "Print more to standard error; -vv prints even more.",
                    .flag = 'v', .implicit_value = "1"),
-    CR_ENUM_DEFAULT(struct common, color, COLOR_AUTO, "auto|always|never",
-                    "When to colour messages; auto means on a terminal."),
+    CR_ENUM_DEFAULT(
+        struct common, color, COLOR_AUTO, "auto|always|never",
+        "When to colour messages. auto: if standard error is a terminal."),
     CR_BOOL_DEFAULT(struct common, strict, false, "Treat warnings as errors."),
     CR_BOOL_DEFAULT(
         struct common, trust, false,
         "Let a checkpoint open the plug-ins, read the files and "
         "environment variables and run the commands that its config "
         "names."),
-    CR_INT_DEFAULT(
-        struct common, threads, 0, 0, 4096,
-        "Threads to compute with; 0 takes the cores of the process."),
+    CR_INT_DEFAULT(struct common, threads, 0, 0, 4096,
+                   "Number of threads; 0: all cores available to the process."),
     CR_STR_OPTIONAL(struct common, seed, "The same as seed=N.", .text = "N"),
-    CR_STRS_OPTIONAL(struct common, set, "The same as a bare assignment.",
+    CR_STRS_OPTIONAL(struct common, set,
+                     "An assignment, as an operand key=value.",
                      .text = "KEY=VALUE"),
     { 0 },
 };
@@ -65,7 +66,7 @@ static const struct cr_descriptor command_common = {
     .size = sizeof(struct common),
 };
 
-/* What one pass over the line gathers. */
+/* The state and results of one pass over the line. */
 struct line {
     struct cr_cli *cli;
     int argc;
@@ -79,7 +80,7 @@ struct line {
     bool stop; /* `--` was seen */
 };
 
-/* The part of argument i from byte `from` on. */
+/* The position of argument i from byte `from` on. */
 static struct cr_pos command_pos(const struct line *l, int i, size_t from)
 {
     struct cr_pos pos = l->pos[i];
@@ -134,7 +135,7 @@ static struct cr_node *command_add(struct line *l, struct cr_node *to,
     return *end = node;
 }
 
-/* A value of a flag into the map that cr_opts_read will see. */
+/* Adds the value of a flag to the map that cr_opts_read reads. */
 static void command_set(struct line *l, struct cr_node *map,
                         const struct cr_opt *row, const char *text,
                         struct cr_pos pos, bool bare)
@@ -208,13 +209,13 @@ static bool command_takes_value(const struct cr_opt *row)
     return row->type != CR_OPT_BOOL && !row->implicit_value;
 }
 
-/* The value of a flag that must have one and has none attached. */
+/* The next argument is the value of a flag. */
 static bool command_next(struct line *l, int *i, const struct cr_opt *row,
                          struct cr_node *map)
 {
     if (*i + 1 >= l->argc)
         return cr_error(l->cli->diag, l->pos[*i], CR_E_USAGE,
-                        "the flag '%s' needs a value: %s", l->argv[*i],
+                        "flag '%s' without a value, expected %s", l->argv[*i],
                         cr_opt_expects(l->cli->arena, row));
     ++*i;
     command_set(l, map, row, l->argv[*i], command_pos(l, *i, 0), false);
@@ -276,7 +277,7 @@ static bool command_letters(struct line *l, int *i)
     return true;
 }
 
-/* seed=1, a.b-c.0=x, ~key: what stands before '=' is a dotted name. */
+/* seed=1, a.b-c.0=x, ~key: before '=' is a dotted name. */
 static bool command_assigns(const char *arg)
 {
     if (*arg == '~')
@@ -353,7 +354,7 @@ static bool command_color(int when)
     return isatty(STDERR_FILENO) && !(term && strcmp(term, "dumb") == 0);
 }
 
-/* How much is said: -q and -v, else CELLRUN_LOG. */
+/* The verbosity: -q and -v, else CELLRUN_LOG. */
 static void command_log(struct cr_cli *cli, const struct common *o)
 {
     const char *level = getenv("CELLRUN_LOG");
@@ -385,9 +386,10 @@ static bool command_apply(struct line *l, const struct common *o)
         return true;
     if (!cli->command->takes_config) {
         if (set)
-            return cr_error(cli->diag, set->pos, CR_E_USAGE,
-                            "%s takes no config, so there is nothing to set",
-                            cli->command->about.name);
+            return cr_error(
+                cli->diag, set->pos, CR_E_USAGE,
+                "%s does not read a config; remove the key=value arguments",
+                cli->command->about.name);
         return true;
     }
     for (CR_EACH(m, set))
@@ -424,7 +426,7 @@ static bool command_count(const struct line *l)
         cr_cli_usage(l->cli);
     } else {
         cr_error(diag, l->operand_pos[max], CR_E_USAGE,
-                 "%s: found more operands than it takes (%d)",
+                 "%s: found more operands than the maximum of %d",
                  command->about.name, max);
         cr_note(diag, "usage: cellrun %s %s", command->about.name,
                 command->usage);
@@ -473,7 +475,8 @@ static void command_help(struct line *l)
     cli->command = (const struct cr_command *)help;
 }
 
-/* The flags of the command. Without any, only a required one can be wrong. */
+/* Reads the flags of the command. Without any, only a required one can be
+ * missing. */
 static bool command_own(const struct line *l, void *opts)
 {
     struct cr_cli *cli = l->cli;
@@ -516,7 +519,7 @@ bool cr_cli_read(struct cr_cli *cli, int argc, char *const *argv)
     if (common.help)
         command_help(&l);
     ok = command_apply(&l, &common) && ok;
-    /* what tells of the variables must not be refused because of them */
+    /* a wrong variable must not prevent its own explanation */
     if (cli->command && strcmp(cli->command->about.name, "help") != 0 &&
         strcmp(cli->command->about.name, "completion") != 0 &&
         strcmp(cli->command->about.name, "version") != 0)

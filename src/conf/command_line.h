@@ -1,15 +1,13 @@
 /*
  * A command of the command line: `cellrun COMMAND [FILE ...] [key=value ...]`.
  *
- * The line is read once: flags of every command (cr_cli_rows), the command's
- * own by its option rows (a row named `run_dir` is --run-dir; `flag` gives a
- * short form; a list of texts is a flag that may stand several times, other
- * lists are split at commas), then the operands. An operand with '=' whose left
- * side is a dotted name, or one that begins with '~', is an assignment when the
- * command takes a config; all others are operands, in order. Flags may stand
- * anywhere; `--` ends them; `-` is standard input. run returns the exit status;
- * main prints what is left in diag, checks stdout, and lets an error in diag
- * decide when run returns 0.
+ * The line is read once: the flags of all commands (cr_cli_rows) and of the
+ * command, by its option rows (a row named `run_dir` is --run-dir; `flag` is a
+ * short form; a list of strings is a flag that may be repeated, other lists are
+ * split at commas), and the operands. If the command takes a config, an operand
+ * with a dotted name before '=', or one that begins with '~', is an assignment.
+ * Flags may appear anywhere; `--` ends them; `-` is standard input. run returns
+ * the exit status; if it returns 0, main takes the status from diag.
  */
 #ifndef CR_CONF_COMMAND_LINE_H
 #define CR_CONF_COMMAND_LINE_H
@@ -27,8 +25,8 @@ struct cr_cli {
     const char *const *sets; /* key=value and ~key, in order */
     const int *set_args;
     const char *const *argv; /* the whole line, for `command` */
-    bool json, quiet, color; /* color: of stderr, decided */
-    bool trust;              /* a checkpoint may do what it asks for */
+    bool json, quiet, color; /* color: of stderr */
+    bool trust;              /* the configs of checkpoints are trusted */
     int verbose;
     int threads;      /* 0: not given */
     const char *seed; /* NULL: not given (also set as a key) */
@@ -39,34 +37,34 @@ struct cr_command {
     const char *usage;              /* "FILE... [key=value...] [flags]" */
     int min_operands, max_operands; /* max < 0: any number */
     bool takes_config;              /* operands may be assignments */
-    const char *config_after; /* only behind this first one; NULL: always */
+    const char *config_after; /* only after this first one; NULL: always */
     bool closed;              /* opens no plug-in */
     int (*run)(struct cr_cli *cli);
 };
 
-/* The flags that every command takes, as rows (they fill in a cr_cli). */
+/* The flags of all commands. */
 extern const struct cr_opt cr_cli_rows[];
 
-/* Reads the line: finds the command, reads flags and operands, reports what is
- * wrong (then returns false). `--help` makes it the command `help`. The cli has
- * arena and diag set and lives as long as the run. */
+/* Reads the line: finds the command, reads flags and operands. `--help` makes
+ * it the command `help`. `cli` has arena and diag set and must live as long as
+ * the run. False after reporting. */
 bool cr_cli_read(struct cr_cli *cli, int argc, char *const *argv);
 
-/* Pointer to the options: const struct train *o = cr_cli_opts(cli); */
+/* The command's own options: const struct train *o = cr_cli_opts(cli); */
 #define cr_cli_opts(cli) ((cli)->opts)
 
 /* Adds to the last message how the command is used: its usage, an example and
  * where to read more. */
 void cr_cli_usage(const struct cr_cli *cli);
 
-/* Prints what is left in diag to stderr and then, in plain style, the count:
- * "2 errors. Nothing was run." with that `then`, or "1 error" with NULL.
+/* Prints the messages in diag to stderr and then, unless --json is given, their
+ * number: "2 errors. Nothing was run." with this `then`, "2 errors" with NULL.
  * Returns the exit status. */
 int cr_cli_errors(struct cr_cli *cli, const char *then);
 
-/* Whether the file that a flag names ends in one of the endings, such as
- * ".npz .ckpt", which tell the format; NULL, "-" and what is there and is not
- * a regular file may have any name. False after reporting. */
+/* Whether the path of a flag has one of the suffixes, such as ".npz .ckpt",
+ * which select the format. NULL, "-" and existing files that are not regular
+ * may have any name. False after reporting. */
 bool cr_cli_ending(struct cr_cli *cli, const char *flag, const char *path,
                    const char *endings);
 

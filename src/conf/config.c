@@ -83,7 +83,7 @@ void **cr_config_object(struct cr_config *config, const char *name)
 
 /* ---- paths ---- */
 
-/* The node a text comes from: the very same one, else one that equals it. */
+/* The node of a text: by its address, else the first with an equal text. */
 static struct cr_node *config_holder(struct cr_node *node, const char *text,
                                      bool same)
 {
@@ -97,7 +97,7 @@ static struct cr_node *config_holder(struct cr_node *node, const char *text,
     return found;
 }
 
-/* A path that starts in dir, as it is written in the config's own folder. */
+/* A path relative to dir, as a path relative to the folder of the config. */
 static const char *config_from_here(const struct cr_config *config,
                                     const char *dir, const char *path)
 {
@@ -117,7 +117,7 @@ static const char *config_from_here(const struct cr_config *config,
     return full;
 }
 
-/* A path that starts in another folder than the config, if there is one. */
+/* A path relative to another folder than that of the config, or NULL. */
 static const char *config_other(const struct cr_config *config,
                                 const char *path)
 {

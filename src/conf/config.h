@@ -1,11 +1,11 @@
 /*
- * A config, from files and arguments to a plain tree.
+ * Loading of configs: files and arguments become one tree.
  *
- * Order, later over earlier: `base` files, files in the order given,
- * CELLRUN_SET, key=value arguments (conf/merge.c has the rules). Then
- * variables and expressions are replaced. The sections are read by those who
- * own them: cr_section_read fills the struct of a section's descriptor, and
- * a section that no descriptor names is an error (cr_config_check).
+ * Later sources override earlier ones: `base` files, files in the order given,
+ * CELLRUN_SET, key=value arguments (conf/merge.h has the rules). Then variables
+ * and expressions are replaced. The owner of a section reads it with
+ * cr_section_read, which fills the struct of the section's descriptor; a
+ * section without a descriptor is an error (cr_config_check).
  */
 #ifndef CR_CONF_CONFIG_H
 #define CR_CONF_CONFIG_H
@@ -19,35 +19,35 @@ struct cr_config {
     struct cr_arena *arena;
     struct cr_diag *diag;
     struct cr_node *root;       /* resolved; a map */
-    const char *dir;            /* of the first file: relative paths start */
+    const char *dir;            /* folder of the first file */
     const char *name;           /* of the first file, without suffix */
-    const char *text;           /* as given (first file), for config.yaml */
+    const char *text;           /* of the first file, for config.yaml */
     struct cr_source_dir
         *source_dirs; /* sources and the folders of their paths */
     struct cr_rebased_path **rebased; /* paths found elsewhere than in dir */
     struct cr_named *named;     /* paths that the user has typed */
-    bool closed;                /* its plug-ins stay closed, */
-    bool unknown;               /* and cr_config_check met types that may be
-                                   theirs */
-    const struct cr_node *plugin_marks; /* {"scale.so": SHA-256}: no other
-                                   files are opened as plug-ins; or NULL */
-    const struct cr_vocab *vocabs; /* what its data mean: data/vocab.h */
-    const struct cr_node *fitted; /* numbers that a checkpoint keeps for the ops
-                                   of the datapipe: {x.0: [...]}; or NULL */
-    struct cr_config_object *objects; /* what its users share (below) */
-    struct cr_strs classes;     /* names of the label's classes, of the
-                                   training data or checkpoint; n 0: none */
-    bool load_failed;           /* a file could not be read to its end, or a
+    bool closed;                /* its plug-ins are not opened */
+    bool unknown;               /* cr_config_check found types that they may
+                                   define */
+    const struct cr_node *plugin_marks; /* {"scale.so": SHA-256}: the only
+                                   files opened as plug-ins; NULL: all */
+    const struct cr_vocab *vocabs;      /* data/vocab.h */
+    const struct cr_node *fitted;     /* fitted statistics of transforms, from a
+                                   checkpoint: {x.0: [...]}; or NULL */
+    struct cr_config_object *objects; /* see cr_config_object */
+    struct cr_strs classes;           /* class names, of the training data or
+                                   checkpoint; n 0: none */
+    bool load_failed;                 /* a file was not read to its end, or a
                               plug-in not loaded */
 };
 
-/* Things that were made for a config and that others find by name. */
+/* An object that modules attach to a config under a name. */
 struct cr_config_object {
     const char *name;
     void *self;
     struct cr_config_object *next;
 };
-/* The thing's place; it holds NULL at first. */
+/* The pointer stored under the name; NULL at first. */
 void **cr_config_object(struct cr_config *config, const char *name);
 
 /* Reads files ("-" is standard input) and assignments ("a.b=1", "~key").
@@ -66,40 +66,40 @@ struct cr_config_from {
 struct cr_config *cr_config_load(struct cr_arena *arena, struct cr_diag *diag,
                                  const struct cr_config_from *from);
 
-/* What `vocab.COLUMN.size` or `data.classes` stands for in an expression;
- * false after reporting. Defined in data/vocab.c: the data tell, of which
- * nothing is known here. Asked while the config is resolved, when `dataset`
- * and `vocab` are, but not yet the sections that ask. */
+/* The value of `vocab.COLUMN.size` or `data.classes` in an expression; false
+ * after reporting. Defined in data/vocab.c. Called while the config is
+ * resolved, after `dataset` and `vocab`. */
 bool cr_config_size(struct cr_config *config, const char *name,
                     struct cr_pos pos, int64_t *to);
 
-/* Loads what the section plugin names, so that the types of its cells are
- * known: as soon as that section is resolved. False after reporting. Defined
- * in net/plugin.c, since what a plug-in brings is nothing of ours. */
+/* Loads the plug-ins of the section plugin, as soon as it is resolved, so that
+ * their cell types are known. False after reporting. Defined in
+ * net/plugin.c. */
 bool cr_config_plugins(struct cr_config *config);
 
-/* Of the classes of a column of labels: what `weight: balanced` stands for,
- * NULL after reporting; the number of a name, -1: no class has it. Defined in
+/* Classes of a label column: the weights of `weight: balanced`, NULL after
+ * reporting; the index of a class name, -1 if there is none. Defined in
  * data/class_stats.c. */
 const double *cr_class_weights(struct cr_config *config, struct cr_pos pos,
                                const char *column, int64_t classes);
 int64_t cr_config_class(struct cr_config *config, const char *name);
-/* All of them, in order; n 0: none is known (yet). */
+/* The class names in order; n 0: not known (yet). */
 const struct cr_strs *cr_config_classes(struct cr_config *config);
 
 /* A section's descriptor; `owner` modules define them (registry.def). */
 struct cr_section {
     struct cr_descriptor about;
-    bool raw;                   /* the owner reads the node itself: network */
+    bool raw; /* the owner reads the node itself, as of network */
 };
 
-/* Fills `to` from the section's rows, with defaults when it is absent. */
+/* Fills `to` by the section's rows, with defaults if it is absent. False after
+ * reporting. */
 bool cr_section_read(struct cr_config *config, const char *name, void *to);
 /* The section's node, NULL when it is absent. */
 const struct cr_node *cr_section(const struct cr_config *config,
                                  const char *name);
-/* Reports every unknown key at the top, and every section's own problems.
- * False if there is any error, those of loading among them. */
+/* Reports unknown sections and the errors of every section. False if there is
+ * any error, including those of loading. */
 bool cr_config_check(struct cr_config *config);
 
 /* The resolved config as YAML text; `origin` adds "# file:line" comments,
@@ -107,12 +107,11 @@ bool cr_config_check(struct cr_config *config);
  * same tree. */
 const char *cr_config_yaml(struct cr_config *config, bool origin, bool full);
 
-/* An existing file or folder for a path of the config: absolute, relative to
- * the file that holds it, and for data and plug-ins also below each folder of
+/* The existing file or folder of a path of the config: absolute, relative to
+ * the file that contains it, or, for data and plug-ins, below a folder of
  * CELLRUN_DATA. NULL if there is none, or if the action is not allowed
- * (cr_config_may_path says why). A path that starts in another folder than the
- * config is replaced in the tree by one that is right from the config's
- * folder. */
+ * (cr_config_may_path reports why). A path relative to another folder than that
+ * of the config is replaced in the tree by one relative to the config. */
 const char *cr_config_path(const struct cr_config *config,
                            enum cr_action action, const char *path);
 
@@ -121,27 +120,27 @@ const char *cr_config_path(const struct cr_config *config,
 const char *cr_config_id(struct cr_config *config);
 
 /* Patterns over names: globs separated by space, a list of them, /regex/;
- * and {match: PATTERNS, of: TYPES}, which asks for the type of the cell too. */
+ * and {match: PATTERNS, of: TYPES}, which also tests the type of the cell. */
 struct cr_patterns;
 struct cr_patterns *cr_patterns_read(struct cr_config *config,
                                      const struct cr_node *node);
-/* The keys match and of of a map that has others as well, a rule of init;
- * NULL after reporting. */
+/* The keys match and of in a map with other keys, such as a rule of init; NULL
+ * after reporting. */
 struct cr_patterns *cr_patterns_beside(struct cr_config *config,
                                        const struct cr_node *node);
-/* What a pattern is asked about. */
+/* A name that patterns are matched against. */
 struct cr_subject {
     const char *name;
-    const char *const *types; /* those it may be `of`, ends with NULL; of a
-                                 parameter its cell's and those of all cells
-                                 around it; NULL: none */
+    const char *const *types; /* types for `of`, ends with NULL: of a parameter
+                                 those of its cell and of the cells that
+                                 contain it; NULL: none */
 };
 bool cr_patterns_match(const struct cr_patterns *patterns,
                        const struct cr_subject *subject);
 /* As written, separated by spaces. */
 const char *cr_patterns_text(const struct cr_patterns *patterns);
-/* Reports each single pattern that matched none of the subjects; what: what
- * they are, as in "matches no parameter". */
+/* Reports each pattern that matched no subject; `what` names the subjects, as
+ * in "matches no parameter". */
 bool cr_patterns_used(struct cr_config *config,
                       const struct cr_patterns *patterns,
                       const struct cr_subject *subjects, int n,

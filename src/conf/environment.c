@@ -14,7 +14,7 @@ const struct cr_env cr_env_list[] = {
       .text = "Assignments (key=value, ~key), one per line, between the files "
               "and those of the command line." },
     { .name = "CELLRUN_RUNS",
-      .text = "Where run directories are made; runs by default." },
+      .text = "Folder of the run directories. Default: runs." },
     { .name = "CELLRUN_DATA",
       .text = "Folders, separated by colons, that are searched for data sets "
               "after the folder of the config." },
@@ -22,27 +22,32 @@ const struct cr_env cr_env_list[] = {
       .text = "Folders, separated by colons, that are searched for base files "
               "after the folder of the config." },
     { .name = "CELLRUN_THREADS",
-      .text = "Threads to compute with, if --threads is not given.",
-      .what = "a number of threads", .min = 1, .max = 4096 },
+      .text = "Number of threads, if --threads is not set.",
+      .what = "a number of threads",
+      .min = 1,
+      .max = 4096 },
     { .name = "SLURM_CPUS_PER_TASK",
       .text = "The same, if CELLRUN_THREADS is not set.",
-      .what = "a number of threads", .min = 1, .max = 4096,
+      .what = "a number of threads",
+      .min = 1,
+      .max = 4096,
       .foreign = true },
     { .name = "CELLRUN_LOG",
       .text = "Verbosity without -q and -v. quiet: as -q. normal: the default. "
               "verbose: as -v.",
       .choices = "quiet|normal|verbose" },
     { .name = "CELLRUN_ISA",
-      .text = "Which of our own kernels to use: generic, avx2 or avx512; the "
-              "best that the processor has by default.",
+      .text =
+          "Instruction set of the built-in kernels: generic, avx2 or avx512. "
+          "Default: the best one of the processor.",
       .choices = "generic|avx2|avx512" },
     { .name = "CELLRUN_UNFUSED",
-      .text = "If 1, transforms run one by one as they are written: slower, "
-              "for comparison.",
+      .text = "If 1, transforms are run one at a time, without fusion: slower, "
+              "for debugging.",
       .choices = "0|1" },
     { .name = "CELLRUN_BLAS",
-      .text = "Who computes matrix products: own, onednn, openblas or plain; "
-              "by default the best that the build and the processor have.",
+      .text = "Library for matrix products: own, onednn, openblas or plain. "
+              "Default: the fastest one of the build and the processor.",
       .choices = "own|onednn|openblas|plain" },
     { .name = "NO_COLOR", .text = "If not empty, messages are not coloured." },
     { .name = "CLICOLOR_FORCE",
@@ -50,19 +55,26 @@ const struct cr_env cr_env_list[] = {
               "standard error is not a terminal." },
     { .name = "COLUMNS",
       .text = "Width of the terminal, for the progress bar and for plots.",
-      .what = "a number of columns", .min = 0, .max = 1000000,
+      .what = "a number of columns",
+      .min = 0,
+      .max = 1000000,
       .foreign = true },
     { .name = "TMPDIR",
-      .text = "Where selftest makes its temporary files; /tmp by default." },
+      .text = "Folder of the temporary files of selftest. Default: /tmp." },
     { .name = "TERM", .text = "If it is dumb, messages are not coloured." },
     { .name = "SOURCE_DATE_EPOCH",
-      .text = "Seconds since 1970, used as the present time in the files of "
-              "a run.",
-      .what = "seconds since 1970", .min = 0, .max = YEAR_10000 - 1 },
+      .text =
+          "Time stamp of the files of a run, in seconds since 1970, in place "
+          "of the current time.",
+      .what = "seconds since 1970",
+      .min = 0,
+      .max = YEAR_10000 - 1 },
     { .name = "SLURM_JOB_END_TIME",
-      .text = "When the job ends, in seconds since 1970, for --time-limit "
+      .text = "End of the job, in seconds since 1970, for --time-limit "
               "auto.",
-      .what = "seconds since 1970", .min = 0, .max = YEAR_10000 - 1,
+      .what = "seconds since 1970",
+      .min = 0,
+      .max = YEAR_10000 - 1,
       .foreign = true },
     { 0 },
 };
@@ -128,8 +140,8 @@ static bool env_wrong(struct cr_diag *diag, const struct cr_env *v,
                     expected(diag->arena, v));
 }
 
-/* An instruction set that the processor lacks is not an error, so that one
- * job script may serve several machines. */
+/* An instruction set that the processor lacks is not an error, so that one job
+ * script works on several machines. */
 static void check_isa(struct cr_diag *diag)
 {
     const char *want = getenv("CELLRUN_ISA");

@@ -1,8 +1,8 @@
 /*
- * The environment variables that the program reads, and which values they
- * take. A wrong value of a variable that users set for cellrun is an error
- * before anything is done; one that a batch system or a terminal sets is
- * ignored with a warning, because users may not be able to change it.
+ * The environment variables that the program reads, and their values. A wrong
+ * value of a variable of cellrun is an error at the start; a wrong value of a
+ * variable that a batch system or a terminal sets is ignored with a warning,
+ * because users may not be able to change it.
  */
 #ifndef CR_CONF_ENVIRONMENT_H
 #define CR_CONF_ENVIRONMENT_H
@@ -12,9 +12,9 @@
 struct cr_env {
     const char *name, *text;
     const char *choices;    /* "quiet|normal"; NULL: a number or any text */
-    const char *what;       /* of a number: what it counts; NULL: any text */
+    const char *what;       /* of a number: its meaning; NULL: any text */
     int64_t min, max;       /* of a number */
-    bool foreign;           /* others set it */
+    bool foreign;           /* set by other programs */
 };
 extern const struct cr_env cr_env_list[]; /* ends with a NULL name */
 
@@ -22,8 +22,7 @@ extern const struct cr_env cr_env_list[]; /* ends with a NULL name */
  * with warnings for those that are. Empty ones count as not set. */
 bool cr_env_check(struct cr_diag *diag);
 
-/* The number in a variable of the list; false where it is not set or is not
- * such a number. */
+/* The number in a variable of the list; false if it is not set or wrong. */
 bool cr_env_number(const char *name, int64_t *to);
 
 #endif

@@ -9,12 +9,12 @@
 #include "conf/scalar.h"
 #include "conf/yaml.h"
 
-#define STRING_MAX 65536 /* bytes of one text, variables replaced */
-#define STRINGS_MAX ((size_t)1 << 24) /* bytes of all of them */
+#define STRING_MAX 65536 /* bytes of one string after replacement */
+#define STRINGS_MAX ((size_t)1 << 24) /* bytes of all strings */
 
 /* ---- limits ---- */
 
-/* Whether `times` copies of a node may stand at a depth. */
+/* Whether `times` copies of a node at a depth are within the limits. */
 bool cr_expand_fits(struct cr_expander *x, const struct cr_node *node,
                     int64_t times, int depth, struct cr_pos pos)
 {
@@ -70,7 +70,7 @@ static void expand_add_ready(struct cr_expander *x, struct cr_node *node)
     x->ready[x->n_ready++] = node;
 }
 
-/* A variable or section before it is used: expanded once, not in a circle. */
+/* Expands a variable or section before its first use; reports cycles. */
 static bool expand_ready(struct cr_expander *x, struct cr_node *node,
                          const char *name, struct cr_pos pos)
 {
@@ -78,8 +78,8 @@ static bool expand_ready(struct cr_expander *x, struct cr_node *node,
         return true;
     for (int i = 0; i < x->n_expanding; i++)
         if (x->expanding[i] == node) {
-            cr_error(x->diag, pos, CR_E_REFERENCE, "'$%s' is defined by itself",
-                     name);
+            cr_error(x->diag, pos, CR_E_REFERENCE,
+                     "variable '$%s' refers to itself", name);
             for (; i < x->n_expanding; i++)
                 expand_note(x, x->expanding[i]);
             return false;
@@ -127,7 +127,7 @@ static const struct cr_node *expand_unknown(struct cr_expander *x,
     if (!near)
         near = cr_node_nearest(x->arena, x->params, name);
     if (cr_node_get(x->vars, cr_strndup(x->arena, name, first)))
-        cr_hint(x->diag, "for a text behind the value write $(%.*s)%s",
+        cr_hint(x->diag, "to append text to the value write $(%.*s)%s",
                 (int)first, name, name + first);
     else if (near)
         cr_hint(x->diag, "did you mean '$%s'?", near);
@@ -153,8 +153,8 @@ static void expand_use(struct cr_expander *x, const struct cr_node *var)
     x->used[x->n_used++] = var;
 }
 
-/* A variable that the command line sets and nothing uses is a slip; in files
- * it may be left over from a base. */
+/* A variable that is set on the command line and not used is an error; in files
+ * it may come from a base. */
 static void expand_check_used(struct cr_expander *x)
 {
     const char **names = CR_NEWS(x->arena, const char *, x->n_used + 1);
@@ -170,7 +170,7 @@ static void expand_check_used(struct cr_expander *x)
         if (i < x->n_used || !v->key_pos.src || !v->key_pos.src->argument)
             continue;
         cr_error(x->diag, v->key_pos, CR_E_REFERENCE,
-                 "nothing uses the variable '%s'",
+                 "variable '%s' is not used",
                  cr_quote(x->arena, v->key, strlen(v->key)));
         near = cr_closest_name(v->key, names);
         if (near)
@@ -178,8 +178,8 @@ static void expand_check_used(struct cr_expander *x)
     }
 }
 
-/* A section that says what the data are: once, when its turn comes or when a
- * text elsewhere asks for a size. */
+/* Expands a section that describes the data, once: in its order, or when a text
+ * of another section needs a size. */
 static void expand_data_section(struct cr_expander *x, struct cr_node *node)
 {
     if (expand_is_ready(x, node))
@@ -195,7 +195,7 @@ static bool expand_is_data(const char *key)
     return strcmp(key, "dataset") == 0 || strcmp(key, "vocab") == 0;
 }
 
-/* Plug-ins come before anything that may name one of their cells. */
+/* Plug-ins are loaded before any node that may name one of their cells. */
 static bool expand_plugins(struct cr_expander *x)
 {
     struct cr_node *node = cr_node_get(x->root, "plugin");
@@ -205,7 +205,7 @@ static bool expand_plugins(struct cr_expander *x)
     if (!node)
         return true;
     expand_data_section(x, node);
-    /* what its cells are is not known: nothing more can be said */
+    /* its cells are not known, so checks are impossible */
     config->load_failed =
         x->diag->errors > before || !cr_config_plugins(config);
     return !config->load_failed;
@@ -222,9 +222,9 @@ static const struct cr_node *expand_size(struct cr_expander *x,
 
     if (x->sizing_data) {
         cr_error(x->diag, pos, CR_E_REFERENCE,
-                 "'$%s' is not known before the data are read",
+                 "'$%s' comes from the data and cannot be used here",
                  cr_quote(x->arena, name, strlen(name)));
-        cr_hint(x->diag, "write the number, or put it into vars");
+        cr_hint(x->diag, "write the number, or add it to vars");
         return NULL;
     }
     for (node = x->root->child; node; node = node->next)
@@ -253,7 +253,7 @@ static const struct cr_node *expand_lookup(void *context, const char *name,
 
     if (found) {
         if (found->pos.offset < 0)
-            return NULL; /* has its error already */
+            return NULL; /* reported */
         found = inner[n] ? cr_node_find(found, inner + n + 1) : found;
         return found ? found : expand_unknown(x, name, pos);
     }
@@ -264,7 +264,7 @@ static const struct cr_node *expand_lookup(void *context, const char *name,
             return NULL;
         found = inner[n] ? cr_node_find(var, inner + n + 1) : var;
         if (found && found->pos.offset < 0)
-            return NULL; /* has its error already */
+            return NULL; /* reported */
         return found ? found : expand_unknown(x, name, pos);
     }
     if (strcmp(name, "run.dir") == 0 || strcmp(name, "run.name") == 0)
@@ -331,7 +331,7 @@ static struct cr_pos expand_pos(const struct cr_node *node, size_t at,
     return pos;
 }
 
-/* The next $ of the text that means something, from `at` on. Returns 1, 0 at
+/* The next variable or expression of the text, from `at` on. Returns 1, 0 at
  * the end, -1 after reporting. */
 static int expand_next(struct cr_expander *x, const struct cr_node *node,
                        size_t at, struct piece *p)
@@ -345,7 +345,7 @@ static int expand_next(struct cr_expander *x, const struct cr_node *node,
             continue;
         if (s[end] == '{') {
             cr_error(x->diag, expand_pos(node, at, 2), CR_E_EXPRESSION,
-                     "'${' is not the form of a variable");
+                     "'${' does not begin a variable");
             cr_hint(x->diag, "write $x or $(x)");
             return -1;
         }
@@ -404,7 +404,7 @@ static const struct cr_node *expand_piece(struct cr_expander *x,
     });
 }
 
-/* The whole text is one variable: the node takes the value's kind. */
+/* The text is a single variable: the node takes the kind of its value. */
 static void expand_become(struct cr_expander *x, struct cr_node *node,
                           const struct cr_node *value, int depth)
 {
@@ -427,8 +427,7 @@ static bool expand_append(struct cr_expander *x, struct cr_buf *buf,
 {
     if (value->kind == CR_NODE_LIST || value->kind == CR_NODE_MAP)
         return cr_error(x->diag, expand_pos(node, p->at, p->len),
-                        CR_E_EXPRESSION,
-                        "%s cannot stand in the middle of a text",
+                        CR_E_EXPRESSION, "%s cannot be part of a longer text",
                         cr_node_what(x->arena, value));
     if (value->text)
         cr_buf_str(buf, value->text);
@@ -440,7 +439,7 @@ static bool expand_append(struct cr_expander *x, struct cr_buf *buf,
                     "variables make the text longer than %d bytes", STRING_MAX);
 }
 
-/* Nothing more is said about a text that has an error. */
+/* Prevents further messages about a text that has an error. */
 static void expand_failed(struct cr_node *node)
 {
     node->pos.offset = -1;
@@ -489,7 +488,7 @@ static bool expand_typed(const struct cr_node *node)
     return node->kind == CR_NODE_MAP && cr_node_type(node, &args);
 }
 
-/* False if the node is to go; in the network it becomes Identity instead. */
+/* False if the node is to be removed; in the network it becomes Identity. */
 static bool expand_when(struct cr_expander *x, struct cr_node *node,
                         bool network)
 {
@@ -516,8 +515,7 @@ static bool expand_when(struct cr_expander *x, struct cr_node *node,
     return true;
 }
 
-/* Returns the last of the copies that now stand in the list, or NULL when
- * there are none. */
+/* Returns the last of the copies in the list, or NULL if there are none. */
 static struct cr_node *expand_repeat(struct cr_expander *x,
                                      struct cr_node *node, bool in_list,
                                      int depth)
@@ -530,13 +528,13 @@ static struct cr_node *expand_repeat(struct cr_expander *x,
         return node;
     if (repeat->kind != CR_NODE_INT || repeat->integer < 0) {
         cr_error(x->diag, repeat->pos, CR_E_WRONG_TYPE,
-                 "'repeat': found %s, expected an integer from 0 on",
+                 "'repeat': found %s, expected an integer of at least 0",
                  cr_node_what(x->arena, repeat));
         return node;
     }
     if (!in_list) {
         cr_error(x->diag, repeat->key_pos, CR_E_FORM,
-                 "'repeat' stands on members of a list only");
+                 "'repeat' is allowed in members of a list only");
         cr_hint(x->diag, "write [{..., repeat: %s}]", repeat->text);
         return node;
     }
@@ -564,7 +562,7 @@ void cr_expand_walk(struct cr_expander *x, struct cr_node *node, int depth,
 
     if (node->kind == CR_NODE_STR && (what & TEXTS)) {
         expand_text(x, node, depth);
-        /* what comes from a variable has its texts replaced already */
+        /* the texts of a variable are replaced already */
         what &= ~(enum cr_expand_what)TEXTS;
         list = node->kind == CR_NODE_LIST;
     }
@@ -585,7 +583,7 @@ void cr_expand_walk(struct cr_expander *x, struct cr_node *node, int depth,
     }
 }
 
-/* Names of the run are looked at out of turn, and replaced only once. */
+/* Names of the run are expanded before the rest, and only once. */
 static void expand_run_section(struct cr_expander *x, const struct cr_node *run)
 {
     for (struct cr_node *m = run->child; m; m = m->next)
@@ -607,7 +605,7 @@ bool cr_expand(struct cr_arena *arena, struct cr_diag *diag,
     if (x.vars && x.vars->kind != CR_NODE_MAP) {
         if (x.vars->kind != CR_NODE_NULL)
             cr_error(diag, x.vars->pos, CR_E_WRONG_TYPE,
-                     "'vars' is a map of names and values, found %s",
+                     "'vars': found %s, expected a map of names and values",
                      cr_node_what(arena, x.vars));
         x.vars = NULL;
     }
@@ -620,7 +618,7 @@ bool cr_expand(struct cr_arena *arena, struct cr_diag *diag,
     if (x.blocks && x.blocks->kind != CR_NODE_MAP) {
         if (x.blocks->kind != CR_NODE_NULL)
             cr_error(diag, x.blocks->pos, CR_E_WRONG_TYPE,
-                     "'blocks' is a map of types and cells, found %s",
+                     "'blocks': found %s, expected a map of types and cells",
                      cr_node_what(arena, x.blocks));
         x.blocks = NULL;
     }
@@ -651,7 +649,7 @@ bool cr_expand(struct cr_arena *arena, struct cr_diag *diag,
             *p = m->next;
         }
     }
-    if (x.full && builtins->config) /* the rest stands as it was written */
+    if (x.full && builtins->config) /* the rest is left as written */
         builtins->config->load_failed = true;
     else if (x.vars)
         expand_check_used(&x);

@@ -1,13 +1,12 @@
 /*
- * What the parts of expanding a config share: expand.c, block.c. Private to
- * src/conf.
+ * Shared by expand.c and block.c. Private to src/conf.
  */
 #ifndef CR_CONF_EXPAND_INTERNAL_H
 #define CR_CONF_EXPAND_INTERNAL_H
 
 #include "conf/expand.h"
 
-#define CR_EXPAND_DEEP 32 /* variables, or blocks, that wait for each other */
+#define CR_EXPAND_DEEP 32 /* nested variables, or nested blocks */
 
 struct cr_expander {
     struct cr_arena *arena;
@@ -26,13 +25,13 @@ struct cr_expander {
     int n_uses;
     int nodes; /* copied in place of variables, repeats and blocks */
     size_t bytes;
-    int64_t classes;  /* $data.classes, once it was asked for */
-    bool sizing_data; /* the sections of the data are expanded, or asked */
-    bool full;        /* over a limit: reported, nothing more is copied */
+    int64_t classes;  /* $data.classes; set at its first use */
+    bool sizing_data; /* the sections of the data are being expanded or read */
+    bool full;        /* a limit is exceeded and reported: no further copies */
 };
 
-/* What a walk does. Control words in variables wait until the variable is
- * used, because `when` means another thing in the network. */
+/* What a walk expands. Modifiers in variables are expanded where the variable
+ * is used, because `when` has another meaning in the network. */
 enum cr_expand_what {
     TEXTS = 1,
     CONTROL = 2,
@@ -43,16 +42,18 @@ enum cr_expand_what {
 /* Walks below a node, and the node's own text. */
 void cr_expand_walk(struct cr_expander *x, struct cr_node *node, int depth,
                     enum cr_expand_what what);
-/* Whether `times` copies of a node may stand at a depth; counts them. */
+/* Whether `times` copies of a node at a depth are within the limits; counts
+ * them. */
 bool cr_expand_fits(struct cr_expander *x, const struct cr_node *node,
                     int64_t times, int depth, struct cr_pos pos);
 
-/* block.c: uses of blocks among a member and its repetitions, up to `last`. */
+/* block.c: expands uses of blocks in a member and its repetitions, up to
+ * `last`. */
 void cr_expand_blocks(struct cr_expander *x, struct cr_node *m,
                       const struct cr_node *last, int depth,
                       enum cr_expand_what what);
 void cr_expand_block_names(struct cr_expander *x);
-/* Gives metrics that are blocks the block's name, where they have none. */
+/* Gives metrics that are blocks the name of the block, if they have none. */
 void cr_expand_block_called(struct cr_expander *x, struct cr_node *metrics);
 
 #endif

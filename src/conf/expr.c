@@ -95,7 +95,7 @@ static const struct cr_node *expr_need(const struct cr_expr *e,
     return v;
 }
 
-/* A truth value; numbers and strings are none. */
+/* The truth value of a boolean; other kinds are an error. */
 static const struct cr_node *expr_truth(const struct cr_expr *e,
                                         const struct cr_ast *a)
 {
@@ -112,7 +112,7 @@ static const struct cr_node *expr_real(const struct cr_expr *e,
 {
     if (!isfinite(result) && isfinite(x) && isfinite(y)) {
         expr_bad(e, a,
-                 isnan(result) ? "the result is no number"
+                 isnan(result) ? "the result is not a number"
                                : "the result is too large");
         return NULL;
     }
@@ -126,7 +126,7 @@ static const struct cr_node *expr_too_large(const struct cr_expr *e,
     return NULL;
 }
 
-/* A real that is whole, as an integer. */
+/* A real with an integer value, as an integer. */
 static const struct cr_node *expr_whole(const struct cr_expr *e,
                                         const struct cr_ast *a, double x)
 {
@@ -361,7 +361,7 @@ static const struct cr_node *expr_log2(const struct cr_expr *e,
     const struct cr_node *x = expr_need(e, a->args);
 
     if (x && !(x->real > 0)) {
-        expr_bad(e, a, "log2 takes a number above 0");
+        expr_bad(e, a, "log2: expected a number above 0");
         return NULL;
     }
     return x ? cr_node_real(e->arena, log2(x->real)) : NULL;
@@ -382,7 +382,7 @@ static const struct cr_node *expr_len(const struct cr_expr *e,
     return expr_found(e, a->args, x, "a list, a map or a string");
 }
 
-/* The variable's text means what it would mean as a plain word of a config. */
+/* The text of the variable is resolved like a plain scalar of a config. */
 static const struct cr_node *expr_env(const struct cr_expr *e,
                                       const struct cr_ast *a)
 {
@@ -400,11 +400,12 @@ static const struct cr_node *expr_env(const struct cr_expr *e,
     if (!text && a->args->next)
         return expr_eval(e, a->args->next);
     if (!text) {
-        expr_bad(e, a,
-                 cr_strf(e->arena,
-                         "the environment has no '%s', and there is no "
-                         "default",
-                         cr_quote(e->arena, name->text, strlen(name->text))));
+        expr_bad(
+            e, a,
+            cr_strf(e->arena,
+                    "environment variable '%s' is not set, and there is no "
+                    "default",
+                    cr_quote(e->arena, name->text, strlen(name->text))));
         return NULL;
     }
     node = cr_node_str(e->arena, text);
@@ -441,7 +442,7 @@ static const struct cr_node *expr_function(const struct cr_expr *e,
         if (n >= table[i].least && n <= table[i].most)
             return table[i].run(e, a);
         expr_bad(e, a,
-                 cr_strf(e->arena, "%s takes %s, found %d", a->name,
+                 cr_strf(e->arena, "%s: expected %s, found %d", a->name,
                          table[i].most == 1   ? "1 argument"
                          : table[i].most == 2 ? "1 or 2 arguments"
                                               : "1 or more arguments",

@@ -6,7 +6,8 @@
 #include "conf/scalar.h"
 
 #define DEPTH_MAX 50    /* of parentheses and signs */
-#define TERMS_MAX 200   /* operators: a long sum is as deep as it is long */
+#define TERMS_MAX \
+    200 /* operators: the tree of a sum is as deep as the sum is long */
 #define LENGTH_MAX 4096 /* bytes */
 
 struct parser {
@@ -111,7 +112,7 @@ static struct cr_ast *parse_number(struct parser *p)
     if (!cr_scalar_resolve(node) ||
         (node->kind != CR_NODE_INT && node->kind != CR_NODE_REAL)) {
         p->at = at;
-        return parse_syntax(p, cr_strf(p->e->arena, "'%s' is no number",
+        return parse_syntax(p, cr_strf(p->e->arena, "'%s' is not a number",
                                        cr_quote(p->e->arena, s + at, len)));
     }
     a = parse_new(p, OP_VALUE, at, NULL);
@@ -214,7 +215,7 @@ static struct cr_ast *parse_primary(struct parser *p)
     if (isalpha((unsigned char)c) || c == '_')
         return parse_name(p);
     if (c == '$')
-        return parse_syntax(p, "inside $(...) a name has no '$'");
+        return parse_syntax(p, "names inside $(...) are written without '$'");
     return parse_syntax(p, c ? "expected a value" : "a value is missing");
 }
 
@@ -232,7 +233,7 @@ static struct cr_ast *parse_unary(struct parser *p)
     parse_peek(p);
     at = p->at;
     if (p->depth >= DEPTH_MAX)
-        return parse_syntax(p, "nested too deep");
+        return parse_syntax(p, "nested too deeply");
     p->depth++;
     if (parse_sign(p, signs, ops, &op)) {
         a = parse_unary(p);
@@ -313,7 +314,7 @@ static struct cr_ast *parse_not(struct parser *p)
     if (!parse_word(p, "not"))
         return parse_compare(p);
     if (p->depth >= DEPTH_MAX)
-        return parse_syntax(p, "nested too deep");
+        return parse_syntax(p, "nested too deeply");
     p->depth++;
     a = parse_not(p);
     p->depth--;
@@ -353,7 +354,7 @@ static struct cr_ast *parse_ternary(struct parser *p)
     if (!a || !parse_word(p, "if"))
         return a;
     if (p->depth >= DEPTH_MAX)
-        return parse_syntax(p, "nested too deep");
+        return parse_syntax(p, "nested too deeply");
     p->depth++;
     a->next = parse_or(p);
     if (!a->next)

@@ -1,7 +1,6 @@
 /*
- * What the program knows of itself, for people: tables that stand nowhere
- * else (exit codes, words), rows in words, and whole parts of the
- * manual in mdoc.
+ * Texts for help and the manual: tables of exit codes and keywords, option rows
+ * as text, and parts of the manual in mdoc(7).
  */
 #ifndef CR_CONF_HELP_TABLES_H
 #define CR_CONF_HELP_TABLES_H
@@ -9,7 +8,7 @@
 #include "base/str.h"
 #include "conf/opt.h"
 
-/* What is neither section nor type nor key: base, when, bprop. */
+/* A keyword that is not a section, type or key: base, when, bprop. */
 struct cr_doc_entry {
     const char *name, *text;
 };
@@ -20,13 +19,13 @@ struct cr_status {
 };
 extern const struct cr_status cr_statuses[]; /* ends with a NULL code */
 
-/* "cells", "data-sets": the word under which help lists a kind. */
+/* "cells", "datasets": the name of the list of a kind in help. */
 const char *cr_kind_plural(enum cr_kind kind);
 
 /* "a number of at least 0, default 0.9", "text, required", "text". */
 const char *cr_opt_facts(struct cr_arena *arena, const struct cr_opt *row);
 
-/* A command's row as a flag: "--run-dir", and its value: "DIR", "[=N]", "". */
+/* A command's row as a flag: "--run-dir"; and its value: "DIR", "[=N]", "". */
 const char *cr_flag_name(struct cr_arena *arena, const struct cr_opt *row);
 const char *cr_flag_value(struct cr_arena *arena, const struct cr_opt *row);
 

@@ -15,12 +15,12 @@
 #include "conf/yaml.h"
 
 #define FILES_MAX 200 /* files of one config, `base` followed */
-#define CHAIN_MAX 32  /* of a file that is the base of a file ... */
+#define CHAIN_MAX 32  /* of nested base files */
 
 struct loader {
     struct cr_config *c;
     const char *chain[CHAIN_MAX]; /* absolute paths, outermost first */
-    const char *given[CHAIN_MAX]; /* the same as they were given */
+    const char *given[CHAIN_MAX]; /* the same as written */
     int n_chain, n_files;
 };
 
@@ -39,9 +39,9 @@ static struct cr_source *load_source(struct cr_config *c, const char *name,
     return src;
 }
 
-/* ---- what is wrong in one file ---- */
+/* ---- errors of one file ---- */
 
-/* `epochs:3` below `train:` is a text to YAML. */
+/* YAML reads `epochs:3` below `train:` as a string. */
 static void load_check_colon(struct cr_config *c, struct cr_node *node)
 {
     const char *s = node->text;
@@ -54,14 +54,14 @@ static void load_check_colon(struct cr_config *c, struct cr_node *node)
     if (s[n] != ':' || !s[n + 1] || s[n + 1] == '/')
         return;
     node->pos.len = (int)n + 1;
-    cr_error(c->diag, node->pos, CR_E_SYNTAX, "no blank after ':' in '%s'",
+    cr_error(c->diag, node->pos, CR_E_SYNTAX, "no space after ':' in '%s'",
              cr_quote(c->arena, s, strlen(s)));
     cr_hint(c->diag, "write '%s: %s'", cr_strndup(c->arena, s, n),
             cr_quote(c->arena, s + n + 1, strcspn(s + n + 1, " ")));
     node->pos.offset = -1;
 }
 
-/* Nothing more is said about a node that has its error. */
+/* Prevents further messages about a node that has an error. */
 static void load_silence(struct cr_node *node)
 {
     node->pos.offset = node->key_pos.offset = -1;
@@ -69,7 +69,7 @@ static void load_silence(struct cr_node *node)
         load_silence(m);
 }
 
-/* {type: Dropout, p: 0.1} is how others write it. */
+/* {type: Dropout, p: 0.1}, as in other programs. */
 static void load_check_type(struct cr_config *c, struct cr_node *node)
 {
     const struct cr_node *type = cr_node_get(node, "type"), *args;
@@ -146,15 +146,15 @@ static bool load_cycle(struct loader *l, const char *real, const char *path,
     while (i < l->n_chain && strcmp(l->chain[i], real) != 0)
         i++;
     if (i < l->n_chain) {
-        cr_error(diag, pos, CR_E_INCLUDE, "the file has itself as base");
+        cr_error(diag, pos, CR_E_INCLUDE, "the file is its own base");
         for (; i < l->n_chain; i++)
-            cr_note(diag, "%s, which has as base", l->given[i]);
+            cr_note(diag, "%s, which has the base", l->given[i]);
         cr_note(diag, "%s", path);
         return true;
     }
     if (l->n_chain == CHAIN_MAX || l->n_files == FILES_MAX) {
         cr_error(diag, pos, CR_E_LIMIT,
-                 "'%s' is one base too many: at most "
+                 "too many base files with '%s': at most "
                  "%d files, %d deep",
                  path, FILES_MAX, CHAIN_MAX);
         return true;
@@ -164,7 +164,7 @@ static bool load_cycle(struct loader *l, const char *real, const char *path,
 
 /* ---- texts and files ---- */
 
-/* Lays a source's tree, after its bases, on what there is. */
+/* Merges the tree of a source, after its bases, into the root. */
 static bool load_text(struct loader *l, const struct cr_source *src,
                       const char *dir)
 {
@@ -180,7 +180,7 @@ static bool load_text(struct loader *l, const struct cr_source *src,
     load_check(c, node);
     if (node->kind != CR_NODE_MAP)
         return cr_error(c->diag, node->pos, CR_E_FORM,
-                        "a config is a map of keys, found %s",
+                        "found %s, expected a config: a map of keys",
                         cr_node_what(c->arena, node));
     cr_typed_names(c->arena, node);
     base = cr_node_take(node, "base");
@@ -258,7 +258,8 @@ static void load_sets(struct cr_config *c, const struct cr_config_from *from)
 
 /* ---- the whole ---- */
 
-/* {Dense: ..., ReLU: } is neither one type nor a map of names. */
+/* Reports {Dense: ..., ReLU: }, which is neither a typed node nor a map of
+ * names. */
 static void load_check_types(struct cr_config *c, struct cr_node *node)
 {
     const struct cr_node *first = NULL;
@@ -276,7 +277,7 @@ static void load_check_types(struct cr_config *c, struct cr_node *node)
                  "two types in one map, '%s' and '%s'",
                  cr_quote(c->arena, first->key, strlen(first->key)),
                  cr_quote(c->arena, m->key, strlen(m->key)));
-        cr_hint(c->diag, "give them names, or make a list of them");
+        cr_hint(c->diag, "give them names, or use a list");
         node->pos.offset = -1;
         for (m = node->child; m; m = m->next)
             load_silence(m);
@@ -284,8 +285,7 @@ static void load_check_types(struct cr_config *c, struct cr_node *node)
     }
 }
 
-/* Words of the network that this version does not know must not become names
- * of cells. */
+/* Reserved words of later versions must not become names of cells. */
 static void load_check_network(struct cr_config *c, struct cr_node *node)
 {
     static const char *const unknown[] = { "params", NULL };
@@ -298,9 +298,9 @@ static void load_check_network(struct cr_config *c, struct cr_node *node)
             for (int i = 0; unknown[i]; i++)
                 if (strcmp(m->key, unknown[i]) == 0) {
                     cr_error(c->diag, m->key_pos, CR_E_UNKNOWN_KEY,
-                             "unknown key '%s': this version does not have it",
+                             "unknown key '%s': not supported by this version",
                              m->key);
-                    cr_hint(c->diag, "it is no name for a cell either");
+                    cr_hint(c->diag, "it is reserved and cannot name a cell");
                 }
         if (node->kind == CR_NODE_LIST || !cr_node_type(node, &args) ||
             m == args)
@@ -378,7 +378,7 @@ struct cr_config *cr_config_load(struct cr_arena *arena, struct cr_diag *diag,
               });
     if (c->load_failed)
         return c;
-    /* of a plug-in's cells nothing was known when the files were read */
+    /* cells of plug-ins were not known when the files were read */
     if (plugins)
         cr_typed_names(arena, c->root);
     load_check_network(c, cr_node_get(c->root, "network"));

@@ -22,7 +22,8 @@ static bool merge_tagged(const struct cr_node *node, const char *tag)
     return node->tag && strcmp(node->tag, tag) == 0;
 }
 
-/* Puts what `from` holds into `to`, which keeps its place in its parent. */
+/* Copies the content of `from` to `to`, which keeps its position in its
+ * parent. */
 static void merge_become(struct cr_node *to, const struct cr_node *from)
 {
     struct cr_node *next = to->next;
@@ -49,7 +50,7 @@ static void merge_nothing(struct merger *m, const struct cr_node *in,
 {
     const char *near = cr_node_nearest(m->arena, in, key);
 
-    cr_error(m->diag, pos, CR_E_UNKNOWN_KEY, "there is no '%s' to remove",
+    cr_error(m->diag, pos, CR_E_UNKNOWN_KEY, "key '%s' to remove not found",
              cr_quote(m->arena, key, strlen(key)));
     if (near)
         cr_hint(m->diag, "did you mean '%s'?", near);
@@ -57,7 +58,7 @@ static void merge_nothing(struct merger *m, const struct cr_node *in,
         merge_there(m, in);
 }
 
-/* Tags of a tree that lies on nothing. */
+/* Removes the tags of a tree that is merged into nothing. */
 static void merge_clean(struct merger *m, struct cr_node *node)
 {
     struct cr_node **p = &node->child;
@@ -75,8 +76,9 @@ static void merge_clean(struct merger *m, struct cr_node *node)
         if (node->kind == CR_NODE_MAP)
             merge_nothing(m, node, c->key, c->key_pos);
         else
-            cr_error(m->diag, c->pos, CR_E_FORM,
-                     "!delete stands behind a key, not in a list");
+            cr_error(
+                m->diag, c->pos, CR_E_FORM,
+                "!delete is allowed as the value of a key only, not in a list");
     }
 }
 
@@ -100,8 +102,8 @@ static void merge_extend(struct merger *m, struct cr_node *base,
 
     if (base->kind != CR_NODE_LIST && base->kind != CR_NODE_NULL) {
         cr_error(m->diag, over->pos, CR_E_FORM,
-                 "%s needs a list below it, found %s", over->tag,
-                 cr_node_what(m->arena, base));
+                 "%s extends a list of a base config, but found %s there",
+                 over->tag, cr_node_what(m->arena, base));
         cr_note(m->diag, "at %s:%d:%d", base->pos.src->name, base->pos.line,
                 base->pos.col);
         return;
@@ -144,7 +146,7 @@ static void merge_node(struct merger *m, struct cr_node *base,
     merge_map(m, base, over);
 }
 
-/* Lays one member on a map; the member is not yet part of it. */
+/* Merges one member into a map; the member is not part of it yet. */
 static void merge_member(struct merger *m, struct cr_node *base,
                          struct cr_node *over)
 {
@@ -164,7 +166,7 @@ static void merge_member(struct merger *m, struct cr_node *base,
         *last = over;
         return;
     }
-    /* `Dense:` without arguments adds nothing to the arguments below */
+    /* `Dense:` without arguments leaves the arguments of the base */
     if (over->kind == CR_NODE_NULL && !over->tag && *over->key >= 'A' &&
         *over->key <= 'Z')
         return;
@@ -183,8 +185,8 @@ static void merge_map(struct merger *m, struct cr_node *base,
     }
 }
 
-/* A section in its short form, `load: FILE`, as the map that it stands for,
- * {ckpt: FILE}, so that other keys can join it. */
+/* Replaces the short form of a section, `load: FILE`, by the equivalent map
+ * {ckpt: FILE}, so that other keys can be merged. */
 static void merge_short(struct merger *m, struct cr_node *section)
 {
     const struct cr_descriptor *about =
@@ -204,8 +206,8 @@ static void merge_short(struct merger *m, struct cr_node *section)
     section->child = child;
 }
 
-/* The later of steps and epochs counts; both in one file contradict, which
- * the section's reader says. */
+/* The later of steps and epochs wins; both in one file are an error that the
+ * reader of the section reports. */
 static void merge_length(struct cr_node *root, const struct cr_node *train)
 {
     struct cr_node *below = cr_node_get(root, "train");
@@ -218,8 +220,8 @@ static void merge_length(struct cr_node *root, const struct cr_node *train)
         cr_node_take(below, steps ? "epochs" : "steps");
 }
 
-/* A section of names that the user chose: one alone, with a capital, is no
- * typed node that another would replace. */
+/* A section with keys chosen by the user: a single capitalised key is not a
+ * typed node. */
 static void merge_names(struct merger *m, struct cr_node *root,
                         struct cr_node *over, const char *section)
 {
@@ -258,8 +260,8 @@ struct assign {
     struct merger m;
     struct cr_node *root;
     const struct cr_source *src;
-    const char *section;  /* the first part of the path */
-    const char *at, *end; /* the part in hand, in the source's text */
+    const char *section;  /* the first key of the path */
+    const char *at, *end; /* the current key, in the text of the source */
     const char *stop;     /* the end of the path */
 };
 
@@ -298,8 +300,8 @@ static bool assign_control(const char *key)
     return *word != NULL;
 }
 
-/* The node whose members the part names: a typed node's arguments, unless
- * the part is the type itself, another type, or a word beside the type. */
+/* The node whose member the key of the path names: the arguments of a typed
+ * node, unless the key is a type or a modifier. */
 static struct cr_node *assign_into(struct assign *a, struct cr_node *node,
                                    const char *part)
 {
@@ -319,7 +321,7 @@ static struct cr_node *assign_into(struct assign *a, struct cr_node *node,
     return inside;
 }
 
-/* The member that says {name: NAME}; NULL, and the nearest in *near. */
+/* The member with {name: NAME}; else NULL, with the closest name in *near. */
 static struct cr_node *assign_named(struct assign *a, struct cr_node *list,
                                     const char *part, const char **near)
 {
@@ -356,7 +358,7 @@ static struct cr_node *assign_index(struct assign *a, struct cr_node *list,
     if (m)
         return m;
     cr_error(a->m.diag, assign_pos(a), CR_E_UNKNOWN_KEY,
-             "'%s' is no member of a list of %d",
+             "'%s' is not a member of a list of %d",
              cr_quote(a->m.arena, part, strlen(part)), n);
     if (near)
         cr_hint(a->m.diag, "did you mean '%s'?", near);
@@ -365,8 +367,8 @@ static struct cr_node *assign_index(struct assign *a, struct cr_node *list,
     return NULL;
 }
 
-/* One step down; `last` parts may be new, and so may those above them, but
- * not inside a network, where a slip would make a new cell. */
+/* Descends by one key. Keys may be new, but not inside a network, where a typo
+ * would create a new cell. */
 static struct cr_node *assign_step(struct assign *a, struct cr_node *node,
                                    bool network)
 {
@@ -379,7 +381,7 @@ static struct cr_node *assign_step(struct assign *a, struct cr_node *node,
         node->kind = CR_NODE_MAP;
     if (node->kind != CR_NODE_MAP) {
         cr_error(a->m.diag, assign_pos(a), CR_E_UNKNOWN_KEY,
-                 "there is no '%s' in %s",
+                 "'%s' not found in %s",
                  cr_quote(a->m.arena, part, strlen(part)),
                  cr_node_what(a->m.arena, node));
         return NULL;
@@ -390,7 +392,7 @@ static struct cr_node *assign_step(struct assign *a, struct cr_node *node,
     if (network) {
         near = cr_node_nearest(a->m.arena, node, part);
         cr_error(a->m.diag, assign_pos(a), CR_E_UNKNOWN_KEY,
-                 "there is no '%s' in the network here",
+                 "'%s' not found in the network here",
                  cr_quote(a->m.arena, part, strlen(part)));
         if (near)
             cr_hint(a->m.diag, "did you mean '%s'?", near);
@@ -406,7 +408,7 @@ static struct cr_node *assign_step(struct assign *a, struct cr_node *node,
     return m;
 }
 
-/* The parts of the path are words with dots between. */
+/* A path is a sequence of keys, separated by dots. */
 static bool assign_path(struct assign *a)
 {
     int depth = 1;
@@ -415,7 +417,7 @@ static bool assign_path(struct assign *a)
         depth += *p == '.';
     if (depth > CR_DEPTH_MAX / 2)
         return cr_error(a->m.diag, cr_pos_at(a->src, 0, 1), CR_E_LIMIT,
-                        "the path has more than %d parts", CR_DEPTH_MAX / 2);
+                        "the path has more than %d keys", CR_DEPTH_MAX / 2);
     for (const char *p = a->at, *q; p <= a->stop; p = q + 1) {
         q = memchr(p, '.', (size_t)(a->stop - p));
         q = q ? q : a->stop;
@@ -427,7 +429,8 @@ static bool assign_path(struct assign *a)
         a->at = p;
         a->end = p < a->stop ? p + 1 : p;
         cr_error(a->m.diag, assign_pos(a), CR_E_USAGE,
-                 "an assignment is key=value or ~key, with dots in the key");
+                 "expected an assignment: key=value or ~key, with dots between "
+                 "keys");
         return false;
     }
     return true;
@@ -453,7 +456,7 @@ static bool assign_remove(struct assign *a, struct cr_node *node,
     return false;
 }
 
-/* A value for a member of a list is merged as a value for a key is. */
+/* A value for a member of a list is merged like a value for a key. */
 static void assign_value(struct assign *a, struct cr_node *node,
                          struct cr_node *value)
 {
@@ -476,7 +479,7 @@ static void assign_value(struct assign *a, struct cr_node *node,
     if (node->kind == CR_NODE_MAP)
         merge_member(&a->m, node, value);
     else
-        assign_step(a, node, false); /* says why not */
+        assign_step(a, node, false); /* reports why not */
 }
 
 bool cr_assign(struct cr_arena *arena, struct cr_diag *diag,
@@ -497,7 +500,7 @@ bool cr_assign(struct cr_arena *arena, struct cr_diag *diag,
 
     if (!remove && !equal)
         return cr_error(diag, cr_pos_at(src, from, to - from), CR_E_USAGE,
-                        "an assignment is key=value or ~key");
+                        "expected an assignment: key=value or ~key");
     if (!remove)
         a.stop = equal;
     if (!assign_path(&a))
@@ -513,9 +516,10 @@ bool cr_assign(struct cr_arena *arena, struct cr_diag *diag,
     assign_next(&a);
     a.section = assign_part(&a);
     if (strcmp(a.section, "base") == 0)
-        return cr_error(diag, assign_pos(&a), CR_E_USAGE,
-                        "'base' stands in files only; further files may be "
-                        "named on the command line");
+        return cr_error(
+            diag, assign_pos(&a), CR_E_USAGE,
+            "'base' is allowed in files only; name further files on the "
+            "command line");
     while (a.end < a.stop) {
         node = assign_into(&a, node, assign_part(&a));
         node = assign_step(&a, node,

@@ -14,13 +14,13 @@
 
 #include "conf/node.h"
 
-/* Lays the map `over` on the map `root`, which is changed. Nodes of `over`
- * become part of it. Tags are gone afterwards. */
+/* Merges the map `over` into the map `root`, which takes its nodes and then has
+ * no tags. False after reporting. */
 bool cr_merge(struct cr_arena *arena, struct cr_diag *diag,
               struct cr_node *root, struct cr_node *over);
 
-/* The bytes [from, to) of a source as an assignment: "a.b.0=value" or
- * "~a.b". Types may be left out of the path. */
+/* Applies the bytes [from, to) of a source as an assignment: "a.b.0=value" or
+ * "~a.b". Types may be omitted from the path. */
 bool cr_assign(struct cr_arena *arena, struct cr_diag *diag,
                struct cr_node *root, const struct cr_source *src, size_t from,
                size_t to);

@@ -40,7 +40,7 @@ struct cr_node *cr_node_at(const struct cr_node *node, int index)
     return m;
 }
 
-/* The member that one part of a path names, without looking into types. */
+/* The member that a key of a path names, without descending into types. */
 static struct cr_node *node_member(const struct cr_node *node, const char *part)
 {
     char *end;
@@ -82,8 +82,8 @@ static bool node_capital(const char *key)
     return *key >= 'A' && *key <= 'Z';
 }
 
-/* MindSpore's functions such as cosine_decay_lr are the only types that begin
- * with a small letter. */
+/* Only MindSpore's functions, such as cosine_decay_lr, are types in lower
+ * case. */
 static bool node_lower_type(const char *key)
 {
     return cr_ends(key, "_lr") &&
@@ -200,7 +200,8 @@ static void node_json(struct cr_buf *buf, const struct cr_node *node)
         cr_buf_f(buf, "%" PRId64, node->integer);
         return;
     case CR_NODE_REAL:
-        /* JSON has no infinities: they go as the words a config takes */
+        /* JSON has no infinity: it is written as a string, which configs
+         * accept */
         if (isfinite(node->real))
             cr_buf_str(buf, cr_real_text(buf->arena, node->real));
         else

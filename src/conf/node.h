@@ -1,11 +1,10 @@
 /*
- * The config tree: what every reader of a config works on.
+ * The config tree.
  *
- * conf/yaml.c reads text into nodes, conf/merge.c lays files over each other,
- * conf/expr.c replaces $x and $(...), and conf/config.c drives them. After
- * that the tree is plain: no tags, no variables, no `base`. Every node keeps
- * the place of its own text, also after merging, so that whoever reads it
- * can point at it. Nodes live in the config's arena.
+ * conf/yaml.c parses text into nodes, conf/merge.c merges files, conf/expand.c
+ * replaces $x and $(...), and conf/load.c calls them. The resulting tree has no
+ * tags, variables or `base`. Every node keeps the position of its own text for
+ * messages, also after merging. Nodes live in the arena of the config.
  */
 #ifndef CR_CONF_NODE_H
 #define CR_CONF_NODE_H
@@ -26,7 +25,7 @@ struct cr_node {
     enum cr_node_kind kind;
     struct cr_pos pos;      /* of the value */
     struct cr_pos key_pos;  /* of the key, in a map */
-    const char *key;        /* in a map: its key; NULL in a list */
+    const char *key;        /* in a map; NULL in a list */
     const char *text;       /* scalars: the text, without quotes */
     bool quoted;            /* quoted or block scalars are strings */
     bool boolean;           /* CR_NODE_BOOL */
@@ -34,7 +33,7 @@ struct cr_node {
     double real;            /* CR_NODE_INT and CR_NODE_REAL */
     const char *tag;        /* "!replace" ... until merged; else NULL */
     const char *block;      /* "BasicBlock(channels=64), used at f.yaml:3:5":
-                               what this cell was made from; else NULL */
+                               the block of this cell; NULL: none */
     struct cr_node *child;  /* first member of a list or map */
     struct cr_node *next;   /* next member of the same parent */
 };
@@ -45,18 +44,19 @@ struct cr_node {
 
 int cr_node_count(const struct cr_node *node);
 
-/* The member of that key, or at that index; NULL if there is none, or if
- * node is NULL or no map (no list). */
+/* The member with that key, or at that index; NULL if there is none, or if node
+ * is NULL or not a map (not a list). */
 struct cr_node *cr_node_get(const struct cr_node *node, const char *key);
 struct cr_node *cr_node_at(const struct cr_node *node, int index);
 
-/* Follows "train.epochs" or "network.dense_relu_sequential.0.Dense" from
- * node; typed nodes may be left out ("optimizer.learning_rate"). */
+/* The node at a path below node, such as "train.epochs" or
+ * "network.dense_relu_sequential.0.Dense"; types may be omitted
+ * ("optimizer.learning_rate"). NULL if there is none. */
 struct cr_node *cr_node_find(const struct cr_node *node, const char *path);
 
 /* A typed node: `ReLU`, {Dense: ...} or {Dense: ..., when: ...}. Returns the
  * type's name and sets *args to the node of its arguments (NULL: none);
- * returns NULL if the node is none. Does not report anything. */
+ * returns NULL if the node is not one. Does not report. */
 const char *cr_node_type(const struct cr_node *node,
                          const struct cr_node **args);
 
@@ -73,12 +73,12 @@ struct cr_node *cr_node_copy(struct cr_arena *arena,
 /* Removes the member of that key from a map and returns it, or NULL. */
 struct cr_node *cr_node_take(struct cr_node *map, const char *key);
 
-/* Adds the number of nodes to *size, and raises *deepest to the depth of the
- * lowest when node itself stands at `depth`. */
+/* Adds the number of nodes to *size, and raises *deepest to their maximum depth
+ * if node itself is at `depth`. */
 void cr_node_measure(const struct cr_node *node, int depth, int *size,
                      int *deepest);
 
-/* The key of a map nearest to a word, if it may be meant; else NULL. */
+/* The key of a map that is closest to a word; NULL if none is close. */
 const char *cr_node_nearest(struct cr_arena *arena, const struct cr_node *map,
                             const char *word);
 

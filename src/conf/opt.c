@@ -1,10 +1,10 @@
 /*
  * Reading option tables: a node and a table of rows in, a struct out.
  *
- * The three owners of tables are spoken of in their own way: an argument of a
- * type ('p' of Dropout), a key of a section ('train.epochs'), a flag of a
- * command (--run-dir). Everything wrong in a node is reported, not only the
- * first of it; a field that cannot be read keeps its zeroes.
+ * Messages distinguish the three owners of tables: an argument of a type ('p'
+ * of Dropout), a key of a section ('train.epochs'), a flag of a command
+ * (--run-dir). All errors of a node are reported; a field that cannot be read
+ * stays zero.
  */
 #include "conf/opt.h"
 
@@ -26,7 +26,7 @@ struct reader {
     struct cr_diag *diag;
     const struct cr_descriptor *about;
     const struct cr_opt *opts;
-    const char *name; /* as messages call the owner: SGD, train.clip */
+    const char *name; /* the owner in messages: SGD, train.clip */
     enum owner owner;
 };
 
@@ -37,14 +37,14 @@ static enum owner opt_owner(const struct cr_descriptor *about)
 {
     if (cr_registry_find(CR_KIND_SECTION, about->name) == about)
         return OWNER_SECTION;
-    /* "cellrun" names the flags that every command takes */
+    /* "cellrun" is the owner of the flags of all commands */
     if (cr_registry_find(CR_KIND_COMMAND, about->name) == about ||
         strcmp(about->name, "cellrun") == 0)
         return OWNER_COMMAND;
     return OWNER_TYPE;
 }
 
-/* How messages call one row. */
+/* The name of a row in messages. */
 static const char *opt_called(const struct reader *r, const char *key)
 {
     const char *word = cr_quote(r->arena, key, strlen(key));
@@ -106,16 +106,17 @@ static bool opt_in_range(const struct reader *r, const struct cr_opt *row,
         !(row->min_exclusive && value == row->min))
         return true;
     opt_wrong(r, row, node, CR_E_OUT_OF_RANGE);
-    /* bounds that are there for the arithmetic alone are told when met */
+    /* a bound of the arithmetic alone is stated only when exceeded */
     if (value > row->max && row->max >= (double)CR_DIM_MAX)
-        cr_hint(r->diag, "the largest is %s",
+        cr_hint(r->diag, "the maximum is %s",
                 row->type == CR_OPT_INT || row->type == CR_OPT_INTS
                     ? cr_strf(r->arena, "%.0f", row->max)
                     : cr_real_text(r->arena, row->max));
     return false;
 }
 
-/* Parts of the data: no number of samples is negative, none has a half. */
+/* Fractions of the data and numbers of samples: not negative, and integers from
+ * 1 on. */
 static bool opt_share(const struct reader *r, const struct cr_opt *row,
                       const struct cr_node *node, struct cr_quantity *to)
 {
@@ -133,7 +134,7 @@ static bool opt_share(const struct reader *r, const struct cr_opt *row,
 static bool opt_int(const struct reader *r, const struct cr_opt *row,
                     const struct cr_node *node, int64_t *to)
 {
-    /* 1e6 is an integer to everybody but a parser; up to 2^53 it is exact */
+    /* 1e6 is accepted as an integer; up to 2^53 the conversion is exact */
     if (node->kind == CR_NODE_REAL && fabs(node->real) <= 0x1p53 &&
         node->real == floor(node->real))
         *to = (int64_t)node->real;
@@ -153,7 +154,7 @@ static bool opt_real(const struct reader *r, const struct cr_opt *row,
     return opt_in_range(r, row, node, *to);
 }
 
-/* A number or a truth value is a fine name too. */
+/* A number or a truth value is accepted as a name. */
 static bool opt_str(const struct reader *r, const struct cr_opt *row,
                     const struct cr_node *node, const char **to)
 {
@@ -332,19 +333,19 @@ static bool opt_obj_default(const struct reader *r, const struct cr_opt *row,
     to->about = cr_registry_find(row->kind, row->text);
     if (!to->about)
         return cr_error(r->diag, pos, CR_E_INTERNAL,
-                        "the default of %s is %s, which is not known",
+                        "the default of %s is %s, which is unknown",
                         opt_called(r, row->name), row->text);
     to->opts = cr_alloc(r->arena, 1, to->about->size);
     return cr_opts_read(r->arena, r->diag, to->about, NULL, pos,
                         (void *)to->opts);
 }
 
-/* A row that the user does not mention. */
+/* A row that is not in the node. */
 static bool opt_absent(const struct reader *r, const struct cr_opt *row,
                        struct cr_pos pos, char *to)
 {
     if (row->type == CR_OPT_SUB) {
-        /* what is required inside is not, as long as the whole is absent */
+        /* required rows inside are not required while the map is absent */
         for (const struct cr_opt *sub = row->sub; sub->name; sub++)
             if (sub->need != CR_REQUIRED &&
                 !opt_absent(r, sub, pos, to + sub->at))
@@ -405,7 +406,7 @@ static bool opt_unknown(const struct reader *r, const struct cr_node *node)
     for (const char *const *p = r->about->renamed; p && *p; p += 2)
         if (strcmp(p[0], node->key) == 0) {
             cr_error(r->diag, node->key_pos, CR_E_UNKNOWN_ARGUMENT,
-                     "%s is called '%s' now", opt_called(r, word), p[1]);
+                     "%s was renamed to '%s'", opt_called(r, word), p[1]);
             cr_hint(r->diag, "write '%s'", p[1]);
             return false;
         }
@@ -446,7 +447,7 @@ static bool opt_rows(const struct reader *r, const struct cr_node *node,
     for (const struct cr_opt *row = r->opts; row && row->name; row++) {
         const struct cr_node *m = cr_node_get(node, row->name);
 
-        /* `key: null` is the same as leaving it out */
+        /* `key: null` means that it is not set */
         if (m && m->kind != CR_NODE_NULL)
             ok = opt_given(r, row, m, to + row->at) && ok;
         else
@@ -460,8 +461,8 @@ bool cr_opt_is_last(const struct cr_opt *row)
     return !row[1].name || row[1].keyword_only;
 }
 
-/* Whether the whole list or scalar is the value of the only row there is, as
- * the list of cells of a SequentialCell or `metrics: [accuracy, loss]`. */
+/* Whether the list or scalar is the value of the only row, like the list of
+ * cells of a SequentialCell or `metrics: [accuracy, loss]`. */
 static bool opt_alone(const struct reader *r, const struct cr_node *node)
 {
     const struct cr_opt *row = r->opts;
@@ -471,12 +472,12 @@ static bool opt_alone(const struct reader *r, const struct cr_node *node)
 
     if (node->kind == CR_NODE_LIST)
         return cr_opt_is_last(row) && many;
-    /* a section's lone value stands for what it must have */
+    /* a scalar section is the value of its required key */
     return r->owner == OWNER_TYPE || cr_opt_is_last(row) ||
            row->need == CR_REQUIRED;
 }
 
-/* Rows in their order from a list or from one value. */
+/* Reads rows in their order from a list or from one value. */
 static bool opt_positional(const struct reader *r, const struct cr_node *node,
                            struct cr_pos pos, char *to)
 {
@@ -489,8 +490,10 @@ static bool opt_positional(const struct reader *r, const struct cr_node *node,
         return cr_error(r->diag, node->pos, CR_E_UNKNOWN_ARGUMENT,
                         "%s takes no arguments", r->name);
     if (r->about->keyword_only) {
-        cr_error(r->diag, node->pos, CR_E_UNKNOWN_ARGUMENT,
-                 "the arguments of %s are given by name", r->name);
+        cr_error(
+            r->diag, node->pos, CR_E_UNKNOWN_ARGUMENT,
+            "%s: found an argument without a name, expected arguments by name",
+            r->name);
         cr_hint(r->diag, "write {%s: {%s: %s}}%s", r->name, row->name,
                 cr_node_flow(r->arena,
                              node->kind == CR_NODE_LIST ? m : node),
@@ -541,8 +544,8 @@ bool cr_opts_read(struct cr_arena *arena, struct cr_diag *diag,
 }
 
 /* ---- Typed nodes --------------------------------------------------------
- * {SGD: {...}}, SGD, and what else a place takes: MindSpore's strings for
- * initialisers and metrics, numbers, lists for schedules. */
+ * {SGD: {...}}, SGD, and other forms that a row accepts: MindSpore's strings
+ * for initialisers and metrics, numbers, lists for schedules. */
 
 const char *const *cr_modifiers(enum cr_kind kind)
 {
@@ -591,7 +594,7 @@ static bool opt_no_type(struct cr_arena *arena, struct cr_diag *diag,
         if (m->key && *m->key >= 'A' && *m->key <= 'Z') {
             if (second)
                 return cr_error(diag, m->key_pos, CR_E_FORM,
-                                "found two types in one place, '%s' and '%s'",
+                                "found two types, '%s' and '%s', expected one",
                                 cr_quote(arena, second, strlen(second)),
                                 cr_quote(arena, m->key, strlen(m->key)));
             second = m->key;
@@ -639,7 +642,7 @@ static bool opt_unknown_type(struct cr_arena *arena, struct cr_diag *diag,
     return false;
 }
 
-/* A lower-case name where the kind has such names: accuracy, he_uniform. */
+/* A lower-case name of kinds that have such names: accuracy, he_uniform. */
 static const char *opt_word(enum cr_kind kind, const struct cr_node *node,
                             const struct cr_node **args)
 {
@@ -655,7 +658,7 @@ static const char *opt_word(enum cr_kind kind, const struct cr_node *node,
     return NULL;
 }
 
-/* What a place of that kind takes that is no type at all. */
+/* Values of a kind that are not types. */
 static bool opt_plain(enum cr_kind kind, const struct cr_node *node,
                       struct cr_obj *to)
 {
@@ -712,7 +715,7 @@ bool cr_obj_read(struct cr_arena *arena, struct cr_diag *diag,
                 const char *guess = cr_closest_name(m->key, cr_modifiers(kind));
 
                 ok = cr_error(diag, m->key_pos, CR_E_UNKNOWN_KEY,
-                              "'%s' cannot stand beside %s",
+                              "'%s' is not allowed next to %s",
                               cr_quote(arena, m->key, strlen(m->key)), name);
                 if (guess)
                     cr_hint(diag, "did you mean '%s'?", guess);

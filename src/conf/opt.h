@@ -1,28 +1,28 @@
 /*
- * Option tables: everything a config or a command line can say.
+ * Option tables: the keys of a config and the flags of the command line.
  *
- * A row names a field of a struct, its type, default and range, and tells in
- * a sentence what it is for. From the rows come the reader (cr_opts_read),
- * the checks, `cellrun help`, the manual, completion and the JSON Schema; so
- * no default or range is written a second time. A row that disagrees with
- * its field's type does not compile.
+ * A row names a field of a struct, its type, default and range, and documents
+ * it in a sentence. The reader (cr_opts_read), the checks, `cellrun help`, the
+ * manual, completion and the JSON Schema use the rows, so a default or range is
+ * written only once. A row that disagrees with the type of its field does not
+ * compile.
  *
- *   CR_INT(T, field, min, max, doc)               required
+ *   CR_INT(T, field, min, max, doc)      required
  *   CR_INT_DEFAULT(T, field, default, min, max, doc)
- *   CR_INT_OPTIONAL(T, field, min, max, doc)           CR_INT_NONE when not
- * given CR_REAL(T, field, min, max, doc)      _DEFAULT, _OPTIONAL (NaN when not
- * given) CR_BOOL_DEFAULT(T, field, default, doc)    CR_BOOL CR_BOOL_OPTIONAL(T,
- * field, doc)   unsigned char, CR_BOOL_NONE when not given CR_STR(T, field,
- * doc)                 _DEFAULT(default text), _OPTIONAL (NULL)
- *   CR_ENUM_DEFAULT(T, field, default, "a|b|c", doc)   int field, index of
- * choice CR_INTS, CR_REALS, CR_STRS: lists; _OPTIONAL (n == 0); a lone value is
- * a list CR_OBJ_DEFAULT(T, field, kind, "Default", doc)     a typed node of a
- * kind CR_OBJ, CR_OBJ_OPTIONAL, CR_OBJS_OPTIONAL (a list of them)
- *   CR_QUANTITY_DEFAULT(T, field, "5 epochs", unit, doc) a number with a unit;
- * _OPTIONAL CR_QUANTITY(T, field, unit, doc)                required CR_SUB(T,
- * field, table, doc)                  a map with rows of its own; where the
- * first is a CR_BOOL_DEFAULT, a lone true or false means that row CR_NODE(T,
- * field, doc)                        the raw node, NULL if absent
+ *   CR_INT_OPTIONAL(T, field, min, max, doc)    CR_INT_NONE if not set
+ *   CR_REAL(T, field, min, max, doc)     _DEFAULT, _OPTIONAL (NaN)
+ *   CR_BOOL(T, field, doc)               _DEFAULT
+ *   CR_BOOL_OPTIONAL(T, field, doc)      unsigned char, CR_BOOL_NONE
+ *   CR_STR(T, field, doc)                _DEFAULT(text), _OPTIONAL (NULL)
+ *   CR_ENUM_DEFAULT(T, field, default, "a|b|c", doc)   index of the choice
+ *   CR_INTS, CR_REALS, CR_STRS           lists, one value; _OPTIONAL (n == 0)
+ *   CR_OBJ_DEFAULT(T, field, kind, "Default", doc)      a typed node of a kind
+ *   CR_OBJ, CR_OBJ_OPTIONAL, CR_OBJS_OPTIONAL (a list)
+ *   CR_QUANTITY(T, field, unit, doc)     a number with a unit; _OPTIONAL
+ *   CR_QUANTITY_DEFAULT(T, field, "5 epochs", unit, doc)
+ *   CR_SUB(T, field, table, doc)         a map with rows of its own; if the
+ *       first is a CR_BOOL_DEFAULT, true or false in place of the map sets it
+ *   CR_NODE(T, field, doc)               the raw node, NULL if absent
  *
  * Bounds are inclusive; CR_REAL_POS_DEFAULT excludes zero. Further fields may
  * follow the doc: CR_STR_OPTIONAL(T, name, "Name of the run.", .flag = 'n').
@@ -58,10 +58,10 @@ enum cr_opt_type {
 
 enum cr_need { CR_REQUIRED, CR_DEFAULT, CR_OPTIONAL };
 
-/* What a registry entry (and a config section) is described by. */
+/* The descriptor of a registry entry or a config section. */
 struct cr_descriptor {
     const char *name;
-    const char *const *aliases; /* more names that find it; or NULL */
+    const char *const *aliases; /* other names, ends with NULL; NULL: none */
     const char *summary;        /* one sentence */
     const char *detail;         /* shapes, formula, source; NULL: none */
     const char *example;        /* configs that load, separated by "---\n";
@@ -69,9 +69,9 @@ struct cr_descriptor {
     const struct cr_opt *opts;  /* ends with a zero row; NULL: none */
     size_t size;                /* of the struct that opts fill */
     const char *const *renamed; /* pairs old, new: "p'd get error + new" */
-    bool keyword_only;          /* arguments are given by name only (Dropout) */
-    bool takes_map;             /* a map too is the value of the only row */
-    bool internal;              /* an op that no config can call: not listed */
+    bool keyword_only;          /* arguments by name only (Dropout) */
+    bool takes_map;             /* the value of the only row may be a map */
+    bool internal;              /* an op that configs cannot call: not listed */
 };
 
 #define CR_ALIASES(...)   \
@@ -80,7 +80,7 @@ struct cr_descriptor {
         __VA_ARGS__, NULL \
     }
 
-/* The kinds of things that the registry lists. */
+/* The kinds of registry entries. */
 enum cr_kind {
     CR_KIND_CELL,
     CR_KIND_OP,
@@ -105,29 +105,29 @@ struct cr_opt {
     enum cr_need need;
     size_t at;                  /* offset of the field */
     double min, max;            /* inclusive range of numbers */
-    bool min_exclusive;         /* low itself is excluded */
+    bool min_exclusive;         /* min itself is excluded */
     bool pairs;                 /* INTS: a list of pairs, read as one list */
     bool empty;                 /* a required list may be [] */
-    bool nullable;              /* INTS: null stands for CR_INT_NONE */
-    bool share;                 /* AMOUNT: samples below 1 are a fraction */
-    bool keyword_only;          /* never given by position; such rows stand
-                                   behind all others */
+    bool nullable;              /* INTS: null is CR_INT_NONE */
+    bool share;                 /* QUANTITY: below 1 samples are a fraction */
+    bool keyword_only;          /* never by position; such rows follow all
+                                   others */
     int64_t int_default;        /* INT, BOOL, ENUM (index) */
     double real_default;        /* REAL */
-    const char *text;           /* default of STR, OBJ, AMOUNT; in a command's
-                                   row without one what the value is: FILE */
-    const char *choices;        /* ENUM: "mean|sum|none"; NODE: words that may
-                                   stand for a cell */
+    const char *text;           /* default of STR, OBJ, QUANTITY; in a command's
+                                   row without a default: its value, FILE */
+    const char *choices;        /* ENUM: "mean|sum|none"; NODE: words allowed in
+                                   place of a cell */
     enum cr_kind kind;          /* OBJ, OBJS */
     const struct cr_opt *sub;   /* SUB */
     char flag;                  /* commands: the short form, 0: none */
-    const char *implicit_value; /* commands: its value when given without one,
-                         "1" for --step[=N]; NULL: needs one */
+    const char *implicit_value; /* commands: value of the flag without a value,
+                         "1" for --step[=N]; NULL: required */
 };
 
-/* A typed node read: its descriptor and its options, filled in. A zeroed one
- * means "not given". A plain number where an object may stand (weight_init:
- * 0.1, learning_rate: 0.1) has about == NULL and is_number. */
+/* A typed node that was read: its descriptor and its options. Zeroed: not set.
+ * A number in place of a typed node (weight_init: 0.1, learning_rate: 0.1) has
+ * about == NULL and is_number. */
 struct cr_obj {
     const struct cr_descriptor *about;
     const void *opts;
@@ -156,9 +156,9 @@ struct cr_strs {
     const char *const *v;
 };
 
-/* An amount with its unit. `5%` is of the whole run. */
+/* A quantity: a number with a unit. `5%` is a fraction of the run. */
 enum cr_unit {
-    CR_UNIT_NONE,               /* not given */
+    CR_UNIT_NONE, /* not set */
     CR_STEPS,
     CR_EPOCHS,
     CR_SAMPLES,
@@ -247,7 +247,7 @@ struct cr_quantity {
                              .int_default = (def), .choices = (ch),   \
                              .doc = __VA_ARGS__                       \
     }
-/* The shape of a tensor; [] of a single number. */
+/* The shape of a tensor; [] for a scalar. */
 #define CR_SHAPE(T, f, ...)                                               \
     {                                                                     \
         CR_FIELD(T, f, struct cr_ints), .type = CR_OPT_INTS, .min = 1,    \
@@ -329,58 +329,59 @@ struct cr_quantity {
     { CR_FIELD(T, f, const struct cr_node *), .type = CR_OPT_NODE, \
       .need = CR_OPTIONAL, .doc = __VA_ARGS__ }
 
-/* Whether a lone true or false may stand for the row's map. */
+/* Whether true or false is allowed in place of the row's map. */
 bool cr_opt_switch(const struct cr_opt *row);
 
-/* Whether no argument may follow the row's by position. */
+/* Whether no positional argument may follow that of the row. */
 bool cr_opt_is_last(const struct cr_opt *row);
 
-/* Fills `to` (about->size zeroed bytes) from a node: a map of names, or a
- * list of positional arguments in the order of the rows, or one scalar for
- * the first row; NULL for all defaults. Reports every problem, also in
- * nested objects. A required row inside a CR_SUB is required only where the
- * sub-map stands. */
+/* Fills `to` (about->size zeroed bytes) from a node: a map of names, a list of
+ * positional arguments in the order of the rows, or a scalar for the first row;
+ * NULL for all defaults. Reports all errors, also in nested objects, and then
+ * returns false. A required row inside a CR_SUB is required only if its map is
+ * present. */
 bool cr_opts_read(struct cr_arena *arena, struct cr_diag *diag,
                   const struct cr_descriptor *about, const struct cr_node *node,
                   struct cr_pos pos, void *to);
-/* opt_values.c: what was read, "in_channels=784, has_bias=True": numbers, texts
- * and truths, given or by default. */
+/* opt_values.c: the options as text, "in_channels=784, has_bias=True": numbers,
+ * strings and booleans, defaults included. */
 const char *cr_opts_text(struct cr_arena *arena,
                          const struct cr_descriptor *about, const void *opts);
 
-/* Reads a typed node, or a number where is allowed, into *to. */
+/* Reads a typed node, or a number if the kind allows one, into *to. False after
+ * reporting. */
 bool cr_obj_read(struct cr_arena *arena, struct cr_diag *diag,
                  enum cr_kind kind, const struct cr_node *node,
                  struct cr_obj *to);
 
-/* Lower-case keys that may stand beside a type of that kind; ends with NULL. */
+/* The modifiers of a kind: lower-case keys next to a type; ends with NULL. */
 const char *const *cr_modifiers(enum cr_kind kind);
 
-/* "500", "2 epochs", "10 min", "2M samples", "5%". A bare number takes
- * `unit`. */
+/* Reads "500", "2 epochs", "10 min", "2M samples" or "5%". `unit` applies to a
+ * number without a unit. False after reporting. */
 bool cr_quantity_read(struct cr_diag *diag, const struct cr_node *node,
                       enum cr_unit unit, struct cr_quantity *to);
 
-/* The same for text; false, and nothing reported, if it is no amount. */
+/* The same for text; false, without reporting, if it is not a quantity. */
 bool cr_quantity_parse(const char *text, enum cr_unit unit,
                        struct cr_quantity *to);
 
-/* The default of a row as text, as help and schema print it; NULL: none. */
+/* The default of a row as text, for help and the schema; NULL: none. */
 const char *cr_opt_default(struct cr_arena *arena, const struct cr_opt *row);
-/* What a row takes, for messages and help: "an integer from 1 to 10". */
+/* The values of a row, for messages and help: "an integer from 1 to 10". */
 const char *cr_opt_expects(struct cr_arena *arena, const struct cr_opt *row);
 /* The words of an ENUM row, ending with NULL. */
 const char *const *cr_opt_choices(struct cr_arena *arena,
                                   const struct cr_opt *row);
 
-/* The registry, of which registry.c is the only definition. */
+/* The registry; defined in registry.c. */
 const struct cr_descriptor *const *
 cr_registry_list(enum cr_kind kind); /* ends with NULL */
 const struct cr_descriptor *cr_registry_find(enum cr_kind kind,
                                              const char *name);
-/* Puts one behind those of registry.def: a plug-in's, which then stays until
- * the process ends. For the main thread, while no other looks for anything;
- * the list that cr_registry_list gave before is no longer valid. */
+/* Appends an entry of a plug-in, which stays until the process ends. Only in
+ * the main thread, while no other thread uses the registry. Invalidates the
+ * result of cr_registry_list. */
 void cr_registry_add(enum cr_kind kind, const struct cr_descriptor *about);
 const char *cr_kind_name(enum cr_kind kind);              /* "cell" ... */
 

@@ -1,6 +1,6 @@
 /*
- * Option rows as words: defaults, what a row expects, and amounts with their
- * units. Messages, help, the manual and the schema share them.
+ * Option rows as text: defaults, the values of a row, and quantities. Shared by
+ * messages, help, the manual and the schema.
  */
 #include <ctype.h>
 #include <inttypes.h>
@@ -30,7 +30,7 @@ const char *const *cr_opt_choices(struct cr_arena *arena,
     return words;
 }
 
-/* Numbers of a table: the shortest text, without ".0". */
+/* A number of a row as the shortest text, without ".0". */
 static const char *opt_number(struct cr_arena *arena, double value)
 {
     if (fabs(value) < 1e15 && value == floor(value))
@@ -56,7 +56,7 @@ const char *cr_opt_default(struct cr_arena *arena, const struct cr_opt *row)
     }
 }
 
-/* " from 1 to 10", " of at least 1", " above 0"; "" where anything goes. */
+/* " from 1 to 10", " of at least 1", " above 0"; "": no bounds. */
 static const char *opt_range(struct cr_arena *arena, const struct cr_opt *row)
 {
     bool low = row->min > -DBL_MAX && row->min > (double)INT64_MIN;
@@ -106,7 +106,7 @@ const char *cr_opt_expects(struct cr_arena *arena, const struct cr_opt *row)
     case CR_OPT_REALS:
         return cr_strf(arena, "numbers%s", opt_range(arena, row));
     case CR_OPT_STRS:
-        return "text, or a list of texts";
+        return "a string or a list of strings";
     case CR_OPT_OBJ:
         name = cr_kind_name(row->kind);
         return cr_strf(arena, "%s %s%s",
@@ -120,10 +120,10 @@ const char *cr_opt_expects(struct cr_arena *arena, const struct cr_opt *row)
                        cr_ends(name, "s") ? "es" : "s");
     case CR_OPT_QUANTITY:
         if (row->share)
-            return "a fraction below 1 or a whole number of samples";
-        return cr_strf(arena, "an amount such as '%s'",
-                       row->text ? row->text
-                       : row->int_default == CR_EPOCHS ? "2 epochs"
+            return "a fraction below 1 or a number of samples";
+        return cr_strf(arena, "a number with a unit, such as '%s'",
+                       row->text                        ? row->text
+                       : row->int_default == CR_EPOCHS  ? "2 epochs"
                        : row->int_default == CR_SECONDS ? "10 min"
                        : row->int_default == CR_SAMPLES ? "1000 samples"
                                                         : "500 steps");
@@ -136,8 +136,8 @@ const char *cr_opt_expects(struct cr_arena *arena, const struct cr_opt *row)
     return "a value";
 }
 
-/* ---- Amounts ------------------------------------------------------------
- * A number, perhaps k, M or G right behind it, then a unit. */
+/* ---- Quantities ----------------------------------------------------------
+ * A number, optionally k, M or G directly after it, then a unit. */
 
 static const struct unit {
     const char *word;

@@ -1,5 +1,5 @@
 /*
- * The arguments of something that was read, as MindSpore prints a cell:
+ * Options as text, as MindSpore prints the arguments of a cell:
  * in_channels=784, out_channels=10, has_bias=True.
  */
 #include "conf/opt.h"
@@ -31,7 +31,7 @@ static const char *values_reals(struct cr_arena *arena,
                      : cr_strf(arena, "(%s)", cr_buf_text(&b));
 }
 
-/* NULL: it is not given, or no number, text or truth. */
+/* NULL: not set, or not a number, string or boolean. */
 static const char *values_one(struct cr_arena *arena, const struct cr_opt *row,
                               const void *at)
 {

@@ -2,11 +2,11 @@
  * Patterns over names, as freeze, init, load.skip and group_params take them.
  *
  *   layer1.* *.bias      globs over the whole name: * (dots too) ? [ab] [a-c]
- *                        [!a]; several are separated by blanks
+ *                        [!a]; several are separated by spaces
  *   /^conv[0-9]+[.]/     a POSIX extended regular expression, found anywhere
- *   {match: PATTERNS, of: TYPES}   what matches and belongs to a cell of that
+ *   {match: PATTERNS, of: TYPES}   names that match, of a cell of that
  *                        type, or of one of a list of types; either may be
- *                        left out
+ *                        omitted
  *   ["*.gamma", {of: Dense}]   a list of these
  */
 #include <regex.h>
@@ -15,7 +15,7 @@
 #include "base/str.h"
 #include "conf/config.h"
 
-#define COUNT_MAX 500   /* patterns in one place */
+#define COUNT_MAX 500   /* patterns of one list */
 #define TEXT_MAX 500    /* bytes of one pattern */
 #define REPEAT_MAX 1000 /* product of all {n,m} of a regular expression */
 
@@ -33,8 +33,8 @@ struct cr_patterns {
     const char *as_written;
 };
 
-/* One step of a glob: does the element at p match c? Sets *next behind it. An
- * unclosed '[' is an ordinary character. */
+/* Whether the element of a glob at p matches c. Sets *next to the element after
+ * it. An unclosed '[' is an ordinary character. */
 static bool pattern_one(const char *p, char c, const char **next)
 {
     const char *q = p + 1;
@@ -62,8 +62,8 @@ static bool pattern_one(const char *p, char c, const char **next)
     return hit != no;
 }
 
-/* On a mismatch the last star takes one character more: no recursion, and at
- * worst the product of both lengths. */
+/* On a mismatch the last star matches one more character: no recursion, and at
+ * most the product of both lengths in steps. */
 static bool pattern_glob(const char *p, const char *name)
 {
     const char *star = NULL, *from = NULL, *next;
@@ -87,8 +87,8 @@ static bool pattern_glob(const char *p, const char *name)
     return !*p;
 }
 
-/* Compiled anew each time: the compiled form would need to be freed, and
- * there are few names and fewer expressions. */
+/* Compiled at each match, because the compiled form would have to be freed;
+ * names and expressions are few. */
 static bool pattern_regex(const char *text, const char *name)
 {
     regex_t re;
@@ -121,7 +121,7 @@ static bool pattern_match(const struct pattern *p,
                          : pattern_glob(p->text, subject->name));
 }
 
-/* regcomp unrolls counts, so nested ones can ask for all memory there is. */
+/* regcomp unrolls repetitions, so nested ones could exhaust the memory. */
 static bool pattern_modest(const char *text)
 {
     long product = 1;
@@ -150,7 +150,7 @@ static bool pattern_check(struct cr_config *c, const struct pattern *p)
 
     if (strlen(p->text) > TEXT_MAX || (p->regex && !pattern_modest(p->text)))
         return cr_error(c->diag, p->pos, CR_E_LIMIT,
-                        "the pattern is too long, or repeats too often");
+                        "the pattern is too long or has too many repetitions");
     if (!*p->text)
         return cr_error(c->diag, p->pos, CR_E_FORM, "an empty pattern");
     if (!p->regex)
@@ -162,12 +162,12 @@ static bool pattern_check(struct cr_config *c, const struct pattern *p)
     }
     regerror(status, &re, why, sizeof why);
     return cr_error(c->diag, p->pos, CR_E_FORM,
-                    "'%s' is no regular expression: %s",
+                    "'%s' is not a valid regular expression: %s",
                     cr_quote(c->arena, p->text, strlen(p->text)), why);
 }
 
-/* The end of the pattern at s: the next blank, or for a regular expression
- * the slash that stands before a blank or the end. */
+/* The end of the pattern at s: the next space, or for a regular expression the
+ * slash before a space or the end. */
 static const char *pattern_end(const char *s)
 {
     const char *q = s + 1;
@@ -310,8 +310,9 @@ static bool pattern_map(struct cr_config *c, struct cr_patterns *to,
     bool ok = true;
 
     if (!match && !of)
-        return cr_error(c->diag, node->pos, CR_E_MISSING_KEY,
-                        "a pattern needs `match` or `of`");
+        return cr_error(
+            c->diag, node->pos, CR_E_MISSING_KEY,
+            "found a pattern without `match` and `of`, expected one of them");
     if (of) {
         any.pos = of->pos;
         ok = pattern_of_read(c, of, &any.of);
@@ -433,7 +434,7 @@ static int pattern_distance(const char *p, const char *name)
     return row[n];
 }
 
-/* The types that there are, each once. */
+/* The types of the subjects, without duplicates. */
 static void pattern_types(struct cr_config *c, const struct cr_subject *v,
                           int n)
 {
@@ -460,8 +461,7 @@ static void pattern_types(struct cr_config *c, const struct cr_subject *v,
         cr_note(c->diag, "there are:%s", cr_buf_text(&buf));
 }
 
-/* The nearest names among subjects of the right type, or what types there
- * are. */
+/* Notes the closest names of subjects with a matching type, or the types. */
 static void pattern_nearest(struct cr_config *c, const struct pattern *p,
                             const struct cr_subject *v, int n)
 {
@@ -486,13 +486,13 @@ static void pattern_nearest(struct cr_config *c, const struct pattern *p,
             shown++;
         }
     if (shown > 0)
-        cr_note(c->diag, p->regex ? "there are:%s ..." : "nearest:%s",
+        cr_note(c->diag, p->regex ? "there are:%s ..." : "closest:%s",
                 cr_buf_text(&buf));
     else
         pattern_types(c, v, n);
 }
 
-/* 'fc.*', or of the types where it has such. */
+/* "pattern 'fc.*' of Dense", for messages. */
 static const char *pattern_show(struct cr_config *c, const struct pattern *p)
 {
     struct cr_buf buf = { .arena = c->arena };

@@ -1,8 +1,8 @@
 /*
- * What a plain word of YAML 1.2 means, and how a value is spelt as a word.
+ * Plain scalars of YAML 1.2: their values, and values as text.
  *
- * Ours, not libyaml's: true, false and null only, so that no, on, yes and ~
- * stay strings; 12 0x1f 0o17 are integers; 1e-3 .5 inf nan are reals.
+ * Only true, false and null are special, so no, on, yes and ~ are strings; 12
+ * 0x1f 0o17 are integers; 1e-3 .5 inf nan are reals.
  */
 #ifndef CR_CONF_SCALAR_H
 #define CR_CONF_SCALAR_H
@@ -18,12 +18,12 @@ bool cr_scalar_resolve(struct cr_node *node);
  * `flow` also inside {} and []. */
 void cr_scalar_write(struct cr_buf *buf, const struct cr_node *node, bool flow);
 
-/* A string or key; quoted where it would read as something else. Keys are
- * always strings, so a number needs no quotes there. */
+/* Appends a string or key, quoted if it would read as another value. Keys are
+ * always strings, so numbers are not quoted there. */
 void cr_string_write(struct cr_buf *buf, const char *text, bool flow, bool key);
 
-/* A hint where a truth value was expected and a word of YAML 1.1 or Python
- * stands, such as yes or True. */
+/* Hints at true or false where the node is a boolean of YAML 1.1 or Python,
+ * such as yes or True. */
 void cr_scalar_hint_bool(struct cr_diag *diag, const struct cr_node *node);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Full-text search over everything that the program knows of itself: help
- * texts, options, codes, terms, and the sentences of the manual pages.
+ * Full-text search of the documentation: help texts, options, codes, terms, and
+ * the sentences of the manual pages.
  */
 #ifndef CR_CONF_SEARCH_H
 #define CR_CONF_SEARCH_H

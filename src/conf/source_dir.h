@@ -1,7 +1,6 @@
 /*
- * The sources of a config: what kind each is of, and where its relative paths
- * start: in the folder of the file, or, on the command line, in the current
- * one.
+ * The sources of a config, their kinds, and the folders to which their paths
+ * are relative: that of the file, or, on the command line, the current one.
  */
 #ifndef CR_CONF_SOURCE_DIR_H
 #define CR_CONF_SOURCE_DIR_H
@@ -15,9 +14,9 @@ struct cr_source_dir {
     struct cr_source_dir *next;
 };
 
-/* A path that starts in another folder than the config's own is replaced in
- * the tree once it is found, so that the config kept in a checkpoint still
- * finds it. Whoever read it before has the text that was. */
+/* A path relative to another folder than that of the config. It is replaced in
+ * the tree when it is found, so that the config in a checkpoint remains valid;
+ * code that read it before has the old text. */
 struct cr_rebased_path {
     const char *old, *rebased, *absolute;
     struct cr_rebased_path *next;

@@ -1,6 +1,6 @@
 /*
- * Words of other frameworks and of the field, with their names here: for help
- * and for hints of errors.
+ * Words of other frameworks and of the field with their names in cellrun, for
+ * help and for hints of errors.
  */
 #ifndef CR_CONF_TERMS_H
 #define CR_CONF_TERMS_H
@@ -18,8 +18,8 @@ extern const struct cr_term cr_terms[]; /* ends with a NULL words */
 /* The part of "torch.nn.Linear(3, 4)" that is a name: "Linear". */
 const char *cr_term_name(struct cr_arena *arena, const char *word);
 
-/* The first term at or after `from` that has the word, however it is written;
- * NULL if none has. Start with cr_terms. */
+/* The first term at or after `from` that has the word in any spelling; NULL if
+ * none has. Start with cr_terms. */
 const struct cr_term *cr_term_find(const struct cr_term *from,
                                    const char *word);
 

@@ -12,26 +12,26 @@
 
 static const struct rule {
     bool may[CR_ORIGIN_KINDS];
-    const char *refused; /* '%s' is what the config names */
-    const char *instead; /* what the user may type; NULL: nothing */
+    const char *refused; /* '%s': from the config */
+    const char *instead; /* an alternative for the user; NULL: none */
 } trust_rules[] = {
     [CR_OPEN_PLUGIN] = { USER, "plug-in '%s' was not opened",
-                         "plugin=PATH opens a plug-in that you name" },
+                         "use plugin=PATH to open a plug-in" },
     [CR_RUN_COMMAND] = { USER, "command '%s' is not allowed",
-                         "~run.exec_on_eval removes it" },
+                         "use ~run.exec_on_eval to remove it" },
     [CR_READ_BASE] = { USER, "base '%s' was not read", NULL },
     [CR_READ_ENV] = { USER, "environment variable '%s' was not read", NULL },
     [CR_READ_DATA] = { USER, "data '%s' was not read",
-                       "KEY=PATH, eval --data and trace --feed read data that "
-                       "you name" },
+                       "use KEY=PATH, eval --data or trace --feed to name "
+                       "data" },
     [CR_READ_FILE] = { USER, "file '%s' was not read",
-                       "KEY=PATH reads a file that you name" },
+                       "use KEY=PATH to name a file" },
     [CR_WRITE_FILE] = { USER, "file '%s' was not written",
-                        "~watch removes the entries that look" },
+                        "use ~watch to remove its entries" },
     [CR_WRITE_FOLDER] = { USER, "folder '%s' was not written", NULL },
 };
 
-/* A path that the user typed, and that is not in the tree. */
+/* A path that the user typed and that is not in the tree. */
 struct cr_named {
     const char *path;
     struct cr_named *next;
@@ -53,7 +53,7 @@ bool cr_config_foreign(const struct cr_config *config)
     return false;
 }
 
-/* A text that no source is known of is the least trusted one's. */
+/* A text of unknown source is treated as the least trusted one. */
 static enum cr_origin_kind trust_kind(const struct cr_config *config,
                                       const struct cr_source *src)
 {
@@ -76,7 +76,7 @@ static const struct cr_node *trust_holder(const struct cr_node *node,
     return found;
 }
 
-/* The place of a path; that of nowhere where it is not the tree's. */
+/* The position of a path of the tree; else CR_NOWHERE. */
 static struct cr_pos trust_pos(const struct cr_config *config, const char *path)
 {
     const struct cr_node *node = trust_holder(config->root, path);
@@ -98,7 +98,7 @@ bool cr_config_allows(const struct cr_config *config, enum cr_action action,
     for (const struct cr_named *n = config->named; n; n = n->next)
         if (n->path == path)
             return may[CR_FROM_LINE];
-    /* only a path that was allowed is replaced in the tree */
+    /* only allowed paths are replaced in the tree */
     for (const struct cr_rebased_path *m = *config->rebased; m; m = m->next)
         if (m->old == path || m->rebased == path)
             return true;
@@ -114,14 +114,14 @@ static bool trust_refuse(const struct cr_config *config, enum cr_action action,
     while (m && m->code != CR_E_TRUST)
         m = m->next;
     cr_error(config->diag, pos.src ? pos : config->root->pos, CR_E_TRUST,
-             "%s: only the checkpoint asks for it",
+             "%s: requested only by the checkpoint, which is not trusted",
              cr_strf(config->arena, rule->refused,
                      cr_quote(config->arena, text, strlen(text))));
     if (rule->instead)
         cr_note(config->diag, "%s", rule->instead);
     if (!m) /* once is enough */
         cr_note(config->diag,
-                "--trust lets the checkpoint do all that it asks for");
+                "use --trust to allow everything that the checkpoint requests");
     return false;
 }
 

@@ -1,13 +1,13 @@
 /*
- * The typed nodes of a tree against their option tables, before anybody
- * builds anything of them: so that a slip in the network is told together
- * with one in the optimizer, also where the data are missing.
+ * Checks the typed nodes of a tree against their option tables before anything
+ * is built, so that errors in the network and the optimizer are reported
+ * together, even if the data are missing.
  */
 #include <string.h>
 
 #include "conf/typed_node.h"
 
-/* What stands in a composite cell beside its members. */
+/* The keys of a composite cell other than its members. */
 static bool check_is_member(const char *key)
 {
     static const char *const words[] = { "inputs", "construct", "params",
@@ -23,7 +23,7 @@ static bool check_is_member(const char *key)
     return true;
 }
 
-/* A word that the row takes instead of a cell. */
+/* A word that the row allows in place of a cell. */
 static bool check_word(const struct cr_opt *row, const struct cr_node *node)
 {
     const char *at = row->choices;
@@ -100,7 +100,7 @@ static bool check_objs(struct cr_arena *arena, struct cr_diag *diag,
     return ok;
 }
 
-/* A metric may be the name of what the loss returns beside it. */
+/* A metric may be the name of an auxiliary value of the loss (aux). */
 static bool check_metric(struct cr_arena *arena, struct cr_diag *diag,
                          const struct cr_node *node, const struct cr_node *aux)
 {

@@ -22,7 +22,7 @@ static enum cr_kind typed_section(const char *key)
     return CR_KINDS;
 }
 
-/* The kind that the place asks for first, else any that has the name. */
+/* The type of the required kind, else of any kind that has the name. */
 static const struct cr_descriptor *typed_find(enum cr_kind kind,
                                               const char *name)
 {
@@ -71,7 +71,7 @@ static bool typed_many(enum cr_opt_type type)
            type == CR_OPT_OBJS || type == CR_OPT_NODE;
 }
 
-/* Arguments without names, in the order of the rows, as a map. */
+/* Positional arguments as a map, in the order of the rows. */
 static void typed_name_args(struct cr_arena *arena,
                             const struct cr_descriptor *about,
                             struct cr_node *args)
@@ -230,8 +230,8 @@ static void typed_fill(struct cr_arena *arena, struct cr_node *node,
             typed_fill(arena, m, kind);
 }
 
-/* A section that is absent gets its defaults only if nothing in it is
- * required: its presence must not ask for more. */
+/* An absent section gets its defaults only if it has no required key, which its
+ * presence would demand. */
 static void typed_fill_section(struct cr_arena *arena, struct cr_node *root,
                                const struct cr_descriptor *about)
 {

@@ -1,11 +1,10 @@
 /*
- * Reads libyaml's events into nodes; the only file that knows libyaml.
+ * Turns the events of libyaml into nodes; the only file that uses libyaml.
  *
- * Events carry marks and leave the meaning of plain words to us (scalar.c).
- * libyaml counts in characters and takes more characters for line ends than
- * editors do, so places are computed from the character index and a table of
- * our own lines. The text is checked to be UTF-8 without control characters
- * before libyaml sees it.
+ * scalar.c determines the values of plain scalars. libyaml counts characters
+ * and accepts more line ends than editors, so positions are computed from the
+ * index of the character and a table of lines. The text is checked to be UTF-8
+ * without control characters before it is passed to libyaml.
  */
 #include "conf/yaml.h"
 
@@ -39,7 +38,7 @@ struct reader {
     size_t n_lines;
     yaml_parser_t parser;
     yaml_event_t event;
-    bool stop; /* reported, nothing sensible can follow */
+    bool stop; /* reported; reading stops */
     int nodes, n_anchors;
     struct anchor *anchors;
     const struct line *tab_line; /* whose indentation is checked already */
@@ -76,7 +75,7 @@ struct cr_pos cr_pos_at(const struct cr_source *src, size_t at, size_t len)
     return pos;
 }
 
-/* The line that holds a character, counted from the start of the source. */
+/* The line of a character, counted from the start of the source. */
 static const struct line *yaml_line(const struct reader *r, size_t chars)
 {
     size_t low = 0, high = r->n_lines;
@@ -143,8 +142,7 @@ static bool yaml_bad_byte(struct reader *r, size_t at)
     if (r->src->len >= 2 &&
         (memcmp(text, "\xff\xfe", 2) == 0 || memcmp(text, "\xfe\xff", 2) == 0 ||
          (at < 2 && text[at] == '\0')))
-        cr_error(r->diag, pos, CR_E_ENCODING,
-                 "the text is UTF-16, expected UTF-8");
+        cr_error(r->diag, pos, CR_E_ENCODING, "found UTF-16, expected UTF-8");
     else if (text[at] == '\0')
         cr_error(r->diag, pos, CR_E_ENCODING, "a NUL byte in the text");
     else if (cr_utf8(text + at, r->src->len - at, &c) == 0)
@@ -156,7 +154,7 @@ static bool yaml_bad_byte(struct reader *r, size_t at)
     return false;
 }
 
-/* Checks every character and notes where lines begin. */
+/* Checks every character and records the starts of lines. */
 static bool yaml_scan(struct reader *r)
 {
     const struct cr_source *src = r->src;
@@ -210,7 +208,7 @@ static bool yaml_no_tab(struct reader *r)
     for (size_t i = 0; i < n; i++)
         if (r->src->text[at + i] == '\t') {
             cr_error(r->diag, cr_pos_at(r->src, at + i, 1), CR_E_SYNTAX,
-                     "a tab in the indentation, expected blanks");
+                     "found a tab in the indentation, expected spaces");
             return yaml_stop(r);
         }
     return true;
@@ -288,7 +286,7 @@ static struct cr_node *yaml_alias(struct reader *r, int depth)
         a = a->next;
     if (!a) {
         cr_error(r->diag, pos, CR_E_SYNTAX,
-                 "alias '*%s' has no anchor '&%s' before it", name, name);
+                 "alias '*%s' without an anchor '&%s' before it", name, name);
         cr_hint(r->diag, "a pattern that begins with * needs quotes: \"*%s\"",
                 name);
         node = yaml_new(r, CR_NODE_NULL, pos);
@@ -320,8 +318,8 @@ static const char *yaml_tag_name(struct reader *r, const char *tag)
     return cr_strdup(r->arena, tag);
 }
 
-/* Our own tags stay on the node until files are merged; those of YAML's core
- * must agree with what the value is. */
+/* The tags of cellrun stay on the node until files are merged; those of the
+ * YAML core schema must match the value. */
 static void yaml_tag(struct reader *r, struct cr_node *node,
                      const yaml_char_t *given, struct cr_pos pos)
 {
@@ -343,10 +341,10 @@ static void yaml_tag(struct reader *r, struct cr_node *node,
             node->tag = ours[i];
             if ((i == 1 && node->kind != CR_NODE_NULL) ||
                 (i > 1 && node->kind != CR_NODE_LIST))
-                cr_error(r->diag, pos, CR_E_FORM, "%s stands before %s, %s",
-                         tag, cr_node_what(r->arena, node),
-                         i == 1 ? "it takes no value"
-                                : "it can only extend a list");
+                cr_error(r->diag, pos, CR_E_FORM,
+                         "%s is not allowed before %s: %s", tag,
+                         cr_node_what(r->arena, node),
+                         i == 1 ? "it takes no value" : "it extends a list");
             return;
         }
     if (strcmp(tag, core[node->kind]) == 0 || strcmp(tag, "!") == 0)
@@ -357,8 +355,8 @@ static void yaml_tag(struct reader *r, struct cr_node *node,
     }
     tag = cr_quote(r->arena, tag, strlen(tag));
     if (cr_starts(tag, "!!")) {
-        cr_error(r->diag, pos, CR_E_WRONG_TYPE, "tag '%s' does not fit %s", tag,
-                 cr_node_what(r->arena, node));
+        cr_error(r->diag, pos, CR_E_WRONG_TYPE, "tag '%s' does not match %s",
+                 tag, cr_node_what(r->arena, node));
         return;
     }
     cr_error(r->diag, pos, CR_E_SYNTAX, "unknown tag '%s'", tag);
@@ -369,8 +367,8 @@ static void yaml_tag(struct reader *r, struct cr_node *node,
         cr_note(r->diag, "tags are: !replace !delete !append !prepend");
 }
 
-/* Where the text of a block scalar begins: the line behind its header, and
- * the column of the first character that is no blank. */
+/* The start of the text of a block scalar: the line after its header, and the
+ * column of the first character that is not a space. */
 static struct cr_pos yaml_block_pos(const struct reader *r)
 {
     struct cr_pos pos = yaml_event_pos(r);
@@ -396,8 +394,8 @@ static struct cr_pos yaml_block_pos(const struct reader *r)
     return pos;
 }
 
-/* A $( whose ) is missing. $$ is a dollar, and parentheses inside quotes do
- * not count. */
+/* An unclosed $(. $$ is a dollar sign; parentheses inside quotes do not
+ * count. */
 static bool yaml_unclosed(const char *s)
 {
     char quote = '\0';
@@ -437,7 +435,7 @@ static struct cr_node *yaml_scalar(struct reader *r)
         node->pos = yaml_block_pos(r);
     if (!cr_scalar_resolve(node)) {
         cr_error(r->diag, node->pos, CR_E_OUT_OF_RANGE,
-                 "%s is too large for a number",
+                 "number %s is too large",
                  cr_quote(r->arena, text, strlen(text)));
         node->pos.offset = -1;
     }
@@ -490,7 +488,7 @@ static void yaml_check_key(struct reader *r, const struct cr_node *m)
         cr_error(r->diag, m->key_pos, CR_E_SYNTAX, "an empty key");
     else if (colon && colon > m->key && m->kind == CR_NODE_NULL && !*m->text &&
              !m->quoted) {
-        cr_error(r->diag, m->key_pos, CR_E_SYNTAX, "no blank after ':' in '%s'",
+        cr_error(r->diag, m->key_pos, CR_E_SYNTAX, "no space after ':' in '%s'",
                  cr_quote(r->arena, m->key, strlen(m->key)));
         cr_hint(r->diag, "write '%.*s: %s'", (int)(colon - m->key), m->key,
                 colon + 1);
@@ -504,15 +502,15 @@ static bool yaml_duplicate(struct reader *r, const struct cr_node *map,
 
     if (!old || strcmp(key, "<<") == 0)
         return false;
-    cr_error(r->diag, pos, CR_E_DUPLICATE_KEY, "key '%s' stands twice",
+    cr_error(r->diag, pos, CR_E_DUPLICATE_KEY, "duplicate key '%s'",
              cr_quote(r->arena, key, strlen(key)));
     cr_note(r->diag, "first at %s:%d:%d", old->key_pos.src->name,
             old->key_pos.line, old->key_pos.col);
     return true;
 }
 
-/* Puts the members of `from` where `<<` stands, but those that the map has
- * itself: these keep their value, and take the place if they come later. */
+/* Inserts the members of `from` at the position of `<<`, except keys that the
+ * map itself has: these keep their value, and move there if they come later. */
 static struct cr_node **yaml_merge_from(struct reader *r, struct cr_node *map,
                                         const struct cr_node *from,
                                         struct cr_node **at)
@@ -560,11 +558,11 @@ static void yaml_merge_keys(struct reader *r, struct cr_node *map)
                 at = yaml_merge_from(r, map, one, at);
             else
                 cr_error(r->diag, one->pos, CR_E_FORM,
-                         "'<<' takes a map or a list of maps, found %s",
+                         "'<<': found %s, expected a map or a list of maps",
                          cr_node_what(r->arena, one));
         if (m->kind != CR_NODE_LIST)
             cr_error(r->diag, m->pos, CR_E_FORM,
-                     "'<<' takes a map or a list of maps, found %s",
+                     "'<<': found %s, expected a map or a list of maps",
                      cr_node_what(r->arena, m));
     }
 }
@@ -573,8 +571,7 @@ static bool yaml_is_key(struct reader *r)
 {
     if (r->event.type == YAML_SCALAR_EVENT && !r->event.data.scalar.tag)
         return true;
-    cr_error(r->diag, yaml_event_pos(r), CR_E_SYNTAX,
-             "a key must be a plain word");
+    cr_error(r->diag, yaml_event_pos(r), CR_E_SYNTAX, "a key must be a scalar");
     if (r->event.type == YAML_ALIAS_EVENT)
         cr_hint(r->diag, "a pattern that begins with * needs quotes: \"*%s\"",
                 (const char *)r->event.data.alias.anchor);
@@ -627,7 +624,8 @@ static struct cr_node *yaml_map(struct reader *r, int depth)
     return node;
 }
 
-/* The node that the current event begins; NULL once nothing can follow. */
+/* The node that starts at the current event; NULL after an error that stops
+ * reading. */
 static struct cr_node *yaml_node(struct reader *r, int depth)
 {
     struct cr_node *node = NULL;
@@ -676,7 +674,7 @@ static struct cr_node *yaml_document(struct reader *r)
     if (r->event.type == YAML_STREAM_END_EVENT)
         return node;
     cr_error(r->diag, yaml_event_pos(r), CR_E_SYNTAX,
-             "a second document, expected one per file");
+             "found a second document, expected one per file");
     return NULL;
 }
 

@@ -1,10 +1,9 @@
 /*
- * YAML text to nodes.
+ * Parsing of YAML into nodes.
  *
- * Places: a scalar's pos is that of its first character. The pos of a block
- * scalar (| and >) is its first content line, also if that is empty, and the
- * column where its content begins: line k of a literal's text stands at
- * (pos.line + k, pos.col).
+ * The pos of a scalar is that of its first character. The pos of a block scalar
+ * (| and >) is its first content line, even if empty, and the column where its
+ * content begins: line k of a literal is at (pos.line + k, pos.col).
  */
 #ifndef CR_CONF_YAML_H
 #define CR_CONF_YAML_H
@@ -17,16 +16,15 @@
 
 /* The bytes [from, to) of a source as one node, which may have a tag; an
  * empty text gives a null node. NULL after a syntax error. All other problems
- * are reported too, but leave a node to go on with. Both mean errors in
- * diag. */
+ * are reported too, but return a node with which reading continues. */
 struct cr_node *cr_yaml_read(struct cr_arena *arena, struct cr_diag *diag,
                              const struct cr_source *src, size_t from,
                              size_t to);
 
-/* The place of bytes [at, at + len) of a source. */
+/* The position of bytes [at, at + len) of a source. */
 struct cr_pos cr_pos_at(const struct cr_source *src, size_t at, size_t len);
 
-/* A syntax error in libyaml's words and byte offsets, reported in ours. */
+/* Reports a syntax error of libyaml, given by its texts and byte offsets. */
 struct cr_yaml_error {
     const struct cr_source *src;
     size_t from, to;               /* the bytes that were read */

@@ -1,9 +1,9 @@
 /*
- * libyaml's syntax errors in words that name the mistake.
+ * Translates the syntax errors of libyaml into their likely cause.
  *
- * libyaml reports where its grammar gave up; people want the slip of the pen
- * that led there. Each function below knows one family of libyaml's messages
- * and looks at the text around the place for the usual cause.
+ * libyaml reports where its grammar failed, which is often after the actual
+ * error. Each function below handles one family of its messages and examines
+ * the text around the position for the usual cause.
  */
 #include <ctype.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static bool syntax_report(struct cr_diag *d, const struct cr_yaml_error *e,
     return cr_error(d, cr_pos_at(e->src, at, len), CR_E_SYNTAX, "%s", what);
 }
 
-/* `key:value` at the beginning of a line (behind dashes); not a URL. */
+/* `key:value` at the beginning of a line (after dashes); not a URL. */
 static bool syntax_no_blank(struct cr_diag *d, const struct cr_yaml_error *e,
                             struct span line)
 {
@@ -82,13 +82,13 @@ static bool syntax_no_blank(struct cr_diag *d, const struct cr_yaml_error *e,
     if (at == key || at + 1 >= line.end || text[at] != ':' ||
         text[at + 1] == ' ' || text[at + 1] == '/')
         return false;
-    syntax_report(d, e, at, 1, "no blank after ':'");
+    syntax_report(d, e, at, 1, "no space after ':'");
     cr_hint(d, "write '%s: %s'", cr_quote(d->arena, text + key, at - key),
             cr_quote(d->arena, text + at + 1, line.end - at - 1));
     return true;
 }
 
-/* The word at `at`, up to a blank or a mark of flow style. */
+/* The word at `at`, up to a space or an indicator of flow style. */
 static const char *syntax_word(struct cr_diag *d, const struct cr_yaml_error *e,
                                size_t at, size_t *len)
 {
@@ -165,7 +165,7 @@ static bool syntax_colon(struct cr_diag *d, const struct cr_yaml_error *e)
         if (at - line.at > deep) {
             syntax_report(d, e, at, e->problem_at - at, "wrong indentation");
             cr_hint(d,
-                    "the line above has a value already; expected column "
+                    "the line above already has a value; expected column "
                     "%zu",
                     deep + 1);
             return false;
@@ -188,7 +188,7 @@ static bool syntax_token(struct cr_diag *d, const struct cr_yaml_error *e)
 
     if (c == '\t' || strstr(e->problem, "tab"))
         return syntax_report(d, e, e->problem_at, 1,
-                             "a tab in the indentation, expected blanks");
+                             "found a tab in the indentation, expected spaces");
     word = syntax_word(d, e, e->problem_at, &len);
     syntax_report(d, e, e->problem_at, len,
                   cr_strf(d->arena, "a word cannot begin with '%c'", c));
@@ -205,7 +205,7 @@ static bool syntax_flow(struct cr_diag *d, const struct cr_yaml_error *e)
     char close = strchr(e->problem, '}') ? '}' : ']';
 
     if (at > e->from && at < e->to && text[at] == '{' && text[at - 1] == '$') {
-        syntax_report(d, e, at - 1, 2, "'${' is not the form of a variable");
+        syntax_report(d, e, at - 1, 2, "'${' does not begin a variable");
         cr_hint(d, "write $x or $(x)");
         return false;
     }
@@ -225,7 +225,7 @@ static bool syntax_quote(struct cr_diag *d, const struct cr_yaml_error *e)
 {
     if (strstr(e->problem, "escape")) {
         syntax_report(d, e, e->problem_at, 2, "unknown escape in \"...\"");
-        cr_hint(d, "inside '...' a backslash is just itself");
+        cr_hint(d, "inside '...' a backslash has no special meaning");
         return false;
     }
     return syntax_report(d, e, e->context_at, 1, "unclosed quote");
@@ -267,15 +267,15 @@ static bool syntax_key(struct cr_diag *d, const struct cr_yaml_error *e)
 
     if (c == ']' || c == '}')
         return syntax_report(d, e, at, 1,
-                             cr_strf(d->arena, "'%c' closes nothing", c));
+                             cr_strf(d->arena, "unmatched '%c'", c));
     if (at > first) {
-        syntax_report(d, e, at, 1, "text behind the end of a value");
-        cr_hint(d, "a quote inside the text? '' stands for one in '...'");
+        syntax_report(d, e, at, 1, "unexpected text after the end of a value");
+        cr_hint(d, "for a quote inside '...' write ''");
         return false;
     }
     if (c == '-' && at + 1 < e->to && text[at + 1] == ' ') {
-        syntax_report(d, e, at, 1, "'- ' where a key is expected");
-        cr_hint(d, "dashes of one list stand in the same column");
+        syntax_report(d, e, at, 1, "found '- ', expected a key");
+        cr_hint(d, "the dashes of a list must be in the same column");
         return false;
     }
     if (syntax_above(e, line, &above) && syntax_no_blank(d, e, above))
@@ -334,15 +334,15 @@ bool cr_yaml_error(struct cr_diag *d, const struct cr_yaml_error *e)
             return table[i].say(d, e);
     if (strstr(e->problem, "block sequence entries")) {
         syntax_report(d, e, e->problem_at, 1,
-                      "'- ' cannot stand behind a key on its line");
+                      "'- ' is not allowed after a key on the same line");
         cr_hint(d, "begin a new line for it, or write [a, b]");
         return false;
     }
     if (strstr(e->problem, "<document start>")) {
         syntax_report(d, e, e->problem_at, 1,
-                      "text behind the end of the "
+                      "unexpected text after the end of the "
                       "config");
-        cr_hint(d, "all keys at the top begin in the same column");
+        cr_hint(d, "all top-level keys must begin in the same column");
         return false;
     }
     if (strstr(e->problem, "node content"))

@@ -1,10 +1,9 @@
 /*
- * The resolved config as text that reads as the same tree again.
+ * The resolved config as YAML from which the same tree is read.
  *
- * Short lists and maps stand on one line, the rest in block style. Strings
- * are quoted only where they would read as something else; '$' is doubled
- * where it would begin a variable. With `full`, arguments and keys that have
- * a default and are not given are added from the option tables.
+ * Short lists and maps are on one line, others in block style. Strings are
+ * quoted only if they would read as another value; '$' is doubled if it would
+ * begin a variable. With `full`, defaults of the option tables are added.
  */
 #include <ctype.h>
 #include <string.h>
@@ -25,7 +24,7 @@ struct printer {
 static void print_members(struct printer *p, const struct cr_node *node,
                           int indent);
 
-/* A '$' before what would make a variable or expression of it is doubled. */
+/* Doubles each '$' that would begin a variable or expression. */
 static const char *print_dollars(struct cr_arena *arena, const char *text)
 {
     struct cr_buf buf = { .arena = arena };
@@ -57,7 +56,7 @@ static bool print_plain_list(const struct cr_node *node)
     return node->kind == CR_NODE_LIST;
 }
 
-/* What stands on the line of its key; NULL if it needs lines of its own. */
+/* The text on the line of the key; NULL if the node needs lines of its own. */
 static const char *print_line(struct printer *p, const struct cr_node *node)
 {
     const char *text;
@@ -104,7 +103,7 @@ static void print_value(struct printer *p, const struct cr_node *node,
         cr_buf_char(&p->buf, '\n');
         return;
     }
-    /* the first member stands behind the dash */
+    /* the first member follows the dash */
     if (!in_list) {
         cr_buf_char(&p->buf, '\n');
         for (int i = 0; i < indent; i++)
@@ -113,7 +112,7 @@ static void print_value(struct printer *p, const struct cr_node *node,
     print_members(p, node, indent);
 }
 
-/* The first line's indentation stands there already. */
+/* The indentation of the first line is already written. */
 static void print_members(struct printer *p, const struct cr_node *node,
                           int indent)
 {
@@ -148,7 +147,7 @@ const char *cr_config_yaml(struct cr_config *config, bool origin, bool full)
     return root->child ? cr_buf_text(&p.buf) : "{}\n";
 }
 
-/* What a run's identity leaves out: where it writes and when it ends. */
+/* Keys that the hash of a run ignores: where it writes and when it ends. */
 static void print_drop(struct cr_node *map, const char *const *keys)
 {
     struct cr_node **p = map && map->kind == CR_NODE_MAP ? &map->child : NULL;

@@ -207,7 +207,7 @@ END
     why="the loss is finite, but its gradient times the loss scale 1e+30 is not"
     run -2 --separate-stderr "$CELLRUN" train c.yaml -o a -q amp.level=O2 \
         'amp.loss_scale={FixedLossScaleManager: {loss_scale: 1e39}}'
-    [[ $stderr == *"found the number 1e39"*"the largest is 3.4028"* ]]
+    [[ $stderr == *"found the number 1e39"*"the maximum is 3.4028"* ]]
     run -0 --separate-stderr "$CELLRUN" train c.yaml -o a -q amp.level=O2 \
         'amp.loss_scale={FixedLossScaleManager: {loss_scale: 1e30}}'
     [[ $stderr == *"warning: the network was not trained"*"$why"* ]]

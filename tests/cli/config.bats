@@ -126,7 +126,7 @@ END
         network.2.out_channels=6
     [[ "$output" == *"out_channels: 5"*"6"* ]]
     run -2 --separate-stderr "$CELLRUN" config named.yaml network.fd.out_channels=5
-    [[ "$stderr" == *"'fd' is no member of a list of 3"*"did you mean 'fc'?"* ]]
+    [[ "$stderr" == *"'fd' is not a member of a list of 3"*"did you mean 'fc'?"* ]]
     run -2 --separate-stderr "$CELLRUN" config named.yaml network.other=ReLU
     [[ "$stderr" == *"members are 0 to 2"* ]]
 }

@@ -147,5 +147,5 @@ setup() {
         '  cells: {f: {Dense: {out_channels: 1e15}}}' \
         '  construct: return f(x)' >big.yaml
     run -2 --separate-stderr "$CELLRUN" check big.yaml
-    [[ $stderr == *"the largest is 2147483648"$'\n'* ]]
+    [[ $stderr == *"the maximum is 2147483648"$'\n'* ]]
 }

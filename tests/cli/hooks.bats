@@ -323,9 +323,9 @@ YAML
     run -6 "$CELLRUN" ckpt diff bare with
     [[ "$output" != *"none differs"* ]]
     run -2 --separate-stderr "$CELLRUN" train small.yaml '~watch.halve'
-    [[ "$stderr" == *"'halve' is no member of a list of 2"*"did you mean 'half'?"* ]]
+    [[ "$stderr" == *"'halve' is not a member of a list of 2"*"did you mean 'half'?"* ]]
     run -2 --separate-stderr "$CELLRUN" train small.yaml watch.other.enabled=false
-    [[ "$stderr" == *"'other' is no member of a list of 2"* ]]
+    [[ "$stderr" == *"'other' is not a member of a list of 2"* ]]
 }
 
 @test "summary: which cells have hooks, and what is not fused for them" {

@@ -46,7 +46,7 @@ setup() {
 
 @test "a flag without its value" {
     run -2 --separate-stderr "$CELLRUN" config c.yaml --get
-    [[ "$stderr" == *"the flag '--get' needs a value: text"* ]]
+    [[ "$stderr" == *"flag '--get' without a value, expected text"* ]]
 }
 
 @test "a flag with a wrong value" {
@@ -70,7 +70,7 @@ found 'many', expected an integer from 0 to 4096 [E0005]" ]
     [[ "$stderr" == *"check: found no operand, expected at least one"* ]]
     [[ "$stderr" == *"usage: cellrun check FILE..."* ]]
     run -2 --separate-stderr "$CELLRUN" version 1
-    [[ "$stderr" == *"version: found more operands than it takes (0)"* ]]
+    [[ "$stderr" == *"version: found more operands than the maximum of 0"* ]]
 }
 
 @test "flags may be anywhere, -- ends them, - is standard input" {

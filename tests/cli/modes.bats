@@ -76,9 +76,9 @@ END
     [[ $stderr == *"mode: found 'eval', expected predict or train"* ]]
     run -2 --separate-stderr "$CELLRUN" check c.yaml \
         'freeze={predict_mode: nrm}'
-    [[ $stderr == *"pattern 'nrm' matches no cell"*"nearest: norm"* ]]
+    [[ $stderr == *"pattern 'nrm' matches no cell"*"closest: norm"* ]]
     run -2 --separate-stderr "$CELLRUN" check c.yaml loss.mode=predict
-    [[ $stderr == *"'mode' cannot stand beside CrossEntropyLoss"* ]]
+    [[ $stderr == *"'mode' is not allowed next to CrossEntropyLoss"* ]]
 }
 
 @test "mode: summary shows it" {

@@ -505,7 +505,7 @@ END
         network.cells.n=MoreNoise
     run -2 --separate-stderr "$CELLRUN" summary many.yaml \
         'blocks={Noise: {construct: return x}}'
-    [[ "$stderr" == *"'Noise' is a type already"* ]]
+    [[ "$stderr" == *"'Noise' is already a type"* ]]
 }
 
 # ---- from a checkpoint

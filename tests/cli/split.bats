@@ -200,13 +200,13 @@ EOF
     said '{train: 500}' 2 "split.train is larger than the number of samples, 200"
     said '{train: 2 epochs}' 2 "split.train: expected a number of samples, a fraction or a percentage"
     said '{train: 1.8}' 2 \
-        "train': found the number 1.8, expected a fraction below 1 or a whole number of samples [E0006]"
+        "train': found the number 1.8, expected a fraction below 1 or a number of samples [E0006]"
     said '{eval: -0.5}' 2 \
-        "eval': found the number -0.5, expected a fraction below 1 or a whole number of samples [E0006]"
-    said '{test: -20%}' 2 "expected a fraction below 1 or a whole number of samples [E0006]"
-    said '{eval_from_train: 2.5 samples}' 2 "expected a fraction below 1 or a whole number of samples [E0006]"
+        "eval': found the number -0.5, expected a fraction below 1 or a number of samples [E0006]"
+    said '{test: -20%}' 2 "expected a fraction below 1 or a number of samples [E0006]"
+    said '{eval_from_train: 2.5 samples}' 2 "expected a fraction below 1 or a number of samples [E0006]"
     run -2 --separate-stderr "$CELLRUN" check t.yaml dataset.split.eval_from_train=2.5
-    [[ $stderr == *"found the number 2.5, expected a fraction below 1 or a whole number of samples [E0006]"* ]]
+    [[ $stderr == *"found the number 2.5, expected a fraction below 1 or a number of samples [E0006]"* ]]
     said '{eval_from_train: 20.0}' 0 ""
     table '{train: 0.8, test: 0.2}'
     sed -i 's/^dataset:/&\n  test: {CSVDataset: {dataset_files: visits.csv}}/' t.yaml

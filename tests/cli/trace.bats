@@ -230,7 +230,7 @@ END
 @test "--wrt and --sens that will not do" {
     set -- "$CELLRUN" trace net.yaml "${feed[@]}" --grad
     run -2 --separate-stderr "$@" --wrt fc.wieght
-    [[ "$stderr" == *"pattern 'fc.wieght' matches no column or parameter"*"nearest: fc.weight"* ]]
+    [[ "$stderr" == *"pattern 'fc.wieght' matches no column or parameter"*"closest: fc.weight"* ]]
     run -2 --separate-stderr "$@" --wrt 1
     [[ "$stderr" == *"found input 1, expected 0 to 0: the network has 1 input [E0501]"* ]]
     run -2 --separate-stderr "$@" --wrt label

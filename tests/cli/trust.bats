@@ -295,7 +295,7 @@ models+='|summary|ckpt load-report'
     watched "$CELLRUN" "$@"
     [ "$status" -eq 4 ]
     [[ $output == *"command 'touch canary/command-ran' is not allowed"* ]]
-    [[ $output == *"~run.exec_on_eval removes it"* ]]
+    [[ $output == *"use ~run.exec_on_eval to remove it"* ]]
     harmless
     watched "$CELLRUN" "$@" '~run.exec_on_eval'
     [ "$status" -eq 0 ]

@@ -252,7 +252,7 @@ evaluated() {
     done
     for at in netwrk:network los:loss loss.x:loss; do
         run -2 "$CELLRUN" check net.yaml "watch=[{at: ${at%:*}}]"
-        [[ "$output" == *"nearest: ${at#*:}"* ]]
+        [[ "$output" == *"closest: ${at#*:}"* ]]
     done
     run -2 "$CELLRUN" check net.yaml 'watch=[{at: a, in: eval, what: grad}]'
     [[ "$output" == *"gradients exist in training alone"* ]]

@@ -113,20 +113,21 @@ static const struct pair wrong[] = {
     { "$l.3", "t:3:4: error: undefined variable '$l.3' [E0010]" },
     { "$i.txt", "t:3:4: error: undefined variable '$i.txt' [E0010]" },
     { "$(1 + x)", "t:3:10: error: undefined variable '$x' [E0010]" },
-    { "${i}", "t:3:4: error: '${' is not the form of a variable [E0011]" },
-    { "a $l", "t:3:6: error: a list cannot stand in the middle of a text "
+    { "${i}", "t:3:4: error: '${' does not begin a variable [E0011]" },
+    { "a $l", "t:3:6: error: a list cannot be part of a longer text "
               "[E0011]" },
     { "$(1 +)", "t:3:9: error: a value is missing in '1 +' [E0011]" },
     { "$()", "t:3:6: error: a value is missing in '' [E0011]" },
     { "$(1 2)", "t:3:8: error: expected an operator in '1 2' [E0011]" },
     { "$((1)", "t:3:4: error: unclosed '$(' [E0001]" },
     { "'$(1'", "t:3:5: error: unclosed '$(' [E0011]" },
-    { "$(1a)", "t:3:6: error: '1a' is no number in '1a' [E0011]" },
+    { "$(1a)", "t:3:6: error: '1a' is not a number in '1a' [E0011]" },
     { "'$(\"a)'", "t:3:5: error: unclosed '$(' [E0011]" },
     { "$(1 if true)", "t:3:15: error: expected 'else' in '1 if true' "
                       "[E0011]" },
-    { "$($i)", "t:3:6: error: inside $(...) a name has no '$' in '$i' "
-               "[E0011]" },
+    { "$($i)",
+      "t:3:6: error: names inside $(...) are written without '$' in '$i' "
+      "[E0011]" },
     { "$(1 / 0)", "t:3:6: error: division by zero [E0011]" },
     { "$(1 % 0.0)", "t:3:6: error: division by zero [E0011]" },
     { "$(9223372036854775807 + 1)", "t:3:6: error: the result is too large "
@@ -134,7 +135,7 @@ static const struct pair wrong[] = {
     { "$(3 ** 99)", "t:3:6: error: the result is too large for an integer of "
                     "64 bits [E0011]" },
     { "$(10.0 ** 999)", "t:3:6: error: the result is too large [E0011]" },
-    { "$((-8) ** 0.5)", "t:3:6: error: the result is no number [E0011]" },
+    { "$((-8) ** 0.5)", "t:3:6: error: the result is not a number [E0011]" },
     { "$(int(1e30))", "t:3:6: error: the result is too large for an integer "
                       "of 64 bits [E0011]" },
     { "$(1 + 'a')", "t:3:10: error: found 'a', expected a number [E0011]" },
@@ -144,18 +145,19 @@ static const struct pair wrong[] = {
                        "false [E0011]" },
     { "$(1 < 'a')", "t:3:10: error: cannot compare the number 1 with 'a' "
                     "[E0011]" },
-    { "$(log2(0))", "t:3:6: error: log2 takes a number above 0 [E0011]" },
+    { "$(log2(0))", "t:3:6: error: log2: expected a number above 0 [E0011]" },
     { "$(lenn(l))", "t:3:6: error: unknown function 'lenn' [E0011]" },
-    { "$(len())", "t:3:6: error: len takes 1 argument, found 0 [E0011]" },
-    { "$(env('CR_TEST_NONE'))", "t:3:6: error: the environment has no "
-                                "'CR_TEST_NONE', and there is no default "
-                                "[E0011]" },
+    { "$(len())", "t:3:6: error: len: expected 1 argument, found 0 [E0011]" },
+    { "$(env('CR_TEST_NONE'))",
+      "t:3:6: error: environment variable "
+      "'CR_TEST_NONE' is not set, and there is no default "
+      "[E0011]" },
     { "$(len(3))", "t:3:10: error: found the number 3, expected a list, a map "
                    "or a string [E0011]" },
     { "$(env(3))", "t:3:10: error: found the number 3, expected the name of a "
                    "variable [E0011]" },
-    { "$(env('a', 'b', 'c'))", "t:3:6: error: env takes 1 or 2 arguments, "
-                               "found 3 [E0011]" },
+    { "$(env('a', 'b', 'c'))", "t:3:6: error: env: expected 1 or 2 "
+                               "arguments, found 3 [E0011]" },
     { "$(max(s))", "t:3:10: error: found 'ab', expected several numbers or a "
                    "list [E0011]" },
     { "$(max(m.n))", "t:3:10: error: found 'x', expected numbers in the list "
@@ -204,10 +206,10 @@ static const struct pair trees[] = {
     { "{x: $run.name, run: {name: a$$b, dir: $run.name/c}, y: $run.dir}",
       "{x: a$b, run: {name: a$b, dir: a$b/c}, y: a$b/c}" },
     { "network: [{ReLU: , repeat: -1}]",
-      "t:1:28: error: 'repeat': found the number -1, expected an integer from "
-      "0 on [E0005]" },
+      "t:1:28: error: 'repeat': found the number -1, expected an integer of "
+      "at least 0 [E0005]" },
     { "network: {a: {ReLU: , repeat: 2}}",
-      "t:1:23: error: 'repeat' stands on members of a list only [E0009]" },
+      "t:1:23: error: 'repeat' is allowed in members of a list only [E0009]" },
     { "network: [{ReLU: , when: 1}]",
       "t:1:26: error: 'when': found the number 1, expected true or false "
       "[E0005]" },
@@ -218,10 +220,10 @@ static const struct pair trees[] = {
       "t:1:28: error: variables, repeats and blocks make more than 100000 "
       "values [E0017]" },
     { "vars: [$x]\na: 1",
-      "t:1:7: error: 'vars' is a map of names and values, found a list "
+      "t:1:7: error: 'vars': found a list, expected a map of names and values "
       "[E0005]" },
-    { "vars: [1]\n", "t:1:7: error: 'vars' is a map of names and values, "
-                     "found a list [E0005]" },
+    { "vars: [1]\n", "t:1:7: error: 'vars': found a list, expected a "
+                     "map of names and values [E0005]" },
 };
 
 static void test_circle(void)
@@ -230,7 +232,7 @@ static void test_circle(void)
 
     conf_load(&diag, "vars: {a: $b, b: 'x$(c)', c: $a}\nseed: $a\n", NULL);
     same(conf_messages(&diag),
-         "t:1:30: error: '$a' is defined by itself [E0010]\n"
+         "t:1:30: error: variable '$a' refers to itself [E0010]\n"
          "    1 | vars: {a: $b, b: 'x$(c)', c: $a}\n"
          "      |                              ^^\n"
          "   a: $b      (t:1)\n"
@@ -238,7 +240,7 @@ static void test_circle(void)
          "   c: $a      (t:1)\n",
          "a circle of variables is shown once, with its members");
     ok(strstr(conf_tree("vars: {a: 1}\nrun: {name: $run.name}", NULL),
-              "defined by itself"),
+              "refers to itself"),
        "a built-in name must not need itself");
 }
 
@@ -276,11 +278,11 @@ static void test_limits(void)
     cr_buf_str(&nots, "true)");
     cr_buf_str(&ands, ")");
     cr_buf_str(&ifs, ")");
-    ok(strstr(conf_tree(nots.text, NULL), "nested too deep"),
+    ok(strstr(conf_tree(nots.text, NULL), "nested too deeply"),
        "hundreds of not are refused");
     ok(strstr(conf_tree(ands.text, NULL), "too many operators"),
        "hundreds of and and or too");
-    ok(strstr(conf_tree(ifs.text, NULL), "nested too deep"),
+    ok(strstr(conf_tree(ifs.text, NULL), "nested too deeply"),
        "and hundreds of if");
     for (int i = 0; i < 2000; i++) {
         cr_buf_str(&sum, i ? "+1" : "v: $(1");
@@ -297,7 +299,7 @@ static void test_limits(void)
        "a long chain of variables is refused");
     ok(strstr(conf_tree(sum.text, NULL), "too many operators"),
        "a sum of thousands is refused");
-    ok(strstr(conf_tree(nest.text, NULL), "nested too deep"),
+    ok(strstr(conf_tree(nest.text, NULL), "nested too deeply"),
        "so are thousands of parentheses");
 }
 

@@ -69,14 +69,16 @@ static const struct {
     { "a: []", "a: !append []", "{a: []}" },
     { "z: 1", "a: !append [3]", "{z: 1, a: [3]}" },
     { "a: [1]", "b: {c: !delete }",
-      "b:1:5: error: there is no 'c' to remove [E0004]" },
+      "b:1:5: error: key 'c' to remove not found [E0004]" },
     { "a: 1", "a: [!delete ]",
-      "b:1:5: error: !delete stands behind a key, not in a list [E0009]" },
+      "b:1:5: error: !delete is allowed as the value of a key only, not in a "
+      "list [E0009]" },
     { "a: 1", "a: !append [2]",
-      "b:1:4: error: !append needs a list below it, found the number 1 "
+      "b:1:4: error: !append extends a list of a base config, but found the "
+      "number 1 there "
       "[E0009]" },
     { "a: [1]", "a: !append {}",
-      "b:1:4: error: !append stands before an empty map, it can only extend a "
+      "b:1:4: error: !append is not allowed before an empty map: it extends a "
       "list [E0009]" },
     /* steps and epochs */
     { "train: {epochs: 3}", "train: {steps: 5}", "{train: {steps: 5}}" },
@@ -128,34 +130,33 @@ static const struct {
     { "network: {a: Foo}", "network.b=Bar", "{network: {a: Foo, b: Bar}}" },
     /* mistakes */
     { "a: 1", "a",
-      "command line, argument 3: error: an assignment is "
-      "key=value or ~key [E0501]" },
+      "command line, argument 3: error: expected an assignment: key=value "
+      "or ~key [E0501]" },
     { "a: 1", "=3",
-      "command line, argument 3: error: an assignment is "
-      "key=value or ~key, with dots in the key [E0501]" },
+      "command line, argument 3: error: expected an assignment: key=value "
+      "or ~key, with dots between keys [E0501]" },
     { "a: 1", "a..b=3",
-      "command line, argument 3: error: an assignment is "
-      "key=value or ~key, with dots in the key [E0501]" },
+      "command line, argument 3: error: expected an assignment: key=value "
+      "or ~key, with dots between keys [E0501]" },
     { "a: 1", "x=1\na.b=3",
-      "command line, argument 4: error: there is no 'b' "
-      "in the number 1 [E0004]" },
+      "command line, argument 4: error: 'b' not found in the number 1 "
+      "[E0004]" },
     { "a: 1", "a.b.c=3",
-      "command line, argument 3: error: there is no 'b' in "
-      "the number 1 [E0004]" },
+      "command line, argument 3: error: 'b' not found in the number 1 "
+      "[E0004]" },
     { "a: [1]", "a.1=3",
-      "command line, argument 3: error: '1' is no member "
-      "of a list of 1 [E0004]" },
+      "command line, argument 3: error: '1' is not a member of a list of 1 "
+      "[E0004]" },
     { "a: [1]", "a.x=3",
-      "command line, argument 3: error: 'x' is no member "
-      "of a list of 1 [E0004]" },
+      "command line, argument 3: error: 'x' is not a member of a list of 1 "
+      "[E0004]" },
     { "a: 1", "~b",
-      "command line, argument 3: error: there is no 'b' to "
-      "remove [E0004]" },
+      "command line, argument 3: error: key 'b' to remove not found [E0004]" },
     { "a: 1", "base=b.yaml",
-      "command line, argument 3: error: 'base' stands in files only; further "
-      "files may be named on the command line [E0501]" },
+      "command line, argument 3: error: 'base' is allowed in files only; "
+      "name further files on the command line [E0501]" },
     { "vars: {width: 1}\na: $width", "vars.widht=2",
-      "command line, argument 3: error: nothing uses the variable 'widht' "
+      "command line, argument 3: error: variable 'widht' is not used "
       "[E0010]" },
     { "a: $(2 * n.k)", "vars={n: {k: 4}}", "{a: 8}" },
     { "vars: {m: 1, n: $m}\na: $n", "vars.m=4", "{a: 4}" },
@@ -166,7 +167,7 @@ static const struct {
       "command line, argument 3: error: undefined variable "
       "'$x' [E0010]" },
     { "network: {abc: {Foo: {x: 1}}}", "network.abd.x=2",
-      "command line, argument 3: error: there is no 'abd' in the network here "
+      "command line, argument 3: error: 'abd' not found in the network here "
       "[E0004]" },
 };
 
@@ -216,8 +217,7 @@ static void test_bases(void)
     config = cr_config_load(&conf_mem, &diag,
                             &(struct cr_config_from){ .files = path });
     same(conf_first(&diag),
-         "CELLRUN_SET:2:2: error: there is no 'q' to "
-         "remove [E0004]",
+         "CELLRUN_SET:2:2: error: key 'q' to remove not found [E0004]",
          "its lines are counted");
     unsetenv("CELLRUN_SET");
 
@@ -226,9 +226,9 @@ static void test_bases(void)
     path[0] = cr_path_join(&conf_mem, folder, "x.yaml");
     cr_config_load(&conf_mem, &diag, &(struct cr_config_from){ .files = path });
     text = conf_messages(&diag);
-    ok(strstr(text, "y.yaml:1:18: error: the file has itself as base") &&
-           strstr(text, "x.yaml, which has as base\n") &&
-           strstr(text, "y.yaml, which has as base\n"),
+    ok(strstr(text, "y.yaml:1:18: error: the file is its own base") &&
+           strstr(text, "x.yaml, which has the base\n") &&
+           strstr(text, "y.yaml, which has the base\n"),
        "a circle of bases is shown");
     write_file("x.yaml", "base: [nothere.yaml, 3]\n");
     config = cr_config_load(&conf_mem, &diag,
@@ -260,7 +260,7 @@ static void test_bases(void)
             cr_strf(&conf_mem, "base: [d%d.yaml, d%d.yaml]\n", i - 1, i - 1));
     path[0] = "d12.yaml";
     cr_config_load(&conf_mem, &diag, &(struct cr_config_from){ .files = path });
-    ok(strstr(conf_messages(&diag), "one base too many"),
+    ok(strstr(conf_messages(&diag), "too many base files"),
        "bases do not grow without end");
 }
 
@@ -466,13 +466,13 @@ static void test_forms(void)
          "[E0009]\n"
          "    2 |   - {type: Dropout, p: 0.1}\n"
          "      |      ^^^^ write Dropout: {p: 0.1}\n"
-         "t:4:3: error: no blank after ':' in 'epochs:3 steps:4' [E0001]\n"
+         "t:4:3: error: no space after ':' in 'epochs:3 steps:4' [E0001]\n"
          "    4 |   epochs:3\n"
          "      |   ^^^^^^^ write 'epochs: 3'\n",
          "forms of other programs, both reported");
     same(conf_tree("[1]", NULL),
-         "t:1:1: error: a config is a map of keys, "
-         "found a list [E0009]",
+         "t:1:1: error: found a list, expected a config: a map of keys "
+         "[E0009]",
          "not a map");
     same(conf_tree("blocks: {B: {cells: {a: {Foo: $x}}}}", NULL), "{}",
          "a block that nothing uses is not looked into");

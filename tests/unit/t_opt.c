@@ -178,8 +178,8 @@ static void messages(void)
     same(diag.first->notes,
          "All takes: units p bias maybe rate name note mode sizes mean words "
          "every limit clip raw      (cellrun help All)", "what it takes");
-    complains(&all_about, "{width: 3, units: 3}", CR_E_UNKNOWN_ARGUMENT,
-              "1:2", "'width' of All is called 'units' now", "write 'units'");
+    complains(&all_about, "{width: 3, units: 3}", CR_E_UNKNOWN_ARGUMENT, "1:2",
+              "'width' of All was renamed to 'units'", "write 'units'");
     complains(&all_about, "{p: 1}", CR_E_MISSING_KEY, "0:0",
               "argument 'units' of All is missing", NULL);
     complains(&all_about, "{units: 0}", CR_E_OUT_OF_RANGE, "1:9",
@@ -213,9 +213,10 @@ static void messages(void)
     complains(&all_about, "{units: 1, clip: 3}", CR_E_WRONG_TYPE, "1:18",
               "'clip' of All: found the number 3, expected a map of keys",
               NULL);
-    complains(&named_about, "[3]", CR_E_UNKNOWN_ARGUMENT, "1:1",
-              "the arguments of Named are given by name",
-              "write {Named: {units: 3}} or {Named: {p: ...}}");
+    complains(
+        &named_about, "[3]", CR_E_UNKNOWN_ARGUMENT, "1:1",
+        "Named: found an argument without a name, expected arguments by name",
+        "write {Named: {units: 3}} or {Named: {p: ...}}");
     complains(&none_about, "3", CR_E_UNKNOWN_ARGUMENT, "1:1",
               "None takes no arguments", NULL);
     complains(&none_about, "{a: 3}", CR_E_UNKNOWN_ARGUMENT, "1:2",

@@ -117,7 +117,8 @@ static void errors(void)
     refused(BODY "init: [{match: \"*.bias\", XavierUniform: {}}]\n",
             "parameter 'fc.bias': found (300,)",
             "an initialiser that does not fit");
-    refused(BODY "init: [{One: {}}]\n", "a pattern needs `match` or `of`",
+    refused(BODY "init: [{One: {}}]\n",
+            "found a pattern without `match` and `of`, expected one of them",
             "a rule for nothing");
     refused(BODY "init: [{match: \"*\", of: Dence, One: {}}]\n",
             "of: found 'Dence', expected the type of a cell", "no such cell");

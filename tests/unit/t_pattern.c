@@ -61,25 +61,26 @@ static const struct {
       "[E0014]\n"
       "    1 | p: \"layer1.wieght\"\n"
       "      |    ^^^^^^^^^^^^^^^\n"
-      "   nearest: layer1.weight\n" },
+      "   closest: layer1.weight\n" },
     { "*.weight leyer*.bias /q$/",
       "t:1:14: error: pattern 'leyer*.bias' matches no parameter "
       "[E0014]\n"
       "    1 | p: \"*.weight leyer*.bias /q$/\"\n"
       "      |              ^^^^^^^^^^^\n"
-      "   nearest: layer1.bias layer2.bias\n"
+      "   closest: layer1.bias layer2.bias\n"
       "t:1:26: error: pattern 'q$' matches no parameter [E0014]\n"
       "    1 | p: \"*.weight leyer*.bias /q$/\"\n"
       "      |                          ^^^^\n"
       "   there are: layer1.weight layer1.bias layer2.bias ...\n" },
-    { "/(/", "t:1:4: error: '(' is no regular expression: Unmatched ( or \\( "
-             "[E0009]\n"
-             "    1 | p: \"/(/\"\n"
-             "      |    ^^^^^\n" },
-    { "/(a{1,200}){1,200}/",
-      "t:1:4: error: the pattern is too long, or repeats too often [E0017]\n"
-      "    1 | p: \"/(a{1,200}){1,200}/\"\n"
-      "      |    ^^^^^^^^^^^^^^^^^^^^^\n" },
+    { "/(/",
+      "t:1:4: error: '(' is not a valid regular expression: Unmatched ( or \\( "
+      "[E0009]\n"
+      "    1 | p: \"/(/\"\n"
+      "      |    ^^^^^\n" },
+    { "/(a{1,200}){1,200}/", "t:1:4: error: the pattern is too long or has too "
+                             "many repetitions [E0017]\n"
+                             "    1 | p: \"/(a{1,200}){1,200}/\"\n"
+                             "      |    ^^^^^^^^^^^^^^^^^^^^^\n" },
     { "//", "t:1:4: error: an empty pattern [E0009]\n"
             "    1 | p: \"//\"\n"
             "      |    ^^^^\n" },
@@ -87,7 +88,7 @@ static const struct {
       "t:1:5: error: pattern 'a' matches no parameter [E0014]\n"
       "    1 | p: ['a', {b: 1}]\n"
       "      |     ^^^\n"
-      "   nearest: layer1.bias layer2.bias\n"
+      "   closest: layer1.bias layer2.bias\n"
       "t:1:11: error: 'b' is not a key of a pattern: found 'b', expected "
       "`match` or `of` [E0004]\n"
       "    1 | p: ['a', {b: 1}]\n"
@@ -97,7 +98,7 @@ static const struct {
       "[E0014]\n"
       "    1 | p: {match: layer2.bias, of: Dense}\n"
       "      |            ^^^^^^^^^^^\n"
-      "   nearest: layer1.bias\n" },
+      "   closest: layer1.bias\n" },
     { "{of: [ReLU, GroupNorm]}",
       "t:1:9: error: of: ReLU or GroupNorm matches no parameter [E0014]\n"
       "    1 | p: {of: [ReLU, GroupNorm]}\n"
@@ -113,7 +114,8 @@ static const struct {
       "[E0009]\n"
       "    1 | p: {of: []}\n"
       "      |         ^\n" },
-    { "[{}]", "t:1:5: error: a pattern needs `match` or `of` [E0007]\n"
+    { "[{}]", "t:1:5: error: found a pattern without `match` and `of`, "
+              "expected one of them [E0007]\n"
               "    1 | p: [{}]\n"
               "      |     ^\n" },
 };

@@ -217,11 +217,13 @@ static void sizes(void)
     config_of("dataset: {train: {CharSequenceDataset: {files: a, seq_len: "
               "$vocab.tokens.size}}}\n");
     same(conf_first(&diag),
-         "t:1:60: error: '$vocab.tokens.size' is not known before the data "
-         "are read [E0010]", "the data set itself");
+         "t:1:60: error: '$vocab.tokens.size' comes from the data and "
+         "cannot be used here [E0010]",
+         "the data set itself");
     config_of("vars: {n: $vocab.tokens.size}\ndataset: {train: "
               "{CharSequenceDataset: {files: a, seq_len: $n}}}\n");
-    same(conf_first(&diag), "t:2:60: error: '$n' is defined by itself [E0010]",
+    same(conf_first(&diag),
+         "t:2:60: error: variable '$n' refers to itself [E0010]",
          "in a circle");
     config_of("dataset: {train: {CharSequenceDataset: {files: a, seq_len: 2}}}"
               "\nn: $vocab.text.size\n");

@@ -55,71 +55,78 @@ static const struct pair values[] = {
 };
 
 static const struct pair mistakes[] = {
-    { "a:\n\tb: 1\n", "t:2:1: error: a tab in the indentation, expected "
-                      "blanks [E0001]" },
-    { "a: {b: 1,\n \tc: 2}\n", "t:2:2: error: a tab in the indentation, "
-                               "expected blanks [E0001]" },
-    { "a: x\n\ty\n", "t:2:1: error: a tab in the indentation, expected "
-                     "blanks [E0001]" },
-    { "a: 1\nb:2\nc: 3\n", "t:2:2: error: no blank after ':' [E0001]" },
-    { "lr:2\nc: 3\n", "t:1:3: error: no blank after ':' [E0001]" },
-    { "{a:1}\n", "t:1:2: error: no blank after ':' in 'a:1' [E0001]" },
+    { "a:\n\tb: 1\n", "t:2:1: error: found a tab in the indentation, "
+                      "expected spaces [E0001]" },
+    { "a: {b: 1,\n \tc: 2}\n", "t:2:2: error: found a tab in the "
+                               "indentation, expected spaces [E0001]" },
+    { "a: x\n\ty\n", "t:2:1: error: found a tab in the indentation, "
+                     "expected spaces [E0001]" },
+    { "a: 1\nb:2\nc: 3\n", "t:2:2: error: no space after ':' [E0001]" },
+    { "lr:2\nc: 3\n", "t:1:3: error: no space after ':' [E0001]" },
+    { "{a:1}\n", "t:1:2: error: no space after ':' in 'a:1' [E0001]" },
     { "a: 'it\nb: 1\n", "t:1:4: error: unclosed quote [E0001]" },
     { "a: \"it\n", "t:1:4: error: unclosed quote [E0001]" },
-    { "a: 'it's'\n", "t:1:8: error: text behind the end of a value "
+    { "a: 'it's'\n", "t:1:8: error: unexpected text after the end of a value "
                      "[E0001]" },
     { "a: \"\\d\"\n", "t:1:5: error: unknown escape in \"...\" [E0001]" },
     { "a: [1, 2\nb: 3\n", "t:1:4: error: unclosed '[' [E0001]" },
     { "a: {b: [1, 2}\n", "t:1:13: error: expected ',' or ']' [E0001]" },
     { "a: {b: 1,\n", "t:1:4: error: unclosed '{' [E0001]" },
     { "a: [1, [2],", "t:1:4: error: unclosed '[' [E0001]" },
-    { "a: {b: ${x}}\n", "t:1:8: error: '${' is not the form of a variable "
+    { "a: {b: ${x}}\n", "t:1:8: error: '${' does not begin a variable "
                         "[E0001]" },
     { "a: 1\n  b: 2\n", "t:2:3: error: wrong indentation [E0001]" },
     { "a:\n    b: 1\n  c: 2\n", "t:3:3: error: wrong indentation [E0001]" },
-    { "  a: 1\nb: 2\n", "t:2:1: error: text behind the end of the config "
-                        "[E0001]" },
+    { "  a: 1\nb: 2\n",
+      "t:2:1: error: unexpected text after the end of the config "
+      "[E0001]" },
     { "a: b: c\n", "t:1:5: error: a second key on one line [E0001]" },
     { "a: 1\nword\nb: 2\n", "t:2:1: error: a key without ':' [E0001]" },
-    { "a: - 1\n", "t:1:4: error: '- ' cannot stand behind a key on its line "
-                  "[E0001]" },
-    { "a:\n  - 1\n - 2\n", "t:3:2: error: '- ' where a key is expected "
+    { "a: - 1\n",
+      "t:1:4: error: '- ' is not allowed after a key on the same line "
+      "[E0001]" },
+    { "a:\n  - 1\n - 2\n", "t:3:2: error: found '- ', expected a key "
                            "[E0001]" },
     { "a:\n  - 1\n  b: 2\n", "t:3:3: error: expected '- ' here, or less "
                              "indentation [E0001]" },
     { "a: *.weight\n", "t:1:4: error: '*.weight' begins like an alias "
                        "[E0001]" },
     { "a: [*.b, *.c]\n", "t:1:5: error: '*.b' begins like an alias [E0001]" },
-    { "a: *bias\n", "t:1:4: error: alias '*bias' has no anchor '&bias' "
+    { "a: *bias\n", "t:1:4: error: alias '*bias' without an anchor '&bias' "
                     "before it [E0001]" },
     { "{a:b: *x}\n",
-      "t:1:7: error: alias '*x' has no anchor '&x' before it [E0001]" },
-    { "a: &x [*x]\n", "t:1:8: error: alias '*x' has no anchor '&x' before it "
-                      "[E0001]" },
+      "t:1:7: error: alias '*x' without an anchor '&x' before it [E0001]" },
+    { "a: &x [*x]\n",
+      "t:1:8: error: alias '*x' without an anchor '&x' before it "
+      "[E0001]" },
     { "a: {b: $(max(1, 2))}\n", "t:1:8: error: unclosed '$(' [E0001]" },
     { "a: $$$(1\n", "t:1:4: error: unclosed '$(' [E0001]" },
     { "a: $(1) $(')'\n", "t:1:4: error: unclosed '$(' [E0001]" },
     { "a: $(1 + 2\n", "t:1:4: error: unclosed '$(' [E0001]" },
-    { "a:\n  b\n]\n", "t:3:1: error: ']' closes nothing [E0001]" },
+    { "a:\n  b\n]\n", "t:3:1: error: unmatched ']' [E0001]" },
     { "%YAML 3.0\n---\na: 1\n", "t:1:1: error: found incompatible YAML "
                                 "document [E0001]" },
-    { "*x : 1\n", "t:1:1: error: a key must be a plain word [E0001]" },
-    { "a: {<<: [1]}\n", "t:1:10: error: '<<' takes a map or a list of maps, "
-                        "found the number 1 [E0009]" },
+    { "*x : 1\n", "t:1:1: error: a key must be a scalar [E0001]" },
+    { "a: {<<: [1]}\n",
+      "t:1:10: error: '<<': found the number 1, expected a map or a "
+      "list of maps [E0009]" },
     { "a: @x\n", "t:1:4: error: a word cannot begin with '@' [E0001]" },
-    { "a: 1\nb: 2\na: 3\n", "t:3:1: error: key 'a' stands twice [E0003]" },
-    { "? [a]\n: 1\n", "t:1:3: error: a key must be a plain word [E0001]" },
+    { "a: 1\nb: 2\na: 3\n", "t:3:1: error: duplicate key 'a' [E0003]" },
+    { "? [a]\n: 1\n", "t:1:3: error: a key must be a scalar [E0001]" },
     { "{'': 1}\n", "t:1:2: error: an empty key [E0001]" },
     { "{: 1}\n", "t:1:2: error: a value is missing [E0001]" },
     { "a: !keep {}\n", "t:1:4: error: unknown tag '!keep' [E0001]" },
-    { "a: !!int x\n", "t:1:4: error: tag '!!int' does not fit 'x' [E0005]" },
-    { "a: !delete 3\n", "t:1:4: error: !delete stands before the number 3, "
-                        "it takes no value [E0009]" },
-    { "a: 1\n---\nb: 2\n", "t:2:1: error: a second document, expected one "
-                           "per file [E0001]" },
-    { "a: 1e999\n", "t:1:4: error: 1e999 is too large for a number [E0006]" },
-    { "{a: {<<: 3}}\n", "t:1:10: error: '<<' takes a map or a list of maps, "
-                        "found the number 3 [E0009]" },
+    { "a: !!int x\n", "t:1:4: error: tag '!!int' does not match 'x' [E0005]" },
+    { "a: !delete 3\n",
+      "t:1:4: error: !delete is not allowed before the number 3: "
+      "it takes no value [E0009]" },
+    { "a: 1\n---\nb: 2\n",
+      "t:2:1: error: found a second document, expected one "
+      "per file [E0001]" },
+    { "a: 1e999\n", "t:1:4: error: number 1e999 is too large [E0006]" },
+    { "{a: {<<: 3}}\n",
+      "t:1:10: error: '<<': found the number 3, expected a map or a "
+      "list of maps [E0009]" },
     { "a: \xff\n", "t:1:4: error: byte 0xff is not valid UTF-8 [E0002]" },
     { "a: \xed\xa0\x80\n", "t:1:4: error: byte 0xed is not valid UTF-8 "
                            "[E0002]" },
@@ -128,7 +135,7 @@ static const struct pair mistakes[] = {
     { "a: \"\\0\"\n", "t:1:4: error: a NUL in the text [E0002]" },
     { "\xff\xfe"
       "a",
-      "t:1:1: error: the text is UTF-16, expected UTF-8 [E0002]" },
+      "t:1:1: error: found UTF-16, expected UTF-8 [E0002]" },
 };
 
 static void test_places(void)
