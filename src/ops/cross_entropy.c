@@ -6,9 +6,9 @@
  *   probabilities: a_c = w_c (y_c (1 - e) + e/C)
  *   l = -sum_c a_c lp_c       dl/dx_c = (sum_j a_j) p_c - a_c
  * mean divides by the sum of w_t over labels that are not ignored, or by the
- * number of positions; all labels ignored is 0/0. With `negative`, a label
- * below 0 is no class: its a_c are all 0. With `logs`, lp = x, and the
- * gradient is -a_c alone. Probabilities that come from a network get
+ * number of positions; if all labels are ignored it is 0/0. With `negative`,
+ * all a_c of a label below 0 are 0. With `logs`, lp = x, and the gradient is
+ * -a_c. Labels that are computed by a network get the gradient
  * dl/dy_c = -w_c (1 - e) lp_c. */
 #include "net/op.h"
 #include "net/op_attrs.h"
@@ -23,7 +23,7 @@ enum { X, T };
 
 static const struct cr_opt cross_entropy_opts[] = {
     CR_INT_DEFAULT(struct cr_cross_entropy, axis, 1, -CR_RANK_MAX,
-                   CR_RANK_MAX - 1, "The axis of the classes."),
+                   CR_RANK_MAX - 1, "Axis of the classes."),
     CR_INT_DEFAULT(struct cr_cross_entropy, ignore_index, -100, INT32_MIN,
                    INT32_MAX,
                    "Label value to ignore: such samples contribute "
@@ -34,7 +34,7 @@ static const struct cr_opt cross_entropy_opts[] = {
                     "Label smoothing: the fraction of the target spread evenly "
                     "over all classes."),
     CR_REALS_OPTIONAL(struct cr_cross_entropy, weight, 0, 1e30,
-                      "One weight per class."),
+                      "Weights of the classes."),
     CR_BOOL_DEFAULT(struct cr_cross_entropy, negative, false,
                     "Negative labels are ignored instead of being an error."),
     CR_BOOL_DEFAULT(struct cr_cross_entropy, logs, false,
@@ -69,21 +69,21 @@ static bool cross_entropy_plan(struct cr_op_plan *p)
 
     if (axis < 0 || axis >= x->rank)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "logits %s have no axis %lld for the classes",
+                        "logits: found %s, expected an axis %lld of classes",
                         cr_diag_format(p->arena, x), (long long)o->axis);
     classes = x->dim[axis];
     positions = cr_count(x) / classes;
     if (t->type == CR_REAL) {
         if (!cr_spec_same(x, t))
             return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                            "labels %s do not fit logits %s: float labels "
-                            "are probabilities of the same shape",
+                            "labels: found %s for logits %s, expected the same "
+                            "shape: float labels are probabilities",
                             cr_diag_format(p->arena, t),
                             cr_diag_format(p->arena, x));
     } else {
         if (t->type != CR_I32) {
             cr_error(p->diag, p->pos, CR_E_DTYPE,
-                     "labels are %s, but int32 is needed",
+                     "labels: found %s, expected int32",
                      cr_type_name(t->type));
             cr_note(p->diag, "   write `label: [{TypeCast: {data_type: "
                              "int32}}]` under datapipe");
@@ -91,7 +91,7 @@ static bool cross_entropy_plan(struct cr_op_plan *p)
         }
         if (!ce_fits(p, axis))
             return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                            "labels %s do not fit logits %s: they need its "
+                            "labels: found %s for logits %s, expected their "
                             "shape without axis %d",
                             cr_diag_format(p->arena, t),
                             cr_diag_format(p->arena, x), axis);
@@ -104,7 +104,8 @@ static bool cross_entropy_plan(struct cr_op_plan *p)
     }
     if (o->weight.n > 0 && o->weight.n != classes)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "weight has %d entries, but there are %lld classes",
+                        "weight: found %d entries, expected one for each of "
+                        "%lld classes",
                         o->weight.n, (long long)classes);
     p->out[0] = CR_SCALAR;
     if (o->reduction == CR_NONE) {
@@ -117,8 +118,8 @@ static bool cross_entropy_plan(struct cr_op_plan *p)
         }
     }
     /* probabilities of each class, then value and weight of each position;
-     * then the logarithms where labels are probabilities: of one that is 0
-     * in float32 there is none to be taken later */
+     * then, if labels are probabilities, the log-probabilities, because the
+     * logarithm of a probability that underflowed to 0 is lost */
     p->saved =
         sizeof(cr_real) * (size_t)(cr_count(x) * (t->type == CR_REAL ? 2 : 1) +
                                    2 * positions + 1);
@@ -179,8 +180,9 @@ static int64_t ce_at(const struct ce *c, int64_t position)
     return position / c->inner * c->classes * c->inner + position % c->inner;
 }
 
-/* Probabilities of a position whose classes do not lie together, or come as
- * logarithms; returns logsumexp(x) - top, 0 of logarithms. */
+/* Computes the probabilities of a position whose classes are not contiguous or
+ * are log-probabilities; returns logsumexp(x) - top, or 0 for
+ * log-probabilities. */
 static cr_real ce_probs_apart(const struct ce *c, const cr_real *x, cr_real *p,
                               cr_real *top)
 {
@@ -262,7 +264,7 @@ static void cross_entropy_forward(const struct cr_op_ctx *s)
     out[0] = (cr_real)sum;
 }
 
-/* Of one target, classes together: dx = g w (p - [c = t]). */
+/* Gradient for one label with contiguous classes: dx = g w (p - [c = t]). */
 CR_CLONES static void ce_back_line(int64_t n, const cr_real *p, int64_t t,
                                    cr_real g, cr_real w, bool add, cr_real *dx)
 {
@@ -321,7 +323,7 @@ static void cross_entropy_backward(const struct cr_op_ctx *s)
 
     if (s->dx[X])
         cr_parallel_for(c.positions, 2 * (double)c.classes, &c, ce_back_range);
-    if (s->dx[T]) { /* probabilities may come from a network, too */
+    if (s->dx[T]) { /* labels may be computed by a network, too */
         cr_real *dt = s->dx[T];
         const cr_real *dy = s->dy[0];
         int64_t i, k;

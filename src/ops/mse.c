@@ -1,5 +1,5 @@
 /* mse: l = (x - y)^2, mean over all elements, sum, or as it is.
- * The shapes broadcast against each other as NumPy's do.
+ * The shapes are broadcast as in NumPy.
  * dl/dx = 2 (x - y), dl/dy = -2 (x - y), summed over broadcast dimensions. */
 #include "net/op.h"
 #include "net/op_attrs.h"
@@ -34,7 +34,7 @@ static bool mse_plan(struct cr_op_plan *p)
 
     if (!mse_shape(&p->in[0], &p->in[1], &all))
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "output %s and label %s do not broadcast",
+                        "output %s and label %s cannot be broadcast",
                         cr_diag_format(p->arena, &p->in[0]),
                         cr_diag_format(p->arena, &p->in[1]));
     p->out[0] =
@@ -43,7 +43,7 @@ static bool mse_plan(struct cr_op_plan *p)
     return true;
 }
 
-/* The element of an input that meets element i of the broadcast shape. */
+/* The index in an input for element i of the broadcast shape. */
 static int64_t mse_at(const struct cr_spec *all, const struct cr_spec *in,
                       int64_t i)
 {
