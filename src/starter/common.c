@@ -29,9 +29,9 @@ void cr_starter_head(struct cr_starter *s)
     cr_buf_f(&s->out,
              "# Written by: %s\n"
              "#\n"
-             "#   cellrun check FILE              checks it, estimates the cost\n"
+             "#   cellrun check FILE              checks it, estimates cost\n"
              "#   cellrun train FILE              trains the network\n"
-             "#   cellrun eval --ckpt RUN         evaluates the best checkpoint\n"
+             "#   cellrun eval --ckpt RUN         evaluates the checkpoint\n"
              "#   cellrun predict --ckpt RUN ...  predicts new samples\n"
              "#   cellrun help NAME               explains a key or type\n",
              s->command);
@@ -46,8 +46,8 @@ void cr_starter_split(struct cr_starter *s, const struct cr_starter_facts *f)
 
     if (f->rows < TEST_ROWS)
         cr_buf_f(&s->out,
-                 "  # The split eval (15%%) decides when to stop. There are too "
-                 "few rows for a\n"
+                 "  # The split eval (15%%) decides when to stop. There are "
+                 "too few rows for a\n"
                  "  # test split: estimate the accuracy with cellrun eval "
                  "--kfold 5 FILE.\n"
                  "  split: {train: 0.85, eval: 0.15%s, seed: 1}\n",

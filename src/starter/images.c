@@ -192,7 +192,7 @@ static int64_t images_pipe(struct images *m)
         m->h = m->w = SIDE_TO;
     }
     if (gray)
-        cr_buf_str(b, "    - Grayscale             # the images have no colour\n");
+        cr_buf_str(b, "    - Grayscale             # no image has colour\n");
     cr_buf_f(b,
              "    # Augmentation, in training only. Remove the flip if left "
              "and right matter,\n"

@@ -48,8 +48,8 @@ bool cr_starter_npy(struct cr_starter *s, const char *x, const char *y);
 struct cr_starter_facts {
     bool classifies;
     int64_t rows, classes;
-    int64_t fewest, most;       /* rows of the rarest, the most frequent class */
-    double mean, spread;        /* mean, standard deviation of a numeric target */
+    int64_t fewest, most;       /* rows of the rarest, most frequent class */
+    double mean, spread;        /* numeric target: standard deviation */
     bool images;
     bool flat;                  /* the numeric target is (n,) instead of
                                    (n, 1) */
