@@ -1,14 +1,14 @@
 /*
- * What makes two configs another: the first key whose value differs, of those
- * that a run's ID is made of.
+ * The first difference of two configs, among the keys that determine a run's
+ * ID.
  */
 #ifndef CR_TRAIN_CONFIG_DIFF_H
 #define CR_TRAIN_CONFIG_DIFF_H
 
 #include "conf/config.h"
 
-/* "'optimizer.learning_rate' was 0.05 and is 0.1 now", when `old` is the text
- * of the other one's resolved.yaml; NULL if nothing is found. */
+/* "'optimizer.learning_rate' changed from 0.05 to 0.1", where `old` is the
+ * text of the older run's resolved.yaml; NULL if no key differs. */
 const char *cr_config_diff(struct cr_config *config, const char *old,
                            size_t len);
 

@@ -1,6 +1,6 @@
 /*
- * What a run says while it works: lines on stderr and in log.txt, and on a
- * terminal a bar with rate and time left.
+ * Output of a run: lines on standard error and in log.txt, and on a terminal a
+ * progress bar with speed and remaining time.
  *
  * Lines are the tutorial's: `loss: 2.302088  [  0/938]`, and `Test: ` with
  * ` Accuracy: 83.8%, Avg loss: 0.529534 ` below it. The bar replaces the loss
@@ -24,22 +24,22 @@ struct cr_console {
     struct cr_append_file log; /* log.txt, once it is open */
     struct cr_diag_format show; /* how problems are printed */
     bool bar_shown;
-    double bar_next;        /* not before that time */
+    double bar_next; /* earliest time to draw the bar again */
     int width;
 };
 
-/* The time on a clock that only goes forward, in seconds. */
+/* The time of a monotonic clock, in seconds. */
 double cr_now(void);
 
 void cr_console_open(struct cr_console *console, enum cr_progress style,
                      struct cr_diag_format show);
 
-/* A line for stderr and the log. */
+/* Prints a line to standard error and the log. */
 void cr_console_log(struct cr_console *console, const char *format, ...)
     CR_PRINTF(2, 3);
-/* A line for the log alone. */
+/* Writes a line to the log only. */
 void cr_console_log_file(struct cr_console *console, const char *line);
-/* A line that the bar makes superfluous on the terminal. */
+/* Writes a line to the log, and in the style plain to standard error. */
 void cr_console_detail(struct cr_console *console, const char *format, ...)
     CR_PRINTF(2, 3);
 /* Prints the problems not printed yet. */
@@ -51,7 +51,7 @@ struct cr_bar {
     double loss, rate;      /* samples per second */
     double left;            /* seconds; < 0: not known */
 };
-/* Whether the style has a bar and it is time to draw it again. */
+/* Whether the style has a bar that is due to be drawn again. */
 bool cr_console_bar_due(const struct cr_console *console, double now);
 void cr_console_bar(struct cr_console *console, double now,
                     const struct cr_bar *bar);

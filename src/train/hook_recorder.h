@@ -17,8 +17,8 @@
 struct cr_train;
 struct cr_hook_recorder;
 
-/* *to is NULL where nobody looks in training. Plans are made at the first
- * watched step. False after reporting. */
+/* *to is NULL if no hook observes training. Plans are made at the first
+ * observed step. False after reporting. */
 bool cr_hook_recorder_open(struct cr_train *train,
                            struct cr_hook_recorder **to);
 /* Has the plans of a network looked at that are made from now on: those of
@@ -27,11 +27,11 @@ bool cr_hook_recorder_open(struct cr_train *train,
  * lines go to standard error. False after reporting. */
 bool cr_hook_recorder_observe(struct cr_config *config, struct cr_net *net,
                               struct cr_train *train, enum cr_hook_in in);
-/* The step that comes next, on this batch, if it is to be watched. False
- * after reporting. */
+/* Observes the next step on this batch if a hook is due. False after
+ * reporting. */
 bool cr_hook_recorder_step(struct cr_hook_recorder *recorder,
                            const struct cr_batch *batch);
-/* Drops its plans: at the end, and when the network is planned otherwise. */
+/* Frees the plans: at the end, and before the network is planned again. */
 void cr_hook_recorder_forget(struct cr_hook_recorder *recorder);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * A metric: cleared, fed batch by batch, evaluated. Exact over uneven
- * batches, except `loss`, which is MindSpore's mean of batch means.
+ * A metric: its state is cleared, updated with each batch, and evaluated.
+ * Exact for batches of different sizes, except `loss`, which is MindSpore's
+ * mean of batch means.
  */
 #ifndef CR_TRAIN_METRIC_H
 #define CR_TRAIN_METRIC_H
@@ -8,7 +9,7 @@
 #include "conf/config.h"
 #include "math/spec.h"
 
-/* What a metric that is written in the config gives for a batch. */
+/* The result of a metric block for a batch. */
 struct cr_metric_block_value {
     struct cr_spec spec;
     const cr_real *x;
@@ -32,7 +33,7 @@ struct cr_metric_batch {
     const double *cut;
 };
 
-/* How often a class was right, predicted, and true. */
+/* Counts of a class: correct predictions, predictions, labels. */
 struct cr_metric_class {
     double correct, predicted, actual;
 };
@@ -47,7 +48,7 @@ struct cr_metric {
     bool (*greater_is_better)(
         const void *opts);      /* where that is for options to say */
     bool undirected;            /* nobody knows what is better */
-    bool classifies;            /* needs classes and their labels */
+    bool classifies;            /* needs class outputs and class labels */
     bool compares;              /* needs labels of as many numbers as the
                                    output has; with `classifies`: or these */
     /* Optional: what else it needs, as "an output of shape ..."; NULL: all is
@@ -91,12 +92,12 @@ struct cr_metric {
 };
 
 const struct cr_metric *cr_metric_find(const char *name);
-/* Whether a name in results is that of a metric, and if so whether larger
- * values are better. Not of those that are written in a config. */
+/* Whether a result of this name belongs to a built-in metric, and if so
+ * whether larger values are better. */
 bool cr_metric_named(const char *name, bool *maximize);
 
-/* Labels that are not classes but marks, any number of which may be set:
- * outputs from the threshold on say yes. */
+/* Options of multilabel metrics: labels are 0 or 1 for each class, and outputs
+ * of at least the threshold are positive. */
 struct cr_metric_multilabel_opts {
     int eval_type;              /* 1: multilabel */
     double threshold;
@@ -119,7 +120,7 @@ struct cr_metric_multilabel_opts {
     }
 bool cr_metric_is_multilabel(const struct cr_metric *metric, const void *opts);
 
-/* A metric of a config, under the name that results give it. */
+/* A metric of a config and its name in results. */
 struct cr_metric_use {
     const struct cr_metric *metric;
     const void *opts;
@@ -130,7 +131,7 @@ struct cr_metric_use {
 struct cr_metrics {
     int n;
     const struct cr_metric_use *use;
-    bool blocks;                /* some are written in the config, and right */
+    bool blocks; /* some are metric blocks */
 };
 
 /* The section `metrics`; without one accuracy (where `classifies`) and loss.
@@ -143,35 +144,35 @@ bool cr_metrics_words(struct cr_config *config, const char *words,
 const struct cr_metric_use *cr_metrics_find(const struct cr_metrics *metrics,
                                             const char *name);
 
-/* What a metric does, whichever way it is written. */
+/* Operations on metrics of all three kinds. */
 size_t cr_metric_size(const struct cr_metric_use *use, int64_t classes);
 void cr_metric_add(const struct cr_metric_use *use, void *state,
                    int64_t classes, const struct cr_metric_batch *batch);
 /* Whether larger values are better. */
 bool cr_metric_maximize(const struct cr_metric_use *use);
-/* Whether it gives one number; the number. */
+/* Whether the metric is a single number; the number. */
 bool cr_metric_single(const struct cr_metric *metric);
 double cr_metric_value(const struct cr_metric_use *use, const void *state,
                        int64_t classes);
-/* Fills classes x columns, room for classes x classes; returns the number of
- * columns, 0 without a table. */
+/* Fills (classes, columns) into `to`, which has space for classes x classes;
+ * returns the number of columns, 0 without a table. */
 int64_t cr_metric_table(const struct cr_metric_use *use, const void *state,
                         int64_t classes, double *to);
-/* Whether it has such a table. */
+/* Whether the metric has a table. */
 bool cr_metric_tabular(const struct cr_metric_use *use);
 
 /* ---- For metrics of classes: outputs of shape (n, ..classes at axis..),
  * labels of the shape without that axis as integers, or of the outputs' shape,
  * one-hot. */
 
-/* Whether outputs and labels are such; else each number of the output has a
- * label. */
+/* Whether outputs and labels have these shapes; else each number of the output
+ * has a label. */
 bool cr_metric_classified(const struct cr_metric_batch *batch);
-/* Number of positions that have a label: elements of the other dimensions.
- * Those of a sample stand together. */
+/* Number of positions that have a label: elements of the other dimensions. The
+ * positions of a sample are adjacent. */
 int64_t cr_metric_positions(const struct cr_metric_batch *batch);
-/* The true class at a position; -1 for labels outside the classes, which
- * ask to be ignored. */
+/* The label at a position; -1 for labels outside the classes, which are
+ * ignored. */
 int64_t cr_metric_label(const struct cr_metric_batch *batch, int64_t at);
 /* First element of the output at a position, and the distance between its
  * classes. */
@@ -180,8 +181,8 @@ int64_t cr_metric_first(const struct cr_metric_batch *batch, int64_t at,
 /* The class with the largest output, the first of equals. */
 int64_t cr_metric_argmax(const struct cr_metric_batch *batch, int64_t at);
 
-/* Right answers among all: the label among the k largest outputs, equals in
- * order of class. */
+/* Top-k hits: the label is among the k largest outputs, equal outputs in the
+ * order of classes. */
 struct cr_metric_hits {
     int64_t correct, all;
 };
@@ -191,29 +192,28 @@ void cr_metric_hits_add(struct cr_metric_hits *share, int64_t k,
 double cr_metric_hits_value(const void *opts, const void *state,
                             int64_t classes);
 
-/* How little the outputs expect the labels:
- * -ln p of the true classes, p = softmax(output) or the output itself
- * (batch->probs), not below `least`. */
+/* Negative log-likelihood of the labels: -ln p, where p = softmax(output), or
+ * the output itself (batch->probs), clipped below at `least`. */
 struct cr_metric_nll {
     double sum;
     int64_t all;
 };
 size_t cr_metric_nll_size(const void *opts, int64_t classes);
-/* Without labels that are `ignored` (CR_INT_NONE: none). */
+/* Labels equal to `ignored` do not count (CR_INT_NONE: none). */
 void cr_metric_nll_add(struct cr_metric_nll *nats, double least,
                        int64_t ignored, const struct cr_metric_batch *batch);
 
-/* All pairs of classes: counts[truth * classes + predicted]. */
+/* Confusion matrix: counts[label * classes + predicted]. */
 size_t cr_metric_confusion_size(const void *opts, int64_t classes);
 void cr_metric_confusion_add(const void *opts, void *state, int64_t classes,
                              const struct cr_metric_batch *batch);
 
-/* The counts of a class among such pairs. */
+/* The counts of a class from a confusion matrix. */
 struct cr_metric_class cr_metric_class(const void *pairs, int64_t classes,
                                        int64_t class);
 
-/* The same pairs where each number of the output may have a label of its own
- * instead of an axis of classes: it says class 1 from the threshold on. */
+/* The same matrix for outputs without an axis of classes, where each number
+ * has a label: numbers of at least the threshold predict class 1. */
 #define CR_METRIC_THRESHOLD(T)                                       \
     CR_REAL_DEFAULT(                                                 \
         T, threshold, 0.5, -DBL_MAX, DBL_MAX,                        \
@@ -225,12 +225,12 @@ void cr_metric_votes_add(double threshold, void *state, int64_t classes,
 int64_t cr_metric_votes_classes(const void *opts, int64_t found);
 const char *cr_metric_threshold_no_effect(double threshold, bool classified);
 
-/* ---- For metrics that compare numbers: labels of any type. */
+/* ---- For regression metrics: labels of any type. */
 
 /* The label of element i of the output. */
 double cr_metric_target(const struct cr_metric_batch *batch, int64_t i);
 
-/* A mean over samples, or whatever else is counted. */
+/* A mean over samples or other items. */
 struct cr_metric_mean {
     double sum;
     int64_t all;

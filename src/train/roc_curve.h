@@ -1,6 +1,6 @@
 /*
- * How well outputs put what belongs to a class before what does not: the
- * receiver operating characteristic, exact over all samples, which are kept.
+ * Receiver operating characteristic and precision-recall curves, exact over
+ * all samples, which are kept in memory.
  *
  * Labels that are classes: the softmax of the outputs is ranked, or outputs
  * that are probabilities already, each class against the rest. Labels of as
@@ -14,7 +14,7 @@
 
 struct cr_roc {
     int64_t n, room, classes;
-    bool multilabel;            /* a label for each number */
+    bool multilabel;            /* one label of 0 or 1 for each number */
     cr_real *score;             /* n x classes */
     int32_t *target;            /* n classes, or n x classes of 0 and 1 */
 };
@@ -24,26 +24,28 @@ size_t cr_roc_size(const void *opts, int64_t classes);
 void cr_roc_add(const void *opts, void *state, int64_t classes,
                 const struct cr_metric_batch *batch);
 
-/* The same, but labels that are one-hot are classes. */
+/* The same, but one-hot labels are classes. */
 void cr_roc_class_add(struct cr_roc *roc, int64_t classes,
                       const struct cr_metric_batch *batch);
 
-/* The corners of a class's curve, from (0, 0) to (1, 1): false and true
- * positive rate, and the threshold from which on outputs say yes; the first
- * is the largest output + 1. NULL: nothing to tell apart. */
+/* The corners of a class's ROC curve, from (0, 0) to (1, 1): false positive
+ * rate, true positive rate, and the threshold at or above which outputs are
+ * positive; the first threshold is the largest output + 1. NULL if all samples
+ * are positive or all negative. */
 const double *cr_roc_curve(const struct cr_roc *roc, int64_t class,
                            struct cr_arena *mem, int64_t *points);
-/* The area below it, by trapezes; NaN: nothing to tell apart. */
+/* The area under it by the trapezoidal rule; NaN if all samples are positive
+ * or all negative. */
 double cr_roc_area(const struct cr_roc *roc, int64_t class);
 /* The curve of precision over recall, from (0, 1): its area by steps,
  * sum of (R_k - R_k-1) P_k, and by trapezoids. NaN: the class has no sample. */
 double cr_roc_average_precision(const struct cr_roc *roc, int64_t class);
 double cr_roc_pr_area(const struct cr_roc *roc, int64_t class);
 
-/* The threshold from which on outputs say yes with the largest score, halfway
- * between two outputs; the first of equals from the largest output down. Where
- * all say yes it lies below the least output, so that rounding loses none.
- * NaN: there are no samples. */
+/* The threshold with the largest score, halfway between two outputs; of equal
+ * scores the one with the largest threshold. If all outputs are positive it is
+ * below the smallest output, so that rounding loses none. NaN: there are no
+ * samples. */
 struct cr_roc_counts {
     double tp, fp, fn, tn;
 };

@@ -21,14 +21,14 @@ struct cr_node;
 
 enum cr_run_mode {
     CR_RUN_NEW,     /* the directory must be empty, or not exist */
-    CR_RUN_FORCE,   /* the old run's files go */
-    CR_RUN_RESUME   /* they stay */
+    CR_RUN_FORCE,   /* files of the old run are removed */
+    CR_RUN_RESUME   /* files of the run are kept */
 };
 
 struct cr_rundir {
     struct cr_arena *arena;
     struct cr_diag *diag;
-    const char *path, *ckpt;    /* the directory, and the one in it */
+    const char *path, *ckpt; /* the directory, and its folder ckpt */
     struct cr_run_lock lock;
     const struct cr_source_dir
         *sources;               /* files that the config is read from */
@@ -40,32 +40,32 @@ struct cr_rundir {
  * a directory that is used or held, 1 for one that cannot be written. */
 bool cr_rundir_open(struct cr_rundir *dir, const char *path,
                     enum cr_run_mode mode);
-/* Gives the lock back. */
+/* Releases the lock. */
 void cr_rundir_close(struct cr_rundir *dir);
-/* Removes an old run's files, under the lock: those of a run that record.json
- * tells of, and no file that the config is read from. False after reporting
- * when that leaves a file that the new run would replace. */
+/* Removes the files of an old run, under the lock, if record.json identifies
+ * them as a run's, but no file of the config. False after reporting if a file
+ * remains that the new run would replace. */
 bool cr_rundir_clear(struct cr_rundir *dir);
-/* Whether a folder without a record holds no file that a run would replace or
- * take for its own. False after reporting. */
+/* Whether a folder without a record has no file that a run would replace or
+ * use. False after reporting. */
 bool cr_rundir_is_free(struct cr_rundir *dir);
-/* record.json, NULL if there is none of a run. False after reporting that it
- * cannot be read. */
+/* Reads record.json; NULL if there is no record of a run. False after
+ * reporting that it cannot be read. */
 bool cr_rundir_record(const struct cr_rundir *dir, const struct cr_node **to);
 
 /* Writes a file of the directory atomically. False after reporting. */
 bool cr_rundir_put(struct cr_rundir *dir, const char *name, const char *text);
 
-/* Where a file of the directory is. */
+/* The path of a file of the directory. */
 const char *cr_rundir_file(const struct cr_rundir *dir, const char *name);
 
-/* metrics.jsonl, to be added to. Of an old one the records that `keep` says
- * yes to stay, in their order. False after reporting. */
+/* Opens metrics.jsonl for appending, keeping the records of an old one for
+ * which `keep` returns true. False after reporting. */
 bool cr_rundir_metrics(struct cr_rundir *dir,
                        bool (*keep)(void *ctx, const char *line), void *ctx);
 
-/* The run directory that holds a checkpoint file: DIR of DIR/ckpt/X; NULL if
- * it lies in none. */
+/* The run directory of a checkpoint file: DIR of DIR/ckpt/X; NULL if the file
+ * is not in a run directory. */
 const char *cr_rundir_of(struct cr_arena *arena, const char *ckpt);
 
 #endif

@@ -1,22 +1,22 @@
 /*
- * Surfaces of what is found in pictures and volumes, for the metrics that
- * measure how far they are apart.
+ * Surfaces of segmented regions in pictures and volumes, for metrics of the
+ * distance between two surfaces.
  *
- * The surface of a set of positions is what binary erosion takes away: those
- * of the set with a neighbour along an axis that is not in it, or outside of
- * the picture. Distances go from each position of one surface to the nearest
- * of the other.
+ * The surface of a region is the set of positions that binary erosion removes:
+ * those with a neighbour along an axis that is outside the region or the
+ * picture. Distances are measured from each position of one surface to the
+ * nearest one of the other.
  */
 #ifndef CR_TRAIN_SURFACE_DISTANCE_H
 #define CR_TRAIN_SURFACE_DISTANCE_H
 
 #include "train/metric.h"
 
-/* Options that begin with this. */
+/* The first members of the options of these metrics. */
 struct cr_surface {
     int distance_metric;
     int64_t label_idx;
-    bool crop; /* a picture with one row left is a line */
+    bool crop; /* a cropped picture with one row is treated as a line */
 };
 #define CR_SURFACE(T)                                                       \
     { .name = "distance_metric",                                            \
@@ -32,16 +32,15 @@ struct cr_surface {
         .doc = "Index of the class whose surface is measured."              \
     }
 
-/* Distances from the surface of the output, and from that of the label. One
- * without positions has none; to it, all are infinite. */
+/* Distances from the surface of the output and from the surface of the label.
+ * An empty surface has no distances; distances to it are infinite. */
 struct cr_surfaces {
     int64_t n[2];
     double *distance[2];
 };
 
-/* Adds to a mean over samples (struct cr_metric_mean) what `of` makes of each
- * sample's surfaces; a sample in which neither output nor label has the class
- * does not count. */
+/* Adds the value of `of` for each sample's surfaces to a mean over samples; a
+ * sample without the class in output and label does not count. */
 void cr_surface_add(const struct cr_surface *opts,
                     struct cr_metric_mean *mean,
                     const struct cr_metric_batch *batch,

@@ -1,14 +1,14 @@
 /*
- * A training run: everything it needs, made and checked before its first
- * step, and the loop over it. The commands train and resume drive it:
+ * A training run: everything it needs, made and checked before its first step,
+ * and the training loop. The commands train and resume drive it:
  *
  *   cr_train_prepare   config, data, network, plans; reports all problems
- *   cr_train_start     run directory; a checkpoint to go on from
+ *   cr_train_start     run directory; a checkpoint to resume from
  *   cr_train_loop      steps, evaluations, checkpoints, records
  *   cr_train_finish    summary, record.json; the exit status
  *
- * What a run does at a step follows from the step and from its state alone,
- * never from how the process got there; that is what makes resuming exact.
+ * What a run does at a step is a function of the step and of its state alone,
+ * not of the history of the process; this makes resuming exact.
  */
 #ifndef CR_TRAIN_TRAIN_H
 #define CR_TRAIN_TRAIN_H
@@ -27,61 +27,62 @@
 #include "train/section.h"
 #include "train/state.h"
 
-/* metrics.jsonl on the way of cr_train_reopen. */
+/* Progress of cr_train_reopen through metrics.jsonl. */
 struct cr_metrics_trim {
-    int64_t step, eval_step; /* of the checkpoint, for records that have steps
-                                alone: of older versions */
-    int64_t n_read, n_legacy; /* records read; records of these that are kept */
+    int64_t step, eval_step;  /* of the checkpoint, for records of older
+                                 versions, which have steps but no samples */
+    int64_t n_read, n_legacy; /* records read; legacy records kept */
     int64_t n_unreadable;     /* lines that are not records */
 };
 
-/* What the command line asks for besides the config. */
+/* Options of the command line that are not part of the config. */
 struct cr_train_flags {
     enum cr_progress progress;
     bool dry_run, no_ckpt, force, eager;
-    bool silent;            /* no summary on standard output */
-    bool exact;             /* with resume: a longer run is another one */
-    bool profile;           /* what takes the time is told at the end */
-    bool check;             /* prepare only: parameters get no values */
-    bool resume;            /* go on if the run directory has a checkpoint */
-    bool allow_change;      /* resume although the config is another one */
+    bool silent;       /* print no summary to standard output */
+    bool exact;        /* with resume: a run of another length is another run */
+    bool profile;      /* print a time profile at the end */
+    bool check;        /* only prepare; parameters get no values */
+    bool resume;       /* resume if the run directory has a checkpoint */
+    bool allow_change; /* resume although the config differs */
     const char *run_dir;    /* NULL: below run.dir */
     const char *require;    /* NULL: nothing */
-    const char *ckpt;       /* go on from this file, and no other */
-    const struct cr_config_from *reread; /* where USR2 finds log.every */
+    const char *ckpt;       /* resume from this file */
+    const struct cr_config_from *reread; /* source of log.every for USR2 */
 };
 
 /* How a run ended. */
 enum cr_outcome {
-    CR_RUNNING, /* it goes on */
+    CR_RUNNING, /* the run continues */
     CR_OUTCOME_DONE,
     CR_OUTCOME_EARLY,
     CR_OUTCOME_SIGNAL, /* INT or TERM */
     CR_OUTCOME_TIME,   /* train.time_limit */
     CR_OUTCOME_USR1,   /* run.on_usr1: stop */
     CR_OUTCOME_DIVERGED,
-    CR_OUTCOME_FAILED /* data, disk: diag says what */
+    CR_OUTCOME_FAILED /* data or disk; reported to diag */
 };
 
-/* The best checkpoint that there is. */
+/* The best checkpoint so far. */
 struct cr_best {
     const char *metric;     /* NULL: none yet */
     double value;
     int64_t step;
 };
 
-/* How often something happens, in steps or seconds. */
+/* An interval in steps or seconds. */
 struct cr_interval {
     double steps, seconds;  /* one of the two; else 0 */
-    bool within;            /* epochs end within steps, of several batches:
-                               it is time before such a step, not after it */
+    bool within; /* epochs end within steps of several batches: due before such
+                    a step, not after it */
 };
 
-/* The loss over a run of any length: sums of `per` updates each. */
+/* The course of the loss over a run of any length, as sums over `per` updates
+ * each. */
 #define CR_TREND_MAX 64
 struct cr_trend {
     double sum[CR_TREND_MAX];
-    int n;                  /* sums, the last of which may have */
+    int n;                  /* number of sums; the last one covers */
     int64_t per, in;        /* only `in` of its `per` updates; 0: all */
 };
 
@@ -108,46 +109,46 @@ struct cr_train {
     int n_columns;
     struct cr_metrics metrics;
     struct cr_eval *eval;   /* NULL: no data to evaluate on */
-    struct cr_hook_recorder *recorder; /* NULL: nothing is watched */
-    struct cr_profile *profile; /* NULL: nobody asks what takes the time */
-    struct cr_text_samples *text_samples; /* NULL: no texts are drawn */
+    struct cr_hook_recorder *recorder;    /* NULL: no hooks in training */
+    struct cr_profile *profile;           /* NULL: no time profile */
+    struct cr_text_samples *text_samples; /* NULL: no texts are generated */
     const struct cr_metric_use *best;    /* NULL: none */
     const struct cr_plateau_rule *plateau; /* NULL: none */
     bool best_max, early_max, plateau_max;
     struct cr_require *require;
 
     int64_t per_epoch;      /* batches */
-    int64_t grad_accum, total; /* batches of a step; steps of the run */
-    int thawed;             /* entries of freeze.schedule that were done */
+    int64_t grad_accum, total; /* batches per step; steps of the run */
+    int thawed;                /* entries of freeze.schedule already applied */
     struct cr_interval eval_every, save_every, log_every;
 
     struct cr_state state;
     struct cr_metrics_trim trim;
     struct cr_rundir dir;
     struct cr_console console;
-    const char *resumed;    /* the file we went on from; NULL: fresh */
-    int64_t saved_step, saved_eval; /* what is in the newest file; -1 */
-    const char *saved;      /* the newest file we wrote or went on from */
-    const char *good;       /* the one train.nan may go back to; or NULL */
+    const char *resumed; /* file the run was resumed from; NULL: a new run */
+    int64_t saved_step, saved_eval; /* steps of the newest file; -1: none */
+    const char *saved; /* newest file written or resumed from */
+    const char *good;  /* file train.nan may fall back to; or NULL */
     const char *why, *fix;  /* with CR_OUTCOME_DIVERGED: what is not finite, and
                                what to do about it */
-    bool partial_update;    /* parameters may be those of half a step */
-    bool grad_overflow;     /* then: a gradient that was scaled */
-    double overflow_scale;  /* the scale of the last one; 0: none yet */
+    bool partial_update;    /* parameters may be updated only in part */
+    bool grad_overflow;     /* then: because a scaled gradient overflowed */
+    double overflow_scale;  /* loss scale of the last overflow; 0: none yet */
     double loss, lr;        /* of the last step */
-    double *aux;            /* means of what the loss returns beside it */
+    double *aux;            /* means of the auxiliary values of the loss */
     const char *const *aux_names;
     int n_aux;
     struct cr_trend trend;  /* losses of this process */
     double started;         /* cr_now() when the command began */
     int64_t started_step;
     long long started_at;   /* the time of day then */
-    const char *started_text; /* of a run resumed: when it first began */
-    double seconds_before;  /* and what it has taken until now */
-    struct cr_best kept;    /* what the best checkpoint is of */
+    const char *started_text; /* of a resumed run: when it was first started */
+    double seconds_before;  /* of a resumed run: seconds of earlier processes */
+    struct cr_best kept;    /* the best checkpoint that is saved */
     bool unsaved;           /* a checkpoint could not be written */
-    const char *best_waits; /* the file that shall be best; NULL: it is */
-    const struct cr_node *old_record; /* of a run that was over already */
+    const char *best_waits; /* file still to be linked as best; NULL: none */
+    const struct cr_node *old_record; /* of a run that had already ended */
 };
 
 /* ---- prepare.c */
@@ -156,18 +157,18 @@ bool cr_train_prepare(struct cr_train *t);
 /* Warns about settings without effect. False after reporting predict.labels of
  * another length than the classes. */
 bool cr_train_lint(struct cr_train *t);
-/* The same about the samples, which are prepared: at the start of a run and in
- * check --data. False after reporting that they cannot be read. */
+/* Warns about the samples, which must be prepared; used at the start of a run
+ * and in check --data. False after reporting that they cannot be read. */
 bool cr_train_lint_samples(struct cr_train *t);
-/* What a run asks of its training data; how many steps it has, false after
+/* Options of a run's training data; the number of its steps, false after
  * reporting. */
 struct cr_data_loader_opts
 cr_train_loader_opts(const struct cr_train_section *train, uint64_t seed);
 bool cr_train_total(struct cr_diag *diag, const struct cr_train_section *train,
                     int64_t per_epoch, int64_t *total);
-/* Whether updates may be left out: by the scaler, or by train.nan. */
+/* Whether updates may be skipped, by the loss scaler or by train.nan. */
 bool cr_train_may_skip(const struct cr_train *t);
-/* cr_plans_need_gradients, of this run. */
+/* cr_plans_need_gradients of this run. */
 bool cr_train_needs_gradients(const struct cr_train *t);
 void cr_train_close(struct cr_train *t);
 struct cr_interval cr_train_interval(const struct cr_train *t,
@@ -175,121 +176,127 @@ struct cr_interval cr_train_interval(const struct cr_train *t,
 /* The update before which an entry of freeze.schedule is due. */
 int64_t cr_train_thaw_at(const struct cr_train *t,
                          const struct cr_unfreeze_rule *thaw);
-/* Does the entries that are due at the present step, and plans again. */
+/* Applies the entries of freeze.schedule that are due at the current step and
+ * plans again. */
 bool cr_train_thaw(struct cr_train *t);
-/* After the step has gone back: as cr_train_thaw had it then. */
+/* After a fallback to an earlier step: freezes again as cr_train_thaw had left
+ * it then. */
 bool cr_train_refreeze(struct cr_train *t);
-/* Whether it is time after this step. */
+/* Whether the interval is due after this step. */
 bool cr_interval_due(const struct cr_interval *every, int64_t step);
-/* The least integer that is not below x, which may be off by its rounding. */
+/* The smallest integer that is at least x, up to rounding errors of x. */
 double cr_interval_ceil(double x);
-/* How often it is; the first of these times, counted from 1. More than once
- * where a step takes more batches than an epoch has. */
+/* How many times the interval is due after this step, and the number of the
+ * first of these times, from 1. More than once if a step takes more batches
+ * than an epoch has. */
 int64_t cr_interval_times(const struct cr_interval *every, int64_t step,
                           int64_t *first);
 
 /* ---- run_start.c */
 
-/* Where the run's files go: the flag, or RUNS/NAME/ID. */
+/* The run directory: the flag, or RUNS/NAME/ID. */
 const char *cr_train_folder(struct cr_train *t);
 bool cr_train_start(struct cr_train *t);
-/* Parameters, slots and state of a checkpoint; the rates follow. False after
- * reporting. */
-bool cr_train_restore(struct cr_train *t, struct cr_tensor_file *file);
-/* Removes checkpoints past the present step. False after reporting. */
-bool cr_train_drop_newer_ckpts(struct cr_train *t);
-/* metrics.jsonl with the records that the present state has, to be added to.
+/* Restores parameters, slots, state and learning rates from a checkpoint.
  * False after reporting. */
+bool cr_train_restore(struct cr_train *t, struct cr_tensor_file *file);
+/* Removes checkpoints of later steps. False after reporting. */
+bool cr_train_drop_newer_ckpts(struct cr_train *t);
+/* Opens metrics.jsonl for appending, with only the records that belong to the
+ * current state. False after reporting. */
 bool cr_train_reopen(struct cr_train *t);
-/* A newest checkpoint of a run directory that can be read, damaged ones told
- * about and passed over; NULL, after reporting, if all are damaged. *none is
- * set when there is none at all. */
+/* Opens the newest undamaged checkpoint of a run directory; damaged ones are
+ * reported and skipped. NULL, after reporting, if all are damaged. *none is
+ * set if there is no checkpoint at all. */
 struct cr_tensor_file *cr_train_newest(struct cr_arena *arena,
                                        struct cr_diag *diag,
                                        const char *ckpt_dir, bool *none);
 
 /* ---- loop.c */
 
-/* Does nothing for a run that was over already. */
+/* Trains until the run ends; does nothing for a run that had already ended. */
 enum cr_outcome cr_train_loop(struct cr_train *t);
-/* N updates and no more: no evaluation, no record, no file. `each` is told the
- * loss of every update, not of one that is left out; false: that was the last.
- */
+/* Does N updates without evaluations, records and files. `each` gets the loss
+ * of every update that is not skipped, and returns false to stop. */
 enum cr_outcome cr_train_steps(struct cr_train *t, int64_t n,
                                bool (*each)(void *ctx, double loss), void *ctx);
-/* Builds all and does one step and one batch of evaluation; no files. */
+/* Does one step and one batch of evaluation, without files. */
 enum cr_outcome cr_train_dry(struct cr_train *t);
 
 /* ---- nonfinite.c: the policy train.nan */
 
-/* Leaves the update of the step under way out. False when so many were in a
- * row that it gives up: t->why says so. */
+/* Skips the update of the current step. False, with t->why, if too many
+ * consecutive updates were skipped. */
 bool cr_train_nan_skip(struct cr_train *t, struct cr_exec *exec,
                        enum cr_gradient bad);
-/* What is not finite at the step under way, and where it began; what to do
- * about it (`exec` NULL: a parameter is not finite after a step). */
+/* What is not finite at the current step and where it occurred first; and a
+ * suggested fix (`exec` NULL: a parameter is not finite after a step). */
 const char *cr_train_why(struct cr_train *t, struct cr_arena *arena,
                          struct cr_exec *exec, enum cr_gradient bad);
 const char *cr_train_fix(struct cr_train *t, struct cr_exec *exec);
-/* For the reason t->why: back to the last good checkpoint. False when the
+/* Falls back to the last good checkpoint, for the reason t->why. False if the
  * policy is another one or gives up. */
 bool cr_train_nan_fallback(struct cr_train *t);
 
 /* ---- eval_command.c */
 
-/* Runs run.exec_on_eval, if there is such, after an evaluation. */
+/* Runs run.exec_on_eval, if set, after an evaluation. */
 void cr_train_eval_command(struct cr_train *t);
 
 /* ---- save.c: checkpoints and records */
 
-/* The file of the checkpoint of a step. */
+/* The path of the checkpoint of a step. */
 const char *cr_train_ckpt_name(const struct cr_train *t, int64_t step);
-/* Saves the present state. False when the run must end for it: *end, with
- * t->why if it has diverged. */
+/* Saves the current state. False if the run must end because of it: then *end
+ * is set, and t->why if it has diverged. */
 bool cr_train_save(struct cr_train *t, enum cr_outcome *end);
-/* The best of the state is in a file. */
+/* Notes that the best state is in a file. */
 void cr_train_keep_best(struct cr_train *t);
-/* Of the step just done, or with `ahead` of the one under way. */
+/* Writes a record of the step just done, or with `ahead` of the current one. */
 void cr_train_record(struct cr_train *t, bool ahead, double grad_norm,
                      double rate);
-/* Of the step under way, whose update is left out at that scale. */
+/* Writes a record of the current step, whose update is skipped at that loss
+ * scale. */
 void cr_train_record_overflow(struct cr_train *t, double scale);
 void cr_train_record_eval(struct cr_train *t);
-/* Another record of the step just done, or with `ahead` of the one that comes
- * next; `members` begin with a comma. */
+/* Writes another record of the step just done, or with `ahead` of the next
+ * one; `members` begin with a comma. */
 void cr_train_record_more(struct cr_train *t, const char *split, bool ahead,
                           const char *members);
-/* A text that was drawn behind the present step. */
+/* Writes a record of a text generated after the current step. */
 void cr_train_record_text(struct cr_train *t, const char *text, size_t n);
-/* Writes the records and log lines that wait. */
+/* Writes buffered records and log lines. */
 void cr_train_flush(struct cr_train *t);
-/* The same at the end of the run; reports the lines that are lost. */
+/* The same at the end of the run; reports lost lines. */
 void cr_train_close_records(struct cr_train *t);
 
 /* ---- run_record.c */
 
-/* Writes record.json; `end` CR_RUNNING: of a run at work. */
+/* Writes record.json; with `end` CR_RUNNING for a run that continues. False
+ * after reporting. */
 bool cr_train_write_record(struct cr_train *t, enum cr_outcome end, int status);
-/* A run that was over when we came: its numbers from its record. */
+/* Takes the numbers of a run that had already ended from its record. */
 enum cr_outcome cr_train_load_record(struct cr_train *t);
 /* "completed", "diverged" ... */
 const char *cr_train_status(enum cr_outcome end);
-/* The file that stands for the run, within its directory; NULL: none. */
+/* The checkpoint that represents the run, relative to its directory; NULL:
+ * none. */
 const char *cr_train_ckpt(const struct cr_train *t);
 /* From 1. */
 int64_t cr_train_best_epoch(const struct cr_train *t);
 
-/* ---- diagnose.c: signs that a run has not learnt */
+/* ---- diagnose.c: signs that training did not work */
 
 void cr_trend_add(struct cr_trend *trend, double loss);
-/* At the end of a run: a warning for each sign. */
+/* Warns about each sign, at the end of a run. */
 void cr_train_diagnose(struct cr_train *t);
 
 /* ---- finish.c */
 
-/* To a message of an update that is not finite: the scale may be why. */
+/* Adds to a message about an update that is not finite that the loss scale may
+ * be the cause. */
 void cr_train_loss_scale_note(struct cr_train *t);
-/* Looks up what --require may name. */
+/* Looks up a name in --require. */
 bool cr_train_value(void *ctx, const char *name, double *to);
 int cr_train_finish(struct cr_train *t, enum cr_outcome end);
 
