@@ -396,18 +396,18 @@ static int bench_run(struct cr_cli *cli)
 const struct cr_command cr_command_bench = {
     .about = {
         .name = "bench",
-        .summary = "Time a network's steps in training and prediction.",
+        .summary = "Time training and prediction steps of a network.",
         .detail =
-            "Prints the processor's multiply-add peak in float32, and for one "
-            "thread and all (or --threads N) time per step, samples per second "
-            "and the part of the peak that products reach (those of bfloat16 "
-            "may go beyond it, see section amp); then, for all "
-            "threads and in training if there is any, the time of each cell "
-            "on the way forward and back (its updates included), its part "
-            "of the peak, and the bytes of its operands per second, those "
-            "from caches too. The data are made "
-            "up; initial weights are used. Prediction alone is timed where "
-            "there is no loss or optimizer.",
+            "Prints the processor's float32 multiply-add peak. Then prints, "
+            "for one thread and for all (or for --threads N), the time per "
+            "step, samples per second and the fraction of the peak that "
+            "matrix products reach (products in bfloat16 may exceed it, see "
+            "section amp). Then prints, for all threads, and in training if "
+            "possible, the time of each cell in the forward and backward "
+            "pass (including its updates), its fraction of the peak, and the "
+            "bytes of its operands per second, including those from caches. "
+            "It uses generated data and initial weights. Without a loss or "
+            "optimizer, only prediction is timed.",
         .example = "cellrun bench digits.yaml\n"
                    "cellrun bench digits.yaml --batch 1,64 --threads 1\n",
         .opts = bench_opts,

@@ -274,13 +274,13 @@ static int check_run(struct cr_cli *cli)
 const struct cr_command cr_command_check = {
     .about = {
         .name = "check",
-        .summary = "Find everything that is wrong with a config.",
-        .detail = "Keys, types, references, shapes, the headers of the data "
-                  "and the weights of `load`; what a run would cost is "
-                  "estimated. Without data, loss and optimizer a config is "
-                  "checked as far as it goes. Plug-ins are not opened: check "
-                  "prints the files that a run would open, and a network "
-                  "that has their cells is not built.",
+        .summary = "Find all errors of a config.",
+        .detail =
+            "Checks keys, types, references, shapes, the headers of the data "
+            "and the weights of `load`, and estimates the cost of a run. "
+            "Without data, loss or optimizer it checks the sections that are "
+            "there. It does not open plug-ins: it prints the files that a "
+            "run would open, and does not build a network with their cells.",
         .example = "cellrun check digits.yaml\n"
                    "cellrun check digits.yaml optimizer.learning_rate=0.1 "
                    "--data\n",

@@ -760,23 +760,22 @@ static int ckpt_run(struct cr_cli *cli)
 const struct cr_command cr_command_ckpt = {
     .about = {
         .name = "ckpt",
-        .summary = "Look into checkpoints, and convert them.",
+        .summary = "Inspect, verify, compare and convert checkpoints.",
         .detail =
             "ls lists the checkpoints of a run directory, or the tensors of "
-            "a file; show adds the metadata; verify reads every byte and "
-            "checks every checksum (exit 4); diff prints the largest "
-            "deviation of every tensor that is not the same in both files "
-            "(exit 6 if one is beyond the tolerances); convert writes the "
-            "tensors as a file of another format, adding the numbers "
-            "that MindSpore's optimizer continues from (global_step, "
-            "beta1_power) to its .ckpt, a format that has no place for "
-            "requires_grad: load_checkpoint gives True to all tensors of any "
-            "file, and load_param_into_net leaves the network's own as they "
-            "are; load-report takes a config "
-            "and tells what its `load` and `freeze` come to. A checkpoint is "
-            "a file, a run directory (its best, else its last) or a name "
-            "without suffix; any safetensors or NPZ file will do, and "
-            "MindSpore's .ckpt.",
+            "a file. show also prints the metadata. verify reads every byte "
+            "and checks every checksum (exit 4). diff prints the largest "
+            "difference of every tensor that differs between two files (exit "
+            "6 if one exceeds the tolerances). convert writes the tensors to "
+            "a file of another format; a MindSpore .ckpt also gets the "
+            "values from which MindSpore's optimizer continues (global_step, "
+            "beta1_power). That format does not store requires_grad: "
+            "load_checkpoint sets it to True for all tensors of any file, "
+            "and load_param_into_net does not change it in the network. "
+            "load-report reads a config and reports what its `load` and "
+            "`freeze` do. A checkpoint is a file, a run directory (its best "
+            "checkpoint, else its last) or a file name without suffix; "
+            "safetensors, NPZ and MindSpore's .ckpt files are accepted, too.",
         .example = "cellrun ckpt ls runs/digits\n"
                    "cellrun ckpt show runs/digits --meta cellrun.config\n"
                    "cellrun ckpt show runs/digits --values '*.bias'\n"

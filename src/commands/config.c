@@ -369,13 +369,13 @@ const struct cr_command cr_command_config = {
     .about = {
         .name = "config",
         .summary = "Print the resolved config.",
-        .detail = "Files, CELLRUN_SET and assignments are laid over each "
-                  "other, variables and expressions are replaced. Reading "
-                  "the output again gives the same config, in the folder of "
-                  "the config, where relative paths start. --plot lr draws "
-                  "the learning rate over the run, in as many columns as "
-                  "COLUMNS or the terminal has, in Braille dots where the "
-                  "locale is UTF-8.",
+        .detail =
+            "Merges the files, CELLRUN_SET and assignments, and replaces "
+            "variables and expressions. The output, read in the folder of "
+            "the config, where relative paths start, gives the same config. "
+            "--plot lr plots the learning rate over the run, as wide as "
+            "COLUMNS or the terminal, in Braille dots if the locale is "
+            "UTF-8.",
         .example = "cellrun config digits.yaml train.epochs=5 --origin\n"
                    "cellrun config digits.yaml --get optimizer.learning_rate\n"
                    "cellrun config digits.yaml --plot lr -o lr.svg\n",

@@ -540,15 +540,15 @@ static int data_run(struct cr_cli *cli)
 const struct cr_command cr_command_data = {
     .about = {
         .name = "data",
-        .summary = "Show samples as the network gets them.",
+        .summary = "Show samples after the datapipe.",
         .detail =
-            "show takes the first samples of a split through the datapipe: "
-            "shuffled, cropped, flipped, normalised, mixed as in the first "
-            "epoch. With -o they are drawn as a sheet of pictures, PNG, with "
-            "their classes below; columns of images stand side by side. "
-            "Without -o they are printed, images in characters (COLUMNS wide), "
-            "everything else as numbers; with --json as one object per "
-            "sample. Behind Rescale and Normalize black and white are what 0 "
+            "show passes the first samples of a split through the datapipe: "
+            "shuffled, cropped, flipped, normalised and mixed as in the "
+            "first epoch. With -o it writes a PNG sheet of the images with "
+            "their classes; image columns are next to each other. Without -o "
+            "it prints images as characters (COLUMNS wide) and everything "
+            "else as numbers; with --json one object per sample. After "
+            "Rescale and Normalize, black and white are the values that 0 "
             "and 255 became.",
         .example = "cellrun data show digits.yaml -o sheet.png\n"
                    "cellrun data show digits.yaml --split eval -n 2\n",

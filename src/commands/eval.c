@@ -397,14 +397,14 @@ static int eval_run(struct cr_cli *cli)
 const struct cr_command cr_command_eval = {
     .about = {
         .name = "eval",
-        .summary = "Judge a checkpoint by the metrics of its config.",
-        .detail = "The checkpoint brings config and data along; FILE is a "
-                  "config for weights that bring none. With --kfold FILE is "
-                  "the config that is trained; what it has of eval serves "
-                  "early stopping and the best checkpoint, and the fold that "
-                  "is judged is no part of it. Two classes are cut at the "
-                  "best_threshold of the checkpoint if it has one, as by "
-                  "predict.",
+        .summary = "Evaluate a checkpoint with the metrics of its config.",
+        .detail =
+            "Config and data set come from the checkpoint; name a config "
+            "FILE for weights without one. With --kfold, FILE is the config "
+            "to train; its eval data, if any, serve early stopping and the "
+            "selection of the best checkpoint, and the fold that is "
+            "evaluated is not part of them. If the checkpoint has a "
+            "best_threshold, it separates two classes, as in predict.",
         .example = "cellrun eval --ckpt runs/digits --require "
                    "'accuracy>=0.9'\n"
                    "cellrun eval --ckpt runs/digits --per-class --confusion "

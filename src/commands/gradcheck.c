@@ -445,24 +445,21 @@ static int gradcheck_run(struct cr_cli *cli)
 const struct cr_command cr_command_gradcheck = {
     .about = {
         .name = "gradcheck",
-        .summary = "Check a network's gradients against differences.",
+        .summary = "Check a network's gradients against finite differences.",
         .detail =
-            "Moves every trained parameter along its gradient, and along "
-            "random halves of it (--samples), and compares how the loss "
-            "changes with what the gradient says. Columns: the norm of the "
-            "gradient, and "
-            "the largest relative deviation. A difference is exit 6. A "
-            "parameter to which no gradient leads, such as one that `bprop` "
-            "leaves out, is named, and why. Shorter steps are tried where an "
-            "activation has a kink (ReLU). What no gradient passes "
-            "(stop_gradient, comparisons, argmax, a bprop that returns None) "
-            "keeps its value. Hooks of `watch` that replace gradients are "
-            "ignored, and the output says so. "
-            "Directions along which the loss has different slopes on both "
-            "sides, however short the step, are skipped and counted; other "
-            "weights (--ckpt) or a build with REAL=double tell more there. "
-            "Low precision (amp, to_float) is left out, which is said: all is "
-            "computed in float32.",
+            "Compares the gradient of every trainable parameter with central "
+            "differences of the loss, along the gradient and along random "
+            "halves of it (--samples). Prints the norm of the gradient and "
+            "the largest relative deviation; exits with 6 on a mismatch. "
+            "Parameters without a gradient, such as those that a `bprop` "
+            "omits, are listed with the reason. Values that no gradient "
+            "passes (stop_gradient, comparisons, argmax, a bprop that "
+            "returns None) are held constant. Hooks of `watch` that replace "
+            "gradients are ignored, and the output says so. Directions "
+            "across a kink (ReLU) are retried with shorter steps, then "
+            "skipped and counted; other weights (--ckpt) or a build with "
+            "REAL=double show more. Everything is computed in float32: amp "
+            "and to_float are ignored, and the output says so.",
         .example = "cellrun gradcheck digits.yaml\n"
                    "cellrun gradcheck digits.yaml --ckpt runs/digits\n",
         .opts = gradcheck_opts,

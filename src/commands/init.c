@@ -204,13 +204,13 @@ const struct cr_command cr_command_init = {
     .about = {
         .name = "init",
         .summary = "Write a config to start from.",
-        .detail = "Of a TEMPLATE, or for data: the config then has the "
-                  "columns, sizes, classes and a network that fit them, and "
-                  "trains as it stands. Fields of a table that say nothing "
-                  "(ids, one value in all rows) are left out and named in a "
-                  "comment. Relative paths in the config are relative to the "
-                  "folder it is written to; written to standard output, to "
-                  "the current one.",
+        .detail =
+            "Writes a TEMPLATE, or a config for data: with columns, sizes, "
+            "classes and a network that fit them, ready to train. Fields of "
+            "a table without information (ids, one value in all rows) are "
+            "omitted and listed in a comment. Relative paths in the config "
+            "are relative to the folder of the output file, or to the "
+            "current folder for standard output.",
         .example = "cellrun init --list\n"
                    "cellrun init digits -o digits.yaml\n"
                    "cellrun init --from-csv wine.csv --target quality -o "

@@ -249,17 +249,16 @@ static int lr_find_run(struct cr_cli *cli)
 const struct cr_command cr_command_lr_find = {
     .about = {
         .name = "lr-find",
-        .summary = "Try learning rates and suggest one.",
-        .detail = "The network of the config is trained for a few steps with "
-                  "rates that rise from --min to --max by equal factors "
-                  "(Smith 2015), the same for all groups; the test ends where "
-                  "the smoothed loss is four times its least and more than at "
-                  "first. `steepest` is "
-                  "the rate where it falls fastest, `lowest` where it is "
-                  "least, `diverged` where it ended; the suggestion is the "
-                  "steepest, or a tenth of `diverged` if that is less; none "
-                  "where the loss falls at no rate that was tried. "
-                  "Nothing is written but what -o names.",
+        .summary = "Learning-rate range test: suggest a learning rate.",
+        .detail =
+            "Learning-rate range test (Smith 2015): trains for a few steps "
+            "while the rate rises geometrically from --min to --max, the "
+            "same for all groups, and stops when the smoothed loss exceeds "
+            "four times its minimum and its first value. Reports `steepest` "
+            "(fastest descent), `lowest` (minimum loss) and `diverged` "
+            "(where it stopped), and suggests `steepest`, or a tenth of "
+            "`diverged` if that is smaller; nothing if the loss never falls. "
+            "Writes only the file of -o.",
         .example = "cellrun lr-find digits.yaml\n"
                    "cellrun lr-find digits.yaml --min 1e-5 --max 1 --steps "
                    "200 -o lr.svg\n",

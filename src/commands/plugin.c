@@ -452,19 +452,18 @@ static int plugin_run(struct cr_cli *cli)
 const struct cr_command cr_command_plugin = {
     .about = {
         .name = "plugin",
-        .summary = "Cells in C: write one to start from, check a file.",
+        .summary = "Create or check a plug-in with cells in C.",
         .detail =
             "new writes a folder with a source, a Makefile and a test; it "
-            "never overwrites anything. The source is a whole cell, with an "
-            "option and a weight, to be changed into another one; `make` "
-            "builds a shared object against the header cellrun.h that was "
-            "installed with this program (INCLUDE=DIR takes it from "
-            "elsewhere), and `make test` compares its gradients with "
-            "differences of the loss. check opens shared objects and lists "
-            "their cells, or says why one is refused (exit 2). The header "
-            "documents all that a plug-in may and must do; the section "
-            "`plugin` of a config names the files. Opening a plug-in runs "
-            "its code.",
+            "never overwrites a file. The source is a working cell with an "
+            "option and a weight, to be changed into another one. `make` "
+            "builds a shared object against the installed header cellrun.h "
+            "(INCLUDE=DIR uses another one), and `make test` compares its "
+            "gradients with finite differences of the loss. check opens "
+            "shared objects and lists their cells, or says why one is "
+            "refused (exit 2). The header documents the interface of "
+            "plug-ins; the section `plugin` of a config lists the files. "
+            "Opening a plug-in runs its code.",
         .example = "cellrun plugin new MyScale\n"
                    "make -C my_scale\n"
                    "cellrun plugin check my_scale/my_scale.so\n",

@@ -203,15 +203,16 @@ static int resume_run(struct cr_cli *cli)
 const struct cr_command cr_command_resume = {
     .about = {
         .name = "resume",
-        .summary = "Go on with a run.",
-        .detail = "RUN is a run directory, of which the newest sound "
-                  "checkpoint is taken, or a checkpoint. The config comes "
-                  "from the checkpoint; train.epochs, train.steps, "
-                  "train.time_limit, log, run and checkpoint may be changed. "
-                  "The parameters become the same bytes as without the stop. "
-                  "With batches of another size (--allow-change) steps are "
-                  "counted anew; names of checkpoints count the batches "
-                  "done in the epoch, so that the newest has the highest.",
+        .summary = "Resume a run.",
+        .detail =
+            "RUN is a run directory (its newest undamaged checkpoint is "
+            "used) or a checkpoint. The config comes from the checkpoint; "
+            "train.epochs, train.steps, train.time_limit, log, run and "
+            "checkpoint may be changed. The resulting parameters are "
+            "byte-identical to those of an uninterrupted run. If "
+            "--allow-change changes the batch size, step numbers are "
+            "recomputed; checkpoint names keep rising until the epoch ends, "
+            "so the newest file has the highest name.",
         .example = "cellrun resume runs/digits --epochs 4\n",
         .opts = resume_opts,
         .size = sizeof(struct resume),

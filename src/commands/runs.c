@@ -736,15 +736,16 @@ static int runs_run(struct cr_cli *cli)
 const struct cr_command cr_command_runs = {
     .about = {
         .name = "runs",
-        .summary = "Look at run directories: ls, show, best, diff.",
+        .summary = "List, show, rank and compare runs.",
         .detail =
-            "ls (also without a word) prints a table: status, the settings "
-            "that differ, the metrics of the last evaluation. best names "
-            "the run with the best value of a metric; its path can be given "
-            "to --ckpt. A run is given by its directory or the beginning of "
-            "its id. Columns are metrics (eval.accuracy, or accuracy; "
+            "ls, the default, prints a table: status, the settings that "
+            "differ, and the metrics of the last evaluation. best prints the "
+            "run with the best value of a metric; --ckpt accepts its path. A "
+            "run is given by its directory or the beginning of its id. "
+            "Columns are metrics (eval.accuracy, or accuracy; "
             "best.accuracy), keys of record.json (status, epochs, steps, "
-            "seconds, started) and of the config (optimizer.learning_rate).",
+            "seconds, started) and keys of the config "
+            "(optimizer.learning_rate).",
         .example = "cellrun runs --sort eval.accuracy --tsv\n"
                    "cellrun runs best --metric eval.accuracy --path\n"
                    "cellrun runs ls --where 'status=completed and "

@@ -135,12 +135,13 @@ static int sample_run(struct cr_cli *cli)
 const struct cr_command cr_command_sample = {
     .about = {
         .name = "sample",
-        .summary = "Write text that a language model draws.",
-        .detail = "The prompt, then one character after the other, each as "
-                  "soon as it is drawn; a newline at the end where there is "
-                  "none. The network sees the last seq_len characters. What "
-                  "is not given stands in the section `sample` of the "
-                  "config. --seed N draws another text.",
+        .summary = "Generate text with a language model.",
+        .detail =
+            "Prints the prompt, then one character after the other as soon "
+            "as it is sampled, and a final newline if there is none. The "
+            "network reads the last seq_len characters. Options that are not "
+            "given come from the section `sample` of the config. --seed N "
+            "generates another text.",
         .example = "cellrun sample --ckpt runs/text --prompt 'the ' --length "
                    "200 --temperature 0.8 --top-k 40 --seed 3\n",
         .opts = sample_opts,

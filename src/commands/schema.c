@@ -493,10 +493,11 @@ const struct cr_command cr_command_schema = {
     .about = {
         .name = "schema",
         .summary = "Print the config language as JSON Schema, for editors.",
-        .detail = "It takes every config that is right, and more: a type with "
-                  "a capital that cellrun does not have itself may be a block "
-                  "or a plug-in's, and what is missing may come from `base`. "
-                  "`cellrun check` knows.",
+        .detail =
+            "The schema accepts every valid config and some invalid ones: an "
+            "unknown capitalised type may be a block or a plug-in cell, and "
+            "missing keys may come from `base`. Run `cellrun check` to be "
+            "sure.",
         .example = "cellrun schema >cellrun.schema.json\n"
                    "cellrun schema --key train.epochs\n",
         .opts = schema_opts,

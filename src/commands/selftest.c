@@ -679,12 +679,13 @@ static int selftest_run(struct cr_cli *cli)
 const struct cr_command cr_command_selftest = {
     .about = {
         .name = "selftest",
-        .summary = "Check that this build computes rightly on this machine.",
+        .summary = "Verify that this build computes correctly on this machine.",
         .detail =
-            "Products against plain loops, the gradients of every cell and "
-            "loss against differences, the same bytes for any number of "
-            "threads, a checkpoint's round; then the speed of this "
-            "processor. Status 1 when something fails.",
+            "Checks matrix products against naive loops, gradients of all "
+            "cells and losses against finite differences, results for any "
+            "number of threads byte for byte, and a checkpoint round trip; "
+            "then measures the speed of this processor. Exits with 1 if a "
+            "test fails.",
         .example = "cellrun selftest --cell Dense\n"
                    "cellrun selftest --quick\n",
         .opts = selftest_opts,

@@ -597,12 +597,12 @@ const struct cr_command cr_command_summary = {
         .name = "summary",
         .summary = "Show a network's cells, shapes, parameters and costs.",
         .detail =
-            "Needs the section network alone. Shapes come from the data "
-            "set's headers, from `inputs` of the network, or from the first "
-            "cell that tells (Dense with in_channels, also behind Flatten). "
-            "Numbers are a cell's own; multiply-adds are those of one sample "
-            "on the way forward. Memory is that of a training step where "
-            "there is a loss. With -v the steps of the plan are listed.",
+            "Needs only the section network. Shapes come from the headers of "
+            "the data set, from `inputs` of the network, or from the first "
+            "cell that declares its input features (Dense with in_channels, "
+            "also after Flatten). Counts exclude subcells; multiply-adds are "
+            "per sample, forward pass only. Memory is that of a training "
+            "step if there is a loss. -v lists the steps of the plan.",
         .example = "cellrun summary digits.yaml\n"
                    "cellrun summary runs/digits --at body\n",
         .opts = summary_opts,

@@ -147,15 +147,16 @@ const struct cr_command cr_command_train = {
     .about = {
         .name = "train",
         .summary = "Train a network.",
-        .detail = "The summary on standard output is made of lines `key: "
-                  "value`, or with --json one object. A run directory keeps "
-                  "config, records and checkpoints. Without -o it is "
-                  "RUNS/NAME/ID: CELLRUN_RUNS or `runs`, the name of the "
-                  "config (or run.name), and a hash of what the config says "
-                  "of data, network and training, but for its length. So the "
-                  "same config a second time meets the directory of the "
-                  "first, which is exit 2: -o names another, --resume auto "
-                  "goes on there, --force starts over.",
+        .detail =
+            "Prints a summary to standard output, as `key: value` lines or "
+            "with --json as one object. Config, records and checkpoints go "
+            "to the run directory: -o DIR, else RUNS/NAME/ID. RUNS is "
+            "CELLRUN_RUNS or `runs`, NAME is run.name or the name of the "
+            "config, ID is a hash of the data, network and training "
+            "settings, except the length of the run. Running the same config "
+            "again finds the existing directory and exits with 2: use -o for "
+            "another directory, --resume auto to continue, --force to start "
+            "over.",
         .example = "cellrun train digits.yaml -o runs/digits\n"
                    "cellrun train digits.yaml -o runs/digits --resume auto\n"
                    "cellrun train digits.yaml optimizer.learning_rate=0.02 -q "

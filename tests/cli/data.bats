@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# data: samples as the network gets them.
+# data: samples after the datapipe.
 
 bats_require_minimum_version 1.5.0
 set -o pipefail
