@@ -322,9 +322,9 @@ static void choose(void)
         if (take_named(want))
             return;
         fprintf(stderr,
-                "cellrun: CELLRUN_BLAS=%s is not to be had; it can be own, "
-                "plain, onednn or openblas, where they are installed and the "
-                "address space is not limited\n",
+                "cellrun: CELLRUN_BLAS=%s is not available; use own or plain, "
+                "or onednn or openblas where installed (they need an unlimited "
+                "address space)\n",
                 want);
         exit(1);
     }

@@ -11,40 +11,37 @@ static const char *const types[] = { "float16", "bfloat16", "float32", NULL };
 static const struct cr_opt overflow_opts[] = {
     CR_BOOL_DEFAULT(
         struct cr_amp_overflow, skip_step, true,
-        "Skip an update whose gradient is not finite, and lower the "
-        "scale; false: the run ends with status 5. Moving statistics "
-        "stay as the forward pass has updated them, as MindSpore has "
-        "it."),
-    CR_INT_DEFAULT(
-        struct cr_amp_overflow, give_up_after, 1000, 1, INT32_MAX,
-        "Updates left out in a row after which the run has diverged."),
+        "true: skip an update whose gradient is not finite, and lower the "
+        "scale; moving statistics keep the update of the forward pass, as in "
+        "MindSpore. false: end the run with status 5."),
+    CR_INT_DEFAULT(struct cr_amp_overflow, give_up_after, 1000, 1, INT32_MAX,
+                   "Number of consecutive skipped updates after which the run "
+                   "counts as diverged."),
     { 0 },
 };
 
 static const struct cr_opt amp_opts[] = {
-    CR_ENUM_DEFAULT(
-        struct cr_amp, level, CR_LEVEL_O0, "O0|O1|O2|O3|auto",
-        "O0: float32. O1: convolutions, Dense, products and ReLU in "
-        "low precision. O2: all but the parameters of BatchNorm and "
-        "LayerNorm, and the loss. O3: all but the loss. auto: products "
-        "in low precision, sums, powers and normalisation in float32, "
-        "the rest as its inputs are."),
+    CR_ENUM_DEFAULT(struct cr_amp, level, CR_LEVEL_O0, "O0|O1|O2|O3|auto",
+                    "O0: float32. O1: convolutions, Dense, matrix products and "
+                    "ReLU in low precision. O2: low precision except for the "
+                    "parameters of BatchNorm and LayerNorm, and for the loss. "
+                    "O3: low precision except for the loss. auto: matrix "
+                    "products in low precision; sums, powers and normalisation "
+                    "in float32; other ops in the precision of their inputs."),
     CR_ENUM_DEFAULT(struct cr_amp, dtype, 0, CR_LOW_TYPES,
-                    "The low precision."),
+                    "Type of the low precision."),
     CR_BOOL_OPTIONAL(struct cr_amp, keep_batchnorm_fp32,
-                     "Whether BatchNorm keeps its parameters in float32; by "
-                     "default in all levels but O3."),
+                     "Keep the parameters of BatchNorm in float32. Default: "
+                     "true except in O3."),
     CR_NODE(struct cr_amp, cast,
-            "Other precisions: {float32: PATTERNS, float16: PATTERNS}, over "
-            "names of cells or, {of: BatchNorm2d}, their types; the last "
-            "that matches decides."),
-    CR_OBJ_OPTIONAL(
-        struct cr_amp, loss_scale, CR_KIND_SCALER,
-        "What the loss is multiplied by while gradients are computed. "
-        "By default DynamicLossScaleManager in O2 with float16, else "
-        "none."),
+            "Precision of single cells: {float32: PATTERNS, float16: "
+            "PATTERNS}, over names of cells or, {of: BatchNorm2d}, their "
+            "types; the last matching pattern decides."),
+    CR_OBJ_OPTIONAL(struct cr_amp, loss_scale, CR_KIND_SCALER,
+                    "Factor of the loss while gradients are computed. Default: "
+                    "DynamicLossScaleManager in O2 with float16, else none."),
     CR_SUB(struct cr_amp, overflow, overflow_opts,
-           "When the gradient of an update is not finite."),
+           "Action when the gradient of an update is not finite."),
     { 0 },
 };
 
@@ -53,20 +50,20 @@ const struct cr_section cr_section_amp = {
         .name = "amp",
         .summary = "Mixed precision.",
         .detail = "Values are rounded to float16 or bfloat16 wherever "
-                  "MindSpore stores them so, and kept in float32 memory: "
-                  "overflow and underflow happen as they would there. "
-                  "MultiheadAttention, LSTM, GRU and RNN stay float32 in O1, "
-                  "which finds none of its list in them; so does LSTM in "
-                  "auto where its input is and it has no seq_length. "
-                  "Parameters and their updates are float32, and so is "
-                  "the loss unless `to_float` beside its type says otherwise. "
-                  "The control word to_float of a cell does the same for one "
-                  "cell and those within; both together are an error. "
-                  "Dense layers and products in bfloat16 use AVX512-BF16 where "
-                  "the processor has it. Their sums are float32 then too, but "
-                  "in pairs of products, and numbers below 2^-126 count as 0 "
-                  "in them: what differs is the last bit of a sum before it "
-                  "is rounded to bfloat16.",
+                  "MindSpore stores them so, but stay in float32 memory; "
+                  "overflow and underflow occur as in MindSpore. O1 keeps "
+                  "MultiheadAttention, LSTM, GRU and RNN in float32, because "
+                  "they contain no op of its list. auto keeps LSTM in float32 "
+                  "if its input is float32 and seq_length is not given. "
+                  "Parameters and their updates are float32; so is the loss "
+                  "unless `to_float` next to its type sets another type. The "
+                  "modifier to_float sets the precision of one cell and its "
+                  "subcells; it cannot be combined with amp.level. Dense "
+                  "layers and matrix products in bfloat16 use AVX512-BF16 "
+                  "where the processor has it. Their sums are then float32 "
+                  "too, but of pairs of products, and numbers below 2^-126 "
+                  "count as 0: the last bit of a sum may differ before it is "
+                  "rounded to bfloat16.",
         .example = "amp: {level: O2, dtype: bfloat16, cast: {float32: "
                    "[\"dense_relu_sequential.4\"]}}\n",
         .opts = amp_opts,
@@ -112,10 +109,10 @@ static bool casts_apart(struct cr_net *net, const struct cr_node *cast,
         if (!other)
             continue;
         cr_error(net->diag, one->pos, CR_E_CONFLICT,
-                 "amp.cast: '%s' stands below %s and %s",
+                 "amp.cast: '%s' is listed under %s and %s",
                  cr_quote(net->arena, one->text, strlen(one->text)), m->key,
                  below->key);
-        cr_note(net->diag, "below %s      (%s:%d)", m->key,
+        cr_note(net->diag, "under %s      (%s:%d)", m->key,
                 other->pos.src->name, other->pos.line);
         return false;
     }
@@ -139,9 +136,10 @@ static bool casts_read(struct cr_net *net, struct cr_amp *amp)
     bool ok = true;
 
     if (amp->cast->kind != CR_NODE_MAP)
-        return cr_error(net->diag, amp->cast->pos, CR_E_WRONG_TYPE,
-                        "'amp.cast' is a map {float32: PATTERNS}, not %s",
-                        cr_node_what(net->arena, amp->cast));
+        return cr_error(
+            net->diag, amp->cast->pos, CR_E_WRONG_TYPE,
+            "amp.cast: found %s, expected a map {float32: PATTERNS}",
+            cr_node_what(net->arena, amp->cast));
     amp->casts =
         CR_NEWS(net->arena, struct cr_cast, cr_node_count(amp->cast) + 1);
     for (CR_EACH(m, amp->cast)) {
@@ -210,14 +208,15 @@ static bool precision_read(struct cr_build *b, const struct cr_node *word)
         return true;
     if (word->kind != CR_NODE_STR ||
         !precision_named(word->text, &b->precision))
-        return cr_error(net->diag, word->pos, CR_E_WRONG_TYPE,
-                        "to_float takes float16, bfloat16 or float32, not %s",
-                        cr_node_what(net->arena, word));
+        return cr_error(
+            net->diag, word->pos, CR_E_WRONG_TYPE,
+            "to_float: found %s, expected float16, bfloat16 or float32",
+            cr_node_what(net->arena, word));
     if (b->loss || amp->level == CR_LEVEL_O0)
         return true;
     cr_error(net->diag, word->pos, CR_E_NETWORK,
-             "to_float and amp.level exclude each other: amp.cast gives a "
-             "cell of an amp network another precision");
+             "to_float cannot be combined with amp.level; use amp.cast to "
+             "change the precision of single cells");
     cr_note(net->diag, "amp.level: %s      (%s:%d)",
             cr_node_get(cr_section(net->config, "amp"), "level")->text,
             amp->pos.src->name, amp->pos.line);

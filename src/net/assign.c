@@ -110,10 +110,10 @@ bool cr_interp_assign(struct cr_interp *m, const struct cr_script *call)
     struct cr_script_value t;
 
     if (!value || value->next || name->keyword || value->keyword)
-        return cr_interp_fail(m, call, "assign takes a name and a value");
+        return cr_interp_fail(m, call, "assign: expected a name and a value");
     if (m->b->net->in_backward)
         return cr_interp_fail(m, call,
-                              "assign stands in construct, not in bprop");
+                              "assign is allowed in construct, not in bprop");
     in[STATE] = assign_state(m, name);
     if (!in[STATE] || !cr_interp_eval(m, value, &t))
         return false;
@@ -125,7 +125,7 @@ bool cr_interp_assign(struct cr_interp *m, const struct cr_script *call)
     if (!cr_script_value_number(&t) && !cr_spec_same(&spec, &in[STATE]->spec))
         return cr_interp_fail(
             m, value,
-            cr_strf(arena, "assign: found a value %s, '%s' is %s",
+            cr_strf(arena, "assign: found a value %s, but '%s' is %s",
                     cr_diag_format(arena, &in[VALUE]->spec), name->name,
                     cr_diag_format(arena, &in[STATE]->spec)));
     m->b->pos = cr_interp_place(m, call);

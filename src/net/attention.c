@@ -94,8 +94,8 @@ static bool attention_masks(struct cr_op_plan *p, const struct cr_sdpa *a,
             return false;
         if (!cr_spec_same(pad, &want))
             return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                            "key_padding_mask is %s, needed is %s: a row of "
-                            "keys for each of the batch",
+                            "key_padding_mask is %s, expected %s: one row of "
+                            "keys for each sample",
                             cr_diag_format(p->arena, pad),
                             cr_diag_format(p->arena, &want));
     }
@@ -108,8 +108,8 @@ static bool attention_masks(struct cr_op_plan *p, const struct cr_sdpa *a,
             return false;
         if (!cr_spec_same(mask, &want) && !cr_spec_same(mask, &each))
             return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                            "attn_mask is %s, needed is %s, or %s for each "
-                            "head of the batch",
+                            "attn_mask is %s, expected %s, or %s with one "
+                            "matrix for each head and sample",
                             cr_diag_format(p->arena, mask),
                             cr_diag_format(p->arena, &want),
                             cr_diag_format(p->arena, &each));
@@ -134,12 +134,12 @@ bool cr_attention_plan(struct cr_op_plan *p, struct cr_spec *weights)
 
     if (q->rank != 2 && q->rank != 3)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "query %s: (N, L, E) or (L, E) is expected",
+                        "query is %s, expected (N, L, E) or (L, E)",
                         cr_diag_format(p->arena, q));
     e = q->dim[q->rank - 1];
     if (e % (o->num_heads * (packed ? 3 : 1)) != 0)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "%lld features cannot be shared out to %lld heads",
+                        "%lld features cannot be divided among %lld heads",
                         (long long)(packed ? e / 3 : e),
                         (long long)o->num_heads);
     if (!packed && (k->rank != q->rank || k->dim[k->rank - 1] != e))
@@ -153,7 +153,7 @@ bool cr_attention_plan(struct cr_op_plan *p, struct cr_spec *weights)
     a = attention_shape(o, in);
     if (!packed && attention_seq(o, k).batch != a.batch)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "key %s is another batch than query %s",
+                        "key %s and query %s have different batch sizes",
                         cr_diag_format(p->arena, k),
                         cr_diag_format(p->arena, q));
     if (!attention_masks(p, &a, in))

@@ -43,7 +43,7 @@ static bool boundary(struct maker *k, struct cr_val *const *in,
     c->zero = CR_NEWS(k->b->net->arena, struct cr_val *, c->n_out);
     if (n + 1 > CR_OP_MAX)
         return cr_fail(k->b, CR_E_NETWORK,
-                       "a cell with bprop takes at most %d inputs",
+                       "a cell with bprop has at most %d inputs",
                        CR_OP_MAX - 1);
     for (i = 0; i < n; i++) {
         if (in[i]->n_members > 0)
@@ -58,8 +58,8 @@ static bool boundary(struct maker *k, struct cr_val *const *in,
         args[0] = out->n_members > 0 ? out->members[i] : out;
         if (args[0]->n_members > 0)
             return cr_fail(k->b, CR_E_NETWORK,
-                           "results of a cell with bprop are tensors, number "
-                           "%d is a tuple of %d",
+                           "bprop: result %d of the cell is a tuple of %d, "
+                           "expected a tensor",
                            i, args[0]->n_members);
         c->out[i] = cr_emit_as_is(k->b, &cr_op_bprop, NULL, n + 1, args);
         if (!c->out[i])
@@ -123,16 +123,16 @@ static bool take(struct maker *k, const struct cr_script *e, int i,
     if (t->kind == CR_SV_NONE || x->spec.type != CR_REAL)
         return true;
     if (t->kind != CR_SV_TENSOR)
-        return cr_interp_fail(&k->m, e,
-                              cr_strf(arena,
-                                      "the gradient of '%s' is a tensor %s or "
-                                      "None, not %s",
-                                      name, cr_diag_format(arena, &x->spec),
-                                      cr_script_value_what(arena, t)));
+        return cr_interp_fail(
+            &k->m, e,
+            cr_strf(arena,
+                    "gradient of '%s': expected a tensor %s or None, found %s",
+                    name, cr_diag_format(arena, &x->spec),
+                    cr_script_value_what(arena, t)));
     if (!cr_spec_same(&t->val->spec, &x->spec))
         return cr_interp_fail(
             &k->m, e,
-            cr_strf(arena, "the gradient of '%s' is %s %s, needed is %s %s",
+            cr_strf(arena, "gradient of '%s': found %s %s, expected %s %s",
                     name, cr_type_name(t->val->spec.type),
                     cr_diag_format(arena, &t->val->spec),
                     cr_type_name(x->spec.type),
@@ -216,7 +216,7 @@ static bool take_all(struct maker *k, const struct cr_script *e,
         return cr_interp_fail(
             &k->m, e,
             cr_strf(arena,
-                    "bprop returns %d gradient%s, the cell has %d input%s",
+                    "bprop returns %d gradient%s, but the cell has %d input%s",
                     value.n, value.n == 1 ? "" : "s", n, n == 1 ? "" : "s"));
     for (i = 0; i < n; i++)
         if (!take(k, one.kind == CR_SV_TUPLE ? member(e, i) : e, i + 1,

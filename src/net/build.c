@@ -48,12 +48,11 @@ static bool row_open(struct cr_build *b, const char *type)
 
     if (net->graph->n_calls++ == CR_CALLS_MAX)
         return cr_fail(b, CR_E_LIMIT,
-                       "cells of the network are called more than %d times: "
-                       "a block that calls another one twice doubles its "
-                       "calls",
+                       "the network calls its cells more than %d times: a "
+                       "block that calls another block twice doubles the calls",
                        CR_CALLS_MAX);
     if (i < n && net->cell_calls[i].node != b->node)
-        return cr_fail(b, CR_E_NETWORK, "two cells are called '%s'", b->path);
+        return cr_fail(b, CR_E_NETWORK, "duplicate cell name '%s'", b->path);
     if (i == net->cap_cells) {
         int room = 2 * net->cap_cells + 16;
 
@@ -129,13 +128,12 @@ static struct cr_val *build_members(struct cr_build *b,
 
     if (b->n_in != 1) {
         cr_fail(b, CR_E_NETWORK,
-                "cells called in order take one input, %d are given",
-                b->n_in);
+                "cells called in order: expected one input, found %d", b->n_in);
         return NULL;
     }
     b->net->cells[b->row].leaf = false;
     if (!members || !members->child) {
-        cr_fail(b, CR_E_NETWORK, "no cells here");
+        cr_fail(b, CR_E_NETWORK, "found no cells, expected at least one");
         return NULL;
     }
     for (CR_EACH(m, members)) {
@@ -148,8 +146,8 @@ static struct cr_val *build_members(struct cr_build *b,
         if (m->key && m->key[0] >= 'A' && m->key[0] <= 'Z') {
             b->pos = m->key_pos;
             cr_fail(b, CR_E_NETWORK,
-                    "a map of cells has their names: found the type '%s', "
-                    "expected a list, or NAME: {%s: ...}",
+                    "a map of cells: found the type '%s', expected a list, or "
+                    "NAME: {%s: ...}",
                     m->key, m->key);
             return NULL;
         }
@@ -192,7 +190,7 @@ static bool unknown_type(struct cr_net *net, const struct cr_node *node,
         if (m->code == CR_E_UNKNOWN_TYPE && m->pos.src == pos.src &&
             m->pos.line == pos.line && m->pos.col == pos.col)
             return false; /* told when its options were looked at */
-    cr_error(net->diag, pos, CR_E_UNKNOWN_TYPE, "there is no %s '%s'",
+    cr_error(net->diag, pos, CR_E_UNKNOWN_TYPE, "%s '%s' not found",
              cr_kind_name(kind), type);
     cr_term_hint(net->diag, type, cell_names(net->arena, kind));
     return false;
@@ -214,17 +212,17 @@ static bool read_controls(struct cr_build *b, const struct cr_node *node)
         if (strcmp(m->key, "freeze") == 0) {
             if (m->kind != CR_NODE_BOOL)
                 ok = cr_error(net->diag, m->pos, CR_E_WRONG_TYPE,
-                              "freeze takes true or false, not %s",
+                              "freeze: found %s, expected true or false",
                               cr_node_what(net->arena, m));
             b->frozen = b->frozen || m->boolean;
         } else if (strcmp(m->key, "share") == 0) {
             if (m->kind == CR_NODE_MAP)
                 b->share = m;
             else
-                ok = cr_error(net->diag, m->pos, CR_E_WRONG_TYPE,
-                              "share takes a map {weight: OTHER.weight}, not "
-                              "%s",
-                              cr_node_what(net->arena, m));
+                ok = cr_error(
+                    net->diag, m->pos, CR_E_WRONG_TYPE,
+                    "share: found %s, expected a map {weight: OTHER.weight}",
+                    cr_node_what(net->arena, m));
         } else if (strcmp(m->key, "init") == 0) {
             ok = cr_obj_read(net->arena, net->diag, CR_KIND_INIT, m,
                              &b->control_init) && ok;
@@ -245,7 +243,7 @@ static bool read_controls(struct cr_build *b, const struct cr_node *node)
             const char *near = cr_closest_name(m->key, control_words);
 
             ok = cr_error(net->diag, m->key_pos, CR_E_UNKNOWN_KEY,
-                          "'%s' is no control word of a cell", m->key);
+                          "'%s' is not a modifier of a cell", m->key);
             if (near)
                 cr_hint(net->diag, "did you mean '%s'?", near);
         }
@@ -261,9 +259,10 @@ static bool control_done(const struct cr_build *b)
 
     if (!m || b->is_repeat_call || !b->control_used || *b->control_used)
         return true;
-    return cr_error(b->net->diag, m->key_pos, CR_E_NO_MATCH,
-                    "init: no weight begins here%s%s",
-                    b->cell ? ", in " : "", b->cell ? b->cell->about.name : "");
+    return cr_error(
+        b->net->diag, m->key_pos, CR_E_NO_MATCH,
+        "'init' has no effect here%s%s: the cell has no weight to initialise",
+        b->cell ? ", in " : "", b->cell ? b->cell->about.name : "");
 }
 
 static struct cr_val *build_typed(struct cr_build *b,
@@ -277,13 +276,13 @@ static struct cr_val *build_typed(struct cr_build *b,
     int i;
 
     if (n < cell->min_inputs || n > cell->max_inputs) {
-        cr_fail(b, CR_E_NETWORK, "%s takes %s input%s, %d %s given",
+        cr_fail(b, CR_E_NETWORK, "%s: expected %s input%s, found %d",
                 cell->about.name,
                 cell->min_inputs == cell->max_inputs
                     ? cr_strf(net->arena, "%d", cell->min_inputs)
                     : cr_strf(net->arena, "%d to %d", cell->min_inputs,
                               cell->max_inputs),
-                cell->max_inputs == 1 ? "" : "s", n, n == 1 ? "is" : "are");
+                cell->max_inputs == 1 ? "" : "s", n);
         return NULL;
     }
     if (cell->takes_cells)
@@ -291,7 +290,8 @@ static struct cr_val *build_typed(struct cr_build *b,
     for (i = 0; i < n; i++) {
         given[i] = in[i];
         if (in[i] && in[i]->n_members > 0 && !(cell->tuples & (1u << i))) {
-            cr_fail(b, CR_E_NETWORK, "%s takes a tensor, not a tuple of %d",
+            cr_fail(b, CR_E_NETWORK,
+                    "%s: expected a tensor, found a tuple of %d",
                     cell->about.name, in[i]->n_members);
             return NULL;
         }
@@ -321,10 +321,11 @@ static bool all_shared(struct cr_build *b)
     if (!b->share || b->shared == cr_node_count(b->share))
         return true;
     b->pos = b->share->pos;
-    return cr_fail(b, CR_E_NO_MATCH,
-                   "share names %d parameter%s, the cell has %d of them",
-                   cr_node_count(b->share),
-                   cr_node_count(b->share) == 1 ? "" : "s", b->shared);
+    return cr_fail(
+        b, CR_E_NO_MATCH,
+        "'share' lists %d parameter%s, but the cell has only %d of them",
+        cr_node_count(b->share), cr_node_count(b->share) == 1 ? "" : "s",
+        b->shared);
 }
 
 static struct cr_val *build_node(struct cr_build *parent, const char *path,
@@ -398,7 +399,8 @@ static struct cr_val *build_node(struct cr_build *parent, const char *path,
     } else if (node->kind == CR_NODE_LIST || node->kind == CR_NODE_MAP) {
         out = build_members(&b, node, in);
     } else {
-        cr_fail(&b, CR_E_FORM, "a cell is a type, a list or a map, not %s",
+        cr_fail(&b, CR_E_FORM,
+                "a cell: found %s, expected a type, a list or a map",
                 cr_node_what(net->arena, node));
         return NULL;
     }
@@ -560,9 +562,10 @@ static bool build_loss(struct cr_net *net, struct cr_build *root)
     if (!type && cr_is_construct(node))
         return build_loss_text(net, root, node);
     if (!type)
-        return cr_error(net->diag, node->pos, CR_E_FORM,
-                        "loss takes a type such as CrossEntropyLoss, not %s",
-                        cr_node_what(net->arena, node));
+        return cr_error(
+            net->diag, node->pos, CR_E_FORM,
+            "loss: found %s, expected a type such as CrossEntropyLoss",
+            cr_node_what(net->arena, node));
     if (!cell)
         return unknown_type(net, node, type, CR_KIND_LOSS);
     b.cell = cell;
@@ -605,7 +608,7 @@ static bool build_graph(struct cr_net *net, struct cr_init_rules *starter)
         return false;
     if (inputs.max > CR_OP_MAX)
         return cr_error(net->diag, network->pos, CR_E_NETWORK,
-                        "a network takes at most %d inputs", CR_OP_MAX);
+                        "a network has at most %d inputs", CR_OP_MAX);
     for (i = 0; i < inputs.max; i++) {
         in[i] = cr_net_feed(net, inputs.names[i], network->pos);
         if (!in[i])

@@ -2,7 +2,7 @@
 
 const struct cr_opt cr_concat_opts[] = {
     CR_INT_DEFAULT(struct cr_concat, axis, 0, -CR_RANK_MAX, CR_RANK_MAX - 1,
-                   "The axis; negative ones count from the end."),
+                   "The axis; negative values count from the end."),
     { 0 },
 };
 
@@ -19,10 +19,10 @@ bool cr_concat_types(struct cr_op_plan *p)
 
     for (k = 1; k < p->n_in; k++)
         if (p->in[k].type != p->in[0].type)
-            return cr_error(p->diag, p->pos, CR_E_DTYPE,
-                            "inputs are %s and %s, but one type is needed",
-                            cr_type_name(p->in[0].type),
-                            cr_type_name(p->in[k].type));
+            return cr_error(
+                p->diag, p->pos, CR_E_DTYPE,
+                "inputs have the types %s and %s, expected one type",
+                cr_type_name(p->in[0].type), cr_type_name(p->in[k].type));
     return true;
 }
 

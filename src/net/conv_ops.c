@@ -91,8 +91,8 @@ static bool check_list(struct cr_op_plan *p, const char *name,
     if (list->n <= 1 || list->n == rank)
         return true;
     return cr_error(p->diag, p->pos, CR_E_OUT_OF_RANGE,
-                    "%s takes one number%s, not %d", name, or_one_each(rank),
-                    list->n);
+                    "%s: expected one number%s, found %d", name,
+                    or_one_each(rank), list->n);
 }
 
 static bool check_padding(struct cr_op_plan *p, const struct cr_convolve *a,
@@ -102,20 +102,20 @@ static bool check_padding(struct cr_op_plan *p, const struct cr_convolve *a,
 
     if (a->padding.n > 1 && a->padding.n != 2 * rank)
         return cr_error(p->diag, p->pos, CR_E_OUT_OF_RANGE,
-                        "padding takes one number or %d (before and after "
-                        "each dimension), not %d",
+                        "padding: expected one number or %d (before and after "
+                        "each dimension), found %d",
                         2 * rank, a->padding.n);
     if (a->pad_mode == CR_PAD_PAD)
         return true;
     for (i = 0; i < a->padding.n; i++)
         if (a->padding.v[i] != 0)
             return cr_error(p->diag, p->pos, CR_E_OUT_OF_RANGE,
-                            "padding %lld needs pad_mode: pad",
+                            "padding %lld requires pad_mode: pad",
                             (long long)a->padding.v[i]);
     for (i = 0; i < a->output_padding.n; i++)
         if (a->output_padding.v[i] != 0)
             return cr_error(p->diag, p->pos, CR_E_OUT_OF_RANGE,
-                            "output_padding %lld needs pad_mode: pad",
+                            "output_padding %lld requires pad_mode: pad",
                             (long long)a->output_padding.v[i]);
     return true;
 }
@@ -202,22 +202,22 @@ static bool check_inputs(struct cr_op_plan *p, const struct cr_convolve *a,
 
     if (rank < 1 || rank > 3 || w->rank != (rank == 1 ? 4 : rank + 2) ||
         (rank == 1 && w->dim[2] != 1))
-        return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "input %s does not fit weight %s: it is (batch, "
-                        "channels, ...) with a dimension for each of the "
-                        "kernel",
-                        cr_diag_format(p->arena, x),
-                        cr_diag_format(p->arena, w));
+        return cr_error(
+            p->diag, p->pos, CR_E_SHAPE,
+            "input %s does not fit weight %s: expected (batch, channels, ...) "
+            "with one dimension for each dimension of the kernel",
+            cr_diag_format(p->arena, x), cr_diag_format(p->arena, w));
     if (x->dim[1] != takes || gives % a->groups != 0 || takes % a->groups != 0)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "input %s does not fit weight %s: it must have %lld "
-                        "channels, in %lld groups",
+                        "input %s does not fit weight %s: expected %lld "
+                        "channels in %lld groups",
                         cr_diag_format(p->arena, x),
                         cr_diag_format(p->arena, w), (long long)takes,
                         (long long)a->groups);
     if (p->in[B].rank >= 0 && p->n_in > B &&
         (p->in[B].rank != 1 || p->in[B].dim[0] != gives))
-        return cr_error(p->diag, p->pos, CR_E_SHAPE, "bias %s must be (%lld,)",
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "bias is %s, expected (%lld,)",
                         cr_diag_format(p->arena, &p->in[B]), (long long)gives);
     return check_list(p, "stride", &a->stride, rank) &&
            check_list(p, "dilation", &a->dilation, rank) &&
@@ -253,9 +253,8 @@ static bool plan(struct cr_op_plan *p, bool transposed)
                             (long long)y->dim[2 + i], 2 + i);
         if (y->dim[2 + i] < 1)
             return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                            "input %s is too small for the kernel: %lld "
-                            "positions with the padding, the kernel spans "
-                            "%lld",
+                            "input %s is too small: it has %lld positions with "
+                            "padding, but the kernel spans %lld",
                             cr_diag_format(p->arena, x),
                             (long long)(v.in + v.before + v.after),
                             (long long)extent(&v));
@@ -263,7 +262,7 @@ static bool plan(struct cr_op_plan *p, bool transposed)
     }
     if (!cr_spec_fits(y))
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "output %s is more than memory can hold",
+                        "output %s is too large for memory",
                         cr_diag_format(p->arena, y));
     c = transposed ? geometry(a, y, w, x, true) : geometry(a, x, w, y, false);
     p->scratch = cr_conv_scratch(&c);
@@ -413,8 +412,8 @@ struct cr_val *cr_conv_cell_build(struct cr_build *b, struct cr_val *in,
         return NULL;
     x = cr_val_spec(in);
     if (x->rank != rank + 2) {
-        cr_fail(b, CR_E_SHAPE, "%s takes inputs (batch, channels%s), not %s",
-                name,
+        cr_fail(b, CR_E_SHAPE,
+                "%s: expected an input (batch, channels%s), found %s", name,
                 rank == 1   ? ", length"
                 : rank == 2 ? ", height, width"
                             : ", depth, height, width",
@@ -424,19 +423,20 @@ struct cr_val *cr_conv_cell_build(struct cr_build *b, struct cr_val *in,
     ci = x->dim[1];
     if (o->in_channels != CR_INT_NONE && o->in_channels != ci) {
         cr_fail(b, CR_E_SHAPE,
-                "input %s does not fit: %s takes in_channels %lld",
+                "input %s does not fit %s: expected in_channels %lld",
                 cr_diag_format(a, x), name, (long long)o->in_channels);
         return NULL;
     }
     if (ci % o->group != 0 || o->out_channels % o->group != 0) {
-        cr_fail(b, CR_E_OUT_OF_RANGE,
-                "group %lld must divide the channels that come in, %lld, and "
-                "those that go out, %lld",
-                (long long)o->group, (long long)ci, (long long)o->out_channels);
+        cr_fail(
+            b, CR_E_OUT_OF_RANGE,
+            "group %lld must divide in_channels (%lld) and out_channels (%lld)",
+            (long long)o->group, (long long)ci, (long long)o->out_channels);
         return NULL;
     }
     if (o->kernel_size.n != 1 && o->kernel_size.n != rank) {
-        cr_fail(b, CR_E_OUT_OF_RANGE, "kernel_size takes one number%s, not %d",
+        cr_fail(b, CR_E_OUT_OF_RANGE,
+                "kernel_size: expected one number%s, found %d",
                 or_one_each(rank), o->kernel_size.n);
         return NULL;
     }

@@ -180,7 +180,7 @@ struct cr_val *cr_net_feed(struct cr_net *net, const char *column,
         return v;
     }
     cr_error(net->diag, pos, CR_E_NETWORK,
-             "there is no column '%s' in the data", column);
+             "column '%s' not found in the data set", column);
     names = CR_NEWS(net->arena, const char *, net->opts.n_columns + 1);
     for (i = 0; i < net->opts.n_columns; i++)
         names[i] = net->opts.columns[i].name;
@@ -243,14 +243,14 @@ static struct cr_val *param_shared(struct cr_build *b,
         for (i = 0; i < net->n_params; i++)
             names[i] = net->params[i].name;
         cr_fail(b, CR_E_NO_MATCH,
-                "share: there is no parameter '%s' before this cell", name);
+                "share: parameter '%s' not found before this cell", name);
         if (cr_closest_name(name, names))
             cr_hint(net->diag, "did you mean '%s'?",
                     cr_closest_name(name, names));
         return NULL;
     }
     if (!cr_spec_same(&net->params[found].spec, spec)) {
-        cr_fail(b, CR_E_SHAPE, "share: '%s' is %s, needed is %s", name,
+        cr_fail(b, CR_E_SHAPE, "share: '%s' is %s, expected %s", name,
                 cr_diag_format(net->arena, &net->params[found].spec),
                 cr_diag_format(net->arena, spec));
         return NULL;
@@ -291,21 +291,21 @@ static struct cr_val *param_new(struct cr_build *b, const char *name,
     if (found >= 0 && b->is_repeat_call) {
         if (cr_spec_same(&net->params[found].spec, &spec))
             return param_value(net, found);
-        cr_fail(b, CR_E_SHAPE, "parameter '%s' is %s, and %s for this call",
+        cr_fail(b, CR_E_SHAPE, "parameter '%s' is %s, but %s in this call",
                 full, cr_diag_format(net->arena, &net->params[found].spec),
                 cr_diag_format(net->arena, &spec));
         return NULL;
     }
     if (found >= 0) {
         cr_fail(b, CR_E_NETWORK,
-                "two parameters are called '%s': of '%s' and of '%s'", full,
+                "duplicate parameter name '%s': in '%s' and in '%s'", full,
                 net->cells[net->params[found].cell].name, b->path);
         return NULL;
     }
     if (!b->init_rules) {
         cr_fail(b, CR_E_NETWORK,
-                "parameter '%s' is not there in training: a cell with "
-                "parameters is called there too",
+                "parameter '%s' does not exist in training: call a cell with "
+                "parameters in training too",
                 full);
         return NULL;
     }
@@ -490,7 +490,7 @@ struct cr_val *cr_emit_op(struct cr_build *b, const struct cr_op *op,
         if (!in[i] && i < op->min_inputs)
             return NULL;
         if (args[i]->n_members > 0) {
-            cr_fail(b, CR_E_NETWORK, "a tensor goes in here, not a tuple of %d",
+            cr_fail(b, CR_E_NETWORK, "found a tuple of %d, expected a tensor",
                     args[i]->n_members);
             return NULL;
         }
@@ -566,7 +566,7 @@ struct cr_val *cr_activation(struct cr_build *b, const char *name,
                        : NULL;
         }
     }
-    cr_fail(b, CR_E_UNKNOWN_TYPE, "there is no activation '%s'", name);
+    cr_fail(b, CR_E_UNKNOWN_TYPE, "activation '%s' not found", name);
     if (cr_closest_name(name, known))
         cr_hint(b->net->diag, "did you mean '%s'?",
                 cr_closest_name(name, known));

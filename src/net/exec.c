@@ -173,14 +173,12 @@ bool cr_exec_check(struct cr_exec *e, struct cr_diag *diag,
         for (k = 0; k < n; k++) {
             if (bound_holds(b, v[k]))
                 continue;
-            return cr_error(diag, e->bounds[i].node->pos, CR_E_DATA_RANGE,
-                            "column '%s' of sample %lld is %d, outside of "
-                            "%lld to %lld",
-                            c->name,
-                            samples ? (long long)samples[k / each]
-                                    : (long long)(k / each),
-                            v[k], (long long)b->low,
-                            (long long)b->high - 1);
+            return cr_error(
+                diag, e->bounds[i].node->pos, CR_E_DATA_RANGE,
+                "column '%s' of sample %lld is %d, expected %lld to %lld",
+                c->name,
+                samples ? (long long)samples[k / each] : (long long)(k / each),
+                v[k], (long long)b->low, (long long)b->high - 1);
         }
     }
     return true;
@@ -301,11 +299,10 @@ bool cr_exec_check_faults(const struct cr_exec *e, struct cr_diag *diag)
                         name[0] ? name : "network", e->stop);
     }
     return !e->fault ||
-           cr_error(diag, e->fault->node->pos, CR_E_DATA_RANGE,
-                    "an index that the network computes is %d, outside of "
-                    "%lld to %lld",
-                    e->fault_value, (long long)b->low,
-                    (long long)b->high - 1);
+           cr_error(
+               diag, e->fault->node->pos, CR_E_DATA_RANGE,
+               "an index computed by the network is %d, expected %lld to %lld",
+               e->fault_value, (long long)b->low, (long long)b->high - 1);
 }
 
 static const void *value_data(const struct cr_exec *e, int val)

@@ -156,10 +156,10 @@ const char *cr_exec_dump(const struct cr_exec *e, struct cr_arena *arena)
             s->op ? s->op->about.name : "", cell);
         for (k = 0; k < s->n_in; k++)
             if (s->run.rounds & CR_X(k))
-                text = cr_strf(arena, "%s +half(%s%d)", text,
+                text = cr_strf(arena, "%s +fake_cast(%s%d)", text,
                                s->kind == CR_FORWARD ? "x" : "dx", k);
         if (s->kind == CR_FORWARD && (s->run.rounds & CR_Y(0)))
-            text = cr_strf(arena, "%s +half(y)", text);
+            text = cr_strf(arena, "%s +fake_cast(y)", text);
         for (k = 0; k < s->n_in; k++)
             if (s->kind == CR_FORWARD && s->x[k] >= 0 &&
                 (s->op->fuses_add & CR_X(k)))

@@ -29,10 +29,10 @@ struct thaw {
 
 static const struct cr_opt thaw_opts[] = {
     CR_QUANTITY_DEFAULT(struct thaw, at, "1 epochs", CR_EPOCHS,
-                        "When; a bare number counts epochs."),
+                        "Time of the change; a bare number counts epochs."),
     CR_NODE(struct thaw, unfreeze,
-            "Patterns over parameter names: what matches is trained from "
-            "then on."),
+            "Patterns over parameter names: matching parameters are trained "
+            "from that time on."),
     { 0 },
 };
 
@@ -43,19 +43,20 @@ static const struct cr_descriptor thaw_about = {
 };
 
 static const struct cr_opt freeze_opts[] = {
-    CR_NODE(struct freeze, patterns,
-            "Patterns over parameter names: what matches is not trained."),
+    CR_NODE(
+        struct freeze, patterns,
+        "Patterns over parameter names: matching parameters are not trained."),
     CR_ENUM_DEFAULT(
         struct freeze, bn_stats, STATS_MOVING, "moving|frozen",
-        "Moving statistics of cells whose parameters are frozen: they "
-        "keep moving, or they stay and normalise as in prediction."),
+        "Moving statistics of frozen cells. moving: keep updating them. "
+        "frozen: keep them fixed and normalise with them, as in prediction."),
     CR_NODE(struct freeze, schedule,
-            "A list of {at: 3 epochs, unfreeze: PATTERNS}: what is trained "
-            "later on."),
+            "A list of {at: 3 epochs, unfreeze: PATTERNS}: frozen parameters "
+            "that are trained later."),
     CR_NODE(struct freeze, predict_mode,
             "Patterns over names of cells or, {of: Dropout}, their types: "
-            "these stay in predict mode while the network is trained, as the "
-            "control word `mode: predict` has it."),
+            "matching cells stay in predict mode during training, as with the "
+            "modifier `mode: predict`."),
     { 0 },
 };
 
@@ -63,9 +64,9 @@ const struct cr_section cr_section_freeze = {
     .about = {
         .name = "freeze",
         .summary = "Parameters that are not trained.",
-        .detail = "A pattern that matches nothing is an error. Backward work "
-                  "that only frozen parameters would need is cut; `cellrun "
-                  "summary` shows what.",
+        .detail = "A pattern that matches nothing is an error. Backward "
+                  "computation that only frozen parameters need is pruned; "
+                  "`cellrun summary` lists it.",
         .example = "freeze:\n"
                    "  patterns: [\"dense_relu_sequential.[02].*\", "
                    "{match: \"*.bias\", of: Dense}]\n"
@@ -195,16 +196,16 @@ static bool thaw_read(struct cr_net *net, const struct cr_node *node, int i,
 
     if (node->kind != CR_NODE_MAP)
         return cr_error(net->diag, node->pos, CR_E_FORM,
-                        "an entry is {at: 3 epochs, unfreeze: PATTERNS}, not "
-                        "%s",
+                        "freeze.schedule: found %s, expected an entry {at: 3 "
+                        "epochs, unfreeze: PATTERNS}",
                         cr_node_what(net->arena, node));
     if (!cr_opts_read(net->arena, net->diag, &thaw_about, node, node->pos,
                       &thaw))
         return false;
     if (!thaw.unfreeze)
-        return cr_error(net->diag, node->pos, CR_E_MISSING_KEY,
-                        "'unfreeze' is missing: the patterns to train from "
-                        "then on");
+        return cr_error(
+            net->diag, node->pos, CR_E_MISSING_KEY,
+            "'unfreeze' is missing: name the parameters to train from then on");
     net->unfreeze_patterns[i] = cr_patterns_read(net->config, thaw.unfreeze);
     if (!net->unfreeze_patterns[i])
         return false;
@@ -234,8 +235,8 @@ static bool thaws_read(struct cr_net *net, const struct cr_node *schedule,
         return true;
     if (schedule->kind != CR_NODE_LIST)
         return cr_error(net->diag, schedule->pos, CR_E_WRONG_TYPE,
-                        "'freeze.schedule' is a list of {at: 3 epochs, "
-                        "unfreeze: PATTERNS}, not %s",
+                        "freeze.schedule: found %s, expected a list of {at: 3 "
+                        "epochs, unfreeze: PATTERNS}",
                         cr_node_what(net->arena, schedule));
     net->unfreeze_rules = CR_NEWS(net->arena, struct cr_unfreeze_rule,
                                   cr_node_count(schedule) + 1);

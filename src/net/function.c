@@ -201,11 +201,11 @@ static bool args_bind(struct cr_interp *m, const struct cr_script *e,
         if (!to)
             return cr_interp_fail(
                 m, a,
-                cr_strf(arena, "%s takes no more arguments: %s", op->about.name,
-                        cr_op_signature(arena, op)));
+                cr_strf(arena, "too many arguments for %s: expected %s",
+                        op->about.name, cr_op_signature(arena, op)));
         if (to->given && !to->rest)
             return cr_interp_fail(
-                m, a, cr_strf(arena, "'%s' is given twice", to->name));
+                m, a, cr_strf(arena, "duplicate argument '%s'", to->name));
         if (!arg_eval(m, a, &value))
             return false;
         if (to->rest) {
@@ -254,10 +254,10 @@ static bool args_default(struct cr_interp *m, const struct cr_script *e,
         if (to->given)
             continue;
         if (!to->preset)
-            return cr_interp_fail(m, e,
-                                  cr_strf(arena, "%s needs '%s': %s",
-                                          op->about.name, to->name,
-                                          cr_op_signature(arena, op)));
+            return cr_interp_fail(
+                m, e,
+                cr_strf(arena, "%s: '%s' is missing, expected %s",
+                        op->about.name, to->name, cr_op_signature(arena, op)));
         if (!text_run(m, e, op, cr_strf(arena, "return %s", to->preset), NULL,
                       &to->value))
             return false;
@@ -298,8 +298,9 @@ static bool give_option(struct cr_interp *m, const struct cr_script *e,
     if (!node)
         return cr_interp_fail(
             m, e,
-            cr_strf(arena, "%s takes a number, a text or a tuple, not %s", name,
-                    cr_script_value_what(arena, t)));
+            cr_strf(arena,
+                    "%s: expected a number, a string or a tuple, found %s",
+                    name, cr_script_value_what(arena, t)));
     node->key = name;
     node->key_pos = node->pos;
     *g->last = node;

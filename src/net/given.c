@@ -44,7 +44,7 @@ bool cr_init_from_file(const struct cr_init_args *f, const char *name)
     path = cr_config_path(config, CR_READ_FILE, name);
     if (!path)
         return cr_error(f->diag, f->pos, CR_E_INCLUDE,
-                        "values of '%s': no file '%s'", f->param,
+                        "values of '%s': file '%s' not found", f->param,
                         cr_quote(f->arena, name, strlen(name)));
     file = npy->open(f->arena, f->diag, path, &spec);
     if (!file)

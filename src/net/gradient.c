@@ -118,10 +118,10 @@ static bool walk_replay(struct walk *w, const struct cr_opnode *node,
     int i;
 
     if (node->custom)
-        return cr_fail(&w->build, CR_E_NETWORK,
-                       "grad: a bprop within a bprop (%s) has no gradient that "
-                       "is made of ops",
-                       w->build.net->cells[node->cell].name);
+        return cr_fail(
+            &w->build, CR_E_NETWORK,
+            "grad: a bprop within a bprop (%s) cannot be differentiated",
+            w->build.net->cells[node->cell].name);
     for (i = 0; i < node->n_in; i++) {
         in[i] = replayed(map, node->in[i]);
         if (!in[i])

@@ -22,10 +22,11 @@ static bool refused(struct cr_gradient *g, const char *why)
     const struct cr_opnode *node = g->node;
     const char *cell = g->b->net->cells[node->cell].name;
 
-    return cr_fail(g->b, CR_E_NETWORK,
-                   "grad: the gradient of '%s'%s%s is not made of ops%s%s",
-                   node->op->about.name, cell[0] ? " in " : "", cell,
-                   why ? ": " : "", why ? why : "");
+    return cr_fail(
+        g->b, CR_E_NETWORK,
+        "grad: the gradient of '%s'%s%s cannot be differentiated%s%s",
+        node->op->about.name, cell[0] ? " in " : "", cell, why ? ": " : "",
+        why ? why : "");
 }
 
 /* ---- by kernels ---- */

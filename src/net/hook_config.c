@@ -32,101 +32,95 @@ struct hook_opts {
 
 static const struct cr_opt hook_rows[] = {
     CR_NODE(struct hook_opts, at,
-            "Patterns over cell names; of hook_backward, over names of "
+            "Patterns over cell names; for hook_backward, over names of "
             "points. network: the whole network. loss, loss.CELL: the loss, "
             "and cells inside it."),
     CR_ENUM_DEFAULT(
         struct hook_opts, hook, CR_HOOK_TAP,
         "tap|forward_pre|forward|backward_pre|backward|hook_backward",
-        "tap only looks. The others are MindSpore's: on a cell's "
-        "inputs, on its results, on the gradients that arrive at "
-        "these, on those that leave the cell at its inputs, and on "
-        "the gradient at hook_backward(x, 'point') of a construct."),
-    CR_STR_OPTIONAL(
-        struct hook_opts, name,
-        "A handle: ~watch.NAME on the command line removes the entry, "
-        "watch.NAME.scale=2 changes it."),
+        "tap: observe only. The others are MindSpore's hooks. forward_pre: "
+        "inputs of the cell. forward: its outputs. backward_pre: gradients of "
+        "its outputs. backward: gradients of its inputs. hook_backward: the "
+        "gradient at hook_backward(x, 'point') of a construct."),
+    CR_STR_OPTIONAL(struct hook_opts, name,
+                    "Name of the entry: ~watch.NAME on the command line "
+                    "removes it, watch.NAME.scale=2 changes it."),
     CR_BOOL_DEFAULT(struct hook_opts, enabled, true,
-                    "false: as if the entry were not there."),
+                    "false: ignore the entry."),
     CR_REAL_OPTIONAL(struct hook_opts, scale, -DBL_MAX, DBL_MAX,
-                     "Replace: multiply by this."),
+                     "Multiply the value by this factor."),
     CR_REALS_OPTIONAL(struct hook_opts, clamp, -DBL_MAX, DBL_MAX,
-                      "Replace: keep between these two bounds."),
-    CR_BOOL_DEFAULT(struct hook_opts, zero, false, "Replace by zeros."),
+                      "Clamp the value to these two bounds."),
+    CR_BOOL_DEFAULT(struct hook_opts, zero, false,
+                    "Replace the value by zeros."),
     CR_NODE(struct hook_opts, construct,
-            "Replace by what a text returns, written as that of a block. It "
-            "has inputs (forward_pre); inputs and output (forward); "
-            "grad_output (backward_pre); grad_input and grad_output "
-            "(backward); grad (hook_backward): each a tensor, or a tuple "
-            "where there are several. None leaves them as they are."),
-    CR_STRS_OPTIONAL(
-        struct hook_opts, what,
-        "What to look at: output, grad (the gradient that arrives "
-        "there), input, grad_input (the gradient that the cell gives "
-        "its inputs), grad_params (the gradients of its own "
-        "parameters; of network: of all). If not given, of a tap "
-        "output, of a hook that replaces nothing what its form is "
-        "about."),
+            "Replace the value by the result of this text, written like the "
+            "construct of a block. Its variables: inputs (forward_pre); inputs "
+            "and output (forward); grad_output (backward_pre); grad_input and "
+            "grad_output (backward); grad (hook_backward): each a tensor, or a "
+            "tuple if there are several. Returning None keeps the values."),
+    CR_STRS_OPTIONAL(struct hook_opts, what,
+                     "What to observe: output, grad (gradient of the output), "
+                     "input, grad_input (gradient of the input), grad_params "
+                     "(gradients of the cell's own parameters; for network: of "
+                     "all parameters). Default: output for a tap; for another "
+                     "hook that replaces nothing, the value it acts on."),
     CR_STRS_OPTIONAL(
         struct hook_opts, stats,
-        "Of mean, std, min, max, norm, nan_count (values that are not "
-        "finite), zero_fraction, histogram (20 bins), values (printed "
-        "as print(...) does; the record has up to 1000 of them); "
-        "mean, std, max and nan_count if not given."),
-    CR_STRS_OPTIONAL(
-        struct hook_opts, in,
-        "Where to look: train, eval (evaluations during training, and "
-        "the command eval), predict. trace looks where --eval or "
-        "--predict say, else as train. Default: train. Gradients "
-        "exist in train alone."),
+        "Statistics: mean, std, min, max, norm, nan_count (number of values "
+        "that are not finite), zero_fraction, histogram (20 bins), values "
+        "(printed as by print(...); at most 1000 in the record). Default: "
+        "mean, std, max and nan_count."),
+    CR_STRS_OPTIONAL(struct hook_opts, in,
+                     "When to observe: train, eval (evaluations during "
+                     "training, and the command eval), predict. trace observes "
+                     "as eval or predict with --eval or --predict, else as "
+                     "train. Default: train. Gradients exist in train only."),
     CR_ENUM_DEFAULT(
         struct hook_opts, as, CR_AS_SCALED, "scaled|unscaled|clipped",
-        "Gradients to show. scaled: as the backward pass has them, "
-        "times amp.loss_scale. unscaled: divided by it. clipped: of "
-        "grad_params, divided and behind train.clip, as the update "
-        "takes them."),
+        "Gradients to show. scaled: multiplied by amp.loss_scale, as in the "
+        "backward pass. unscaled: divided by it. clipped: grad_params, divided "
+        "and after train.clip, as the update uses them."),
     CR_QUANTITY_DEFAULT(
         struct hook_opts, every, "100 steps", CR_STEPS,
-        "Which steps are looked at: the first and then every so "
-        "many. A replacement counts in all. Outside of train steps "
-        "are batches."),
-    CR_QUANTITY_OPTIONAL(struct hook_opts, until, CR_STEPS,
-                         "Look no more behind so many steps: MindSpore's "
-                         "handle.remove()."),
-    CR_STR_OPTIONAL(
-        struct hook_opts, save,
-        "Write what is seen to a file per step: FILE.npz becomes "
-        "FILE-STEP.npz, in the run directory (of eval, predict and "
-        "trace in the present folder, by batch). Tensors are called "
-        "CELL.output, CELL.grad and so on."),
-    CR_BOOL_DEFAULT(struct hook_opts, print, false,
-                    "Print a line too, besides the record in metrics.jsonl."),
+        "Interval between observed steps, the first one included. Replacements "
+        "act in every step. In eval and predict a step is a batch."),
+    CR_QUANTITY_OPTIONAL(
+        struct hook_opts, until, CR_STEPS,
+        "Stop observing after this time, like MindSpore's handle.remove()."),
+    CR_STR_OPTIONAL(struct hook_opts, save,
+                    "Write the observed values to one file per step: FILE.npz "
+                    "becomes FILE-STEP.npz in the run directory (eval, predict "
+                    "and trace: one file per batch in the current folder). "
+                    "Tensors are called CELL.output, CELL.grad and so on."),
+    CR_BOOL_DEFAULT(
+        struct hook_opts, print, false,
+        "Also print a line, in addition to the record in metrics.jsonl."),
     { 0 },
 };
 
 const struct cr_section cr_section_watch = {
     .about = {
         .name = "watch",
-        .summary = "MindSpore's hooks: look at what goes through cells, or "
-                   "replace it.",
-        .detail = "A list of entries. Those that look write records with "
-                  "\"split\": \"watch\" into metrics.jsonl and change no "
-                  "result: such a step is computed twice, others cost "
-                  "nothing. Evaluations of a run write \"in\": \"eval\" and "
-                  "\"batch\" as well; the commands eval, predict and trace "
-                  "print lines to standard error instead. Entries see what "
-                  "is there in front of a replacement of the same entry or "
-                  "of a later one. An entry that replaces also looks where "
-                  "it says what, stats, every, in, save or print.\n"
-                  "Replacements are part of the network: those on the way "
-                  "forward hold in evaluation and prediction as well, and "
-                  "are differentiated; those on the way back leave the "
-                  "values alone. Around a cell the order is forward_pre, "
-                  "the cell between the ends of backward and backward_pre, "
-                  "forward; entries of one form follow each other as they "
-                  "stand here. zero also replaces what is not finite, "
-                  "scale 0 does not. summary lists the hooks, and what they "
-                  "keep from being fused.",
+        .summary = "Hooks: observe or replace the values and gradients of "
+                   "cells, as in MindSpore.",
+        .detail = "A list of entries. Entries that observe write records with "
+                  "\"split\": \"watch\" to metrics.jsonl and do not change "
+                  "results; observed steps are computed twice, others cost "
+                  "nothing. Evaluations of a run also write \"in\": \"eval\" "
+                  "and \"batch\"; the commands eval, predict and trace print "
+                  "lines to standard error instead. Entries see values before "
+                  "replacements by the same or a later entry. An entry that "
+                  "replaces also observes if what, stats, every, in, save or "
+                  "print is set.\nReplacements are part of the network: "
+                  "forward replacements also act in evaluation and prediction, "
+                  "and are differentiated; backward replacements change "
+                  "gradients only. Around a cell the order is forward_pre, the "
+                  "cell, forward in the forward pass, and backward_pre, the "
+                  "cell, backward in the backward pass; entries of the same "
+                  "kind act in the order of the list. zero also replaces "
+                  "values that are not finite, scale 0 does not. summary lists "
+                  "the hooks, and the fusions that they prevent.",
         .example = "watch:\n"
                    "  - {at: dense_relu_sequential.1, what: [output, grad], "
                    "stats: [mean, std, max, nan_count], every: 100 steps}\n"
@@ -163,7 +157,7 @@ static bool hook_words(struct cr_net *net, const struct cr_node *node,
             continue;
         }
         ok = cr_error(net->diag, at ? at->pos : node->pos, CR_E_OUT_OF_RANGE,
-                      "'%s' of watch: there is no '%s'", key,
+                      "'%s' of watch: '%s' is not one of the values", key,
                       cr_quote(net->arena, words->v[i], strlen(words->v[i])));
         if (cr_closest_name(words->v[i], names))
             cr_hint(net->diag, "did you mean '%s'?",
@@ -195,17 +189,16 @@ static bool hook_replaces(struct cr_net *net, const struct cr_node *node,
 
     if (n > 1)
         return cr_error(net->diag, h->pos, CR_E_CONFLICT,
-                        "an entry replaces in one way: scale, clamp, zero or "
-                        "construct");
+                        "set only one of scale, clamp, zero and construct");
     if (n == 1 && h->form == CR_HOOK_TAP)
         return cr_error(net->diag, h->pos, CR_E_MISSING_KEY,
-                        "'hook' is missing: what is replaced, forward_pre, "
-                        "forward, backward_pre, backward or hook_backward");
+                        "'hook' is missing: set it to forward_pre, forward, "
+                        "backward_pre, backward or hook_backward");
     h->each = true;
     if (o->construct) {
         if (o->construct->kind != CR_NODE_STR)
             return cr_error(net->diag, o->construct->pos, CR_E_WRONG_TYPE,
-                            "construct is a text of lines, not %s",
+                            "construct: found %s, expected a text of lines",
                             cr_node_what(net->arena, o->construct));
         h->each = false;
         h->text = o->construct;
@@ -221,7 +214,7 @@ static bool hook_replaces(struct cr_net *net, const struct cr_node *node,
         if (o->clamp.n != 2 || o->clamp.v[0] > o->clamp.v[1])
             return cr_error(net->diag, cr_node_get(node, "clamp")->pos,
                             CR_E_OUT_OF_RANGE,
-                            "clamp takes two bounds, the lower one first");
+                            "clamp: expected two bounds, the lower one first");
         a = cr_real_text(net->arena, o->clamp.v[0]);
         b = cr_real_text(net->arena, o->clamp.v[1]);
         h->text = hook_text(
@@ -256,11 +249,10 @@ static bool hook_sees(struct cr_net *net, const struct cr_node *node,
     for (i = 0; i < CR_OBSERVES; i++)
         if (ok && h->form == CR_HOOK_POINT && h->observe[i] &&
             i != CR_OBSERVE_GRAD)
-            ok = cr_error(net->diag, cr_node_get(node, "what")->pos,
-                          CR_E_OUT_OF_RANGE,
-                          "a hook_backward sees a gradient: 'what' is grad, "
-                          "not %s",
-                          cr_hook_whats[i]);
+            ok = cr_error(
+                net->diag, cr_node_get(node, "what")->pos, CR_E_OUT_OF_RANGE,
+                "hook_backward observes a gradient: set 'what' to grad, not %s",
+                cr_hook_whats[i]);
     return hook_words(net, node, "stats", o->stats.n > 0 ? &o->stats : &stats,
                       cr_hook_stats, h->stat) &&
            ok;
@@ -315,19 +307,17 @@ static bool hook_place(struct cr_net *net, const struct cr_node *node,
         return false;
     if (grads && !h->in[CR_IN_TRAIN])
         return cr_error(net->diag, at->pos, CR_E_CONFLICT,
-                        "gradients exist in training alone: found no train "
-                        "in 'in'");
+                        "gradients exist in training only: add train to 'in'");
     if (h->text && h->until.unit != CR_UNIT_NONE)
         return cr_error(net->diag, cr_node_get(node, "until")->pos,
                         CR_E_CONFLICT,
-                        "'until' ends looking: a replacement is part of the "
-                        "network; resume with ~watch.NAME and "
-                        "--allow-change ends it");
+                        "'until' ends observation only: to end a replacement, "
+                        "resume with ~watch.NAME and --allow-change");
     if (h->until.unit == CR_SECONDS)
         return cr_error(net->diag, cr_node_get(node, "until")->pos,
                         CR_E_OUT_OF_RANGE,
-                        "'until' of watch counts steps, epochs, samples or "
-                        "percent");
+                        "'until' of watch: expected a number of steps, epochs, "
+                        "samples or percent");
     if (h->as == CR_AS_CLIPPED && !h->observe[CR_OBSERVE_GRAD_PARAMS])
         return cr_error(net->diag, cr_node_get(node, "as")->pos, CR_E_CONFLICT,
                         "train.clip acts on gradients of parameters: 'as: "
@@ -355,8 +345,8 @@ static bool hook_name(struct cr_net *net, const struct cr_node *node,
             c++;
     if (*c || c == h->name)
         return cr_error(net->diag, cr_node_get(node, "name")->pos, CR_E_FORM,
-                        "a name is a lower-case letter, then letters, digits "
-                        "and _, not '%s'",
+                        "name: found '%s', expected a lower-case letter, then "
+                        "letters, digits and _",
                         cr_quote(net->arena, h->name, strlen(h->name)));
     for (i = 0; i < net->hooks->n_names; i++)
         if (strcmp(net->hooks->names[i]->text, h->name) == 0) {
@@ -394,13 +384,13 @@ static bool hook_read(struct cr_net *net, const struct cr_node *node)
     h->loss = hook_names(o.at, "loss");
     ok = h->at != NULL;
     if (hook_nowhere(o.at))
-        ok = cr_error(net->diag, o.at->pos, CR_E_NO_MATCH,
-                      "'at' is empty: found no pattern, expected names of "
-                      "cells, network or loss");
+        ok =
+            cr_error(net->diag, o.at->pos, CR_E_NO_MATCH,
+                     "'at' is empty: expected names of cells, network or loss");
     if (o.every.unit == CR_SECONDS || o.every.value <= 0)
         ok = cr_error(net->diag, node->pos, CR_E_OUT_OF_RANGE,
-                      "'every' of watch counts steps, epochs, samples or "
-                      "percent, more than 0 of them");
+                      "'every' of watch: expected a number of steps, epochs, "
+                      "samples or percent above 0");
     ok = hook_name(net, node, h) && ok;
     ok = hook_replaces(net, node, &o, h) && ok;
     ok = hook_sees(net, node, &o, h) && hook_place(net, node, &o, h) && ok;
@@ -423,7 +413,7 @@ void cr_hooks_read(struct cr_net *net)
     if (node->kind != CR_NODE_LIST) {
         hooks->broken = true;
         cr_error(net->diag, node->pos, CR_E_WRONG_TYPE,
-                 "watch is a list of taps {at: CELL, ...}, not %s",
+                 "watch: found %s, expected a list of entries {at: CELL, ...}",
                  cr_node_what(net->arena, node));
         return;
     }

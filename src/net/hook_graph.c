@@ -222,14 +222,14 @@ static struct cr_val *forward_value(struct cr_interp *m,
         if (t->kind != CR_SV_TUPLE)
             return cr_interp_val(m, e, t);
         cr_interp_fail(m, e,
-                       cr_strf(arena, "the hook returns %s, needed is a tensor",
+                       cr_strf(arena, "the hook returns %s, expected a tensor",
                                cr_script_value_what(arena, t)));
         return NULL;
     }
     if (t->kind != CR_SV_TUPLE || t->n != was->n_members) {
         cr_interp_fail(m, e,
                        cr_strf(arena,
-                               "the hook returns %s, needed is a tuple of %d",
+                               "the hook returns %s, expected a tuple of %d",
                                cr_script_value_what(arena, t), was->n_members));
         return NULL;
     }
@@ -264,12 +264,10 @@ static bool forward_text(struct cr_build *b, const struct cr_hook *h,
     if (value.kind == CR_SV_NONE)
         return true;
     if (g->n > 1 && (value.kind != CR_SV_TUPLE || value.n != g->n))
-        return cr_interp_fail(&m, returned,
-                              cr_strf(arena,
-                                      "the hook returns %s, the cell has %d "
-                                      "inputs",
-                                      cr_script_value_what(arena, &value),
-                                      g->n));
+        return cr_interp_fail(
+            &m, returned,
+            cr_strf(arena, "the hook returns %s, but the cell has %d inputs",
+                    cr_script_value_what(arena, &value), g->n));
     for (i = 0; i < g->n; i++) {
         struct cr_val *was = g->v[i];
 
@@ -345,7 +343,7 @@ static bool boundary(struct cr_build *b, struct group *g,
     leaf = group_leaves(b, g, &n);
     if (n >= CR_OP_MAX) {
         hook_close(b, key, pos);
-        return cr_fail(b, CR_E_LIMIT, "a hook takes at most %d tensors",
+        return cr_fail(b, CR_E_LIMIT, "a hook has at most %d tensors",
                        CR_OP_MAX - 1);
     }
     out = CR_NEWS(b->net->arena, struct cr_val *, n + 1);
@@ -404,7 +402,7 @@ static bool grad_value(struct cr_interp *m, const struct cr_script *e,
         if (t->kind != CR_SV_TUPLE || t->n != was->n_members)
             return cr_interp_fail(
                 m, e,
-                cr_strf(arena, "the hook returns %s, needed is a tuple of %d",
+                cr_strf(arena, "the hook returns %s, expected a tuple of %d",
                         cr_script_value_what(arena, t), was->n_members));
         for (i = 0; i < t->n; i++)
             if (!grad_value(m, member(e, i), &t->items[i], was->members[i], to,
@@ -417,7 +415,7 @@ static bool grad_value(struct cr_interp *m, const struct cr_script *e,
     if (t->kind != CR_SV_TENSOR || !cr_spec_same(&t->val->spec, &was->spec))
         return cr_interp_fail(
             m, e,
-            cr_strf(arena, "the gradient is %s, needed is a tensor %s",
+            cr_strf(arena, "the gradient is %s, expected a tensor %s",
                     cr_script_value_what(arena, t),
                     cr_diag_format(arena, &was->spec)));
     to[(*n)++] = t->val;
@@ -460,8 +458,7 @@ static bool grads_text(struct cr_build *b, const struct back *k,
         return cr_interp_fail(
             &m, returned,
             cr_strf(b->net->arena,
-                    "the hook returns %s, the cell has %d "
-                    "inputs",
+                    "the hook returns %s, but the cell has %d inputs",
                     cr_script_value_what(b->net->arena, &value), k->in.n));
     for (i = 0; i < k->in.n; i++)
         if (!grad_value(&m, k->in.n > 1 ? member(returned, i) : returned,

@@ -16,7 +16,7 @@ bool cr_interp_int(struct cr_interp *m, const struct cr_script *e,
     return t.kind == CR_SV_NONE || t.kind == CR_SV_INT ||
            cr_interp_fail(m, e,
                           cr_strf(m->b->net->arena,
-                                  "an index is a whole number, not %s",
+                                  "index: found %s, expected an integer",
                                   cr_script_value_what(m->b->net->arena, &t)));
 }
 
@@ -110,16 +110,16 @@ static bool index_tuple(struct cr_interp *m, const struct cr_script *e,
     int64_t i, end, step;
 
     if (at->next)
-        return cr_interp_fail(m, e, "a tuple takes one index");
+        return cr_interp_fail(m, e, "a tuple has one index");
     if (at->op != CR_SCRIPT_SLICE) {
         if (!cr_interp_int(m, at, 0, &i))
             return false;
         i = i < 0 ? i + t->n : i;
         if (i < 0 || i >= t->n)
-            return cr_interp_fail(m, e,
-                                  cr_strf(arena,
-                                          "a tuple of %d has no member %lld",
-                                          t->n, (long long)i));
+            return cr_interp_fail(
+                m, e,
+                cr_strf(arena, "a tuple of %d: member %lld not found", t->n,
+                        (long long)i));
         *to = t->items[i];
         return true;
     }
@@ -156,7 +156,7 @@ bool cr_interp_index(struct cr_interp *m, const struct cr_script *e,
         return cr_interp_fail(
             m, e,
             cr_strf(m->b->net->arena,
-                    "only tensors and tuples have members, not %s",
+                    "found %s, expected a tensor or tuple before [...]",
                     cr_script_value_what(m->b->net->arena, &t)));
     if (!read_cut(m, e, t.val->spec.rank, &c))
         return false;
@@ -168,10 +168,11 @@ bool cr_interp_index(struct cr_interp *m, const struct cr_script *e,
 
         for (k = 0; k < c.n_drop; k++)
             if (c.drop[k] == i && (at < -dim || at >= dim))
-                return cr_interp_fail(m, e,
-                                      cr_strf(m->b->net->arena,
-                                              "index %lld is outside of %lld",
-                                              (long long)at, (long long)dim));
+                return cr_interp_fail(
+                    m, e,
+                    cr_strf(m->b->net->arena,
+                            "index %lld is out of range: the size is %lld",
+                            (long long)at, (long long)dim));
     }
     if (c.n > 0) {
         slice = CR_NEW(m->b->net->arena, struct cr_slice);

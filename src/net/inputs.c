@@ -61,12 +61,11 @@ const char *cr_cell_inputs_wrong(const struct cr_net *net, const char *name,
     if (inputs.rest)
         cr_buf_f(&names, "%s*%s", i ? ", " : "", inputs.rest);
     if (inputs.min == inputs.max)
-        return cr_strf(net->arena, "%s takes %d input%s (%s), %d %s given",
+        return cr_strf(net->arena, "%s: expected %d input%s (%s), found %d",
                        name, inputs.min, inputs.min == 1 ? "" : "s",
-                       cr_buf_text(&names), n, n == 1 ? "is" : "are");
-    return cr_strf(net->arena, "%s takes %d to %d inputs (%s), %d %s given",
-                   name, inputs.min, inputs.max, cr_buf_text(&names), n,
-                   n == 1 ? "is" : "are");
+                       cr_buf_text(&names), n);
+    return cr_strf(net->arena, "%s: expected %d to %d inputs (%s), found %d",
+                   name, inputs.min, inputs.max, cr_buf_text(&names), n);
 }
 
 const struct cr_opt *cr_cell_call(const struct cr_node *node,
@@ -218,12 +217,12 @@ bool cr_construct_keys(struct cr_build *b, const struct cr_node *node)
             continue;
         if (known[i]) {
             ok = cr_error(net->diag, m->key_pos, CR_E_UNKNOWN_KEY,
-                          "'%s' belongs to the section loss", m->key);
+                          "'%s' is allowed in the section loss only", m->key);
             continue;
         }
         ok = cr_error(net->diag, m->key_pos, CR_E_UNKNOWN_KEY,
-                      "'%s' cannot stand beside cells and construct; a cell "
-                      "belongs below 'cells'",
+                      "'%s' is not allowed next to cells and construct; move a "
+                      "cell under 'cells'",
                       m->key);
         if (cr_closest_name(m->key, known))
             cr_hint(net->diag, "did you mean '%s'?",
@@ -236,14 +235,14 @@ bool cr_construct_keys(struct cr_build *b, const struct cr_node *node)
     ok = rest_right(b, cr_node_get(node, "inputs")) && ok;
     if (!cr_node_get(node, "construct"))
         ok = cells ? cr_error(net->diag, cells->pos, CR_E_MISSING_KEY,
-                              "'cells' needs 'construct' beside it: the lines "
-                              "that call them")
+                              "'cells' requires 'construct' next to it: the "
+                              "lines that call the cells")
                    : cr_error(net->diag, cr_node_get(node, "bprop")->pos,
                               CR_E_MISSING_KEY,
-                              "'bprop' needs 'construct' beside it");
+                              "'bprop' requires 'construct' next to it");
     if (cells && cells->kind != CR_NODE_MAP && cells->kind != CR_NODE_NULL)
         ok = cr_error(net->diag, cells->pos, CR_E_WRONG_TYPE,
-                      "'cells' is a map of names, not %s",
+                      "cells: found %s, expected a map of names",
                       cr_node_what(net->arena, cells));
     return ok;
 }
@@ -255,7 +254,7 @@ static bool inputs_type(struct cr_net *net, const struct cr_node *type,
 {
     if (type->kind != CR_NODE_STR || !cr_type_find(type->text, to))
         return cr_error(net->diag, type->pos, CR_E_UNKNOWN_TYPE,
-                        "there is no type %s", cr_node_what(net->arena, type));
+                        "type %s not found", cr_node_what(net->arena, type));
     if (*to == CR_F32 || *to == CR_F64)
         *to = CR_REAL;
     return true;
@@ -266,12 +265,12 @@ static bool inputs_shape(struct cr_net *net, const struct cr_node *shape,
 {
     if (shape->kind != CR_NODE_LIST || cr_node_count(shape) >= CR_RANK_MAX)
         return cr_error(net->diag, shape->pos, CR_E_WRONG_TYPE,
-                        "a shape is a list of up to %d sizes, not %s",
+                        "shape: expected a list of up to %d sizes, found %s",
                         CR_RANK_MAX - 1, cr_node_what(net->arena, shape));
     for (CR_EACH(d, shape)) {
         if (d->kind != CR_NODE_INT || d->integer < 1 || d->integer > CR_DIM_MAX)
             return cr_error(net->diag, d->pos, CR_E_OUT_OF_RANGE,
-                            "a size is a positive integer, not %s",
+                            "shape: found %s, expected a positive integer",
                             cr_node_what(net->arena, d));
         to->dim[to->rank++] = d->integer;
     }
@@ -293,13 +292,13 @@ static bool inputs_read(struct cr_net *net, const struct cr_node *node,
             ok = inputs_type(net, m, &to->spec.type) && ok;
         else
             ok = cr_error(net->diag, m->key_pos, CR_E_UNKNOWN_KEY,
-                          "'%s' is no key of an input; it has shape and type",
+                          "'%s' is not a key of an input; use shape and type",
                           m->key);
     }
     if (ok && !shaped)
         return cr_error(net->diag, node->pos, CR_E_MISSING_KEY,
-                        "input '%s' needs a shape where there is no data to "
-                        "tell: {shape: [...]}",
+                        "input '%s' has no shape, and there is no data set: "
+                        "add {shape: [...]}",
                         node->key);
     return ok;
 }
@@ -370,10 +369,10 @@ bool cr_net_inputs(struct cr_net *net, const struct cr_node *network)
             find_features(network, 0, &features);
         if (features == 0) {
             cr_error(net->diag, network->pos, CR_E_INPUT,
-                     "the shape of the input is not known: there is no data "
-                     "set, and the first cell does not tell");
-            cr_note(net->diag, "   write `inputs: {x: {shape: [...]}}` under "
-                               "network, without the batch");
+                     "cannot infer the input shape: there is no data set, and "
+                     "the first cell does not declare its input features");
+            cr_note(net->diag, "   add `inputs: {x: {shape: [...]}}` under "
+                               "network, without the batch dimension");
             return false;
         }
         columns[n].name = cr_cell_inputs(net, network).names[0];

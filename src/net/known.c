@@ -95,7 +95,7 @@ bool cr_interp_compare(struct cr_interp *m, const struct cr_script *e,
         if (b->kind != CR_SV_TUPLE)
             return cr_interp_fail(
                 m, e,
-                cr_strf(m->b->net->arena, "'in' takes a tuple, not %s",
+                cr_strf(m->b->net->arena, "'in': found %s, expected a tuple",
                         cr_script_value_what(m->b->net->arena, b)));
         for (i = 0; i < b->n && !same(a, &b->items[i]); i++)
             ;
@@ -182,8 +182,7 @@ bool cr_interp_member(struct cr_interp *m, const struct cr_script *e,
     for (i = 0; i < t.n; i++)
         if (strcmp(t.keys[i], e->name) == 0)
             return *to = t.items[i], true;
-    return cr_interp_fail(
-        m, e, cr_strf(arena, "no cell here is called '%s'", e->name));
+    return cr_interp_fail(m, e, cr_strf(arena, "cell '%s' not found", e->name));
 }
 
 /* ---- lists ---- */
@@ -208,11 +207,12 @@ bool cr_interp_items(struct cr_interp *m, const struct cr_script *e,
     if (to->kind == CR_SV_CELL)
         return cr_cell_members(m, e, to, to);
     return to->kind == CR_SV_TUPLE ||
-           cr_interp_fail(m, e,
-                          cr_strf(arena,
-                                  "a list of cells, a tuple or range(N) is "
-                                  "expected here, not %s",
-                                  cr_script_value_what(arena, to)));
+           cr_interp_fail(
+               m, e,
+               cr_strf(
+                   arena,
+                   "found %s, expected a list of cells, a tuple or range(N)",
+                   cr_script_value_what(arena, to)));
 }
 
 static bool known_range(struct cr_interp *m, const struct cr_script *e,
@@ -224,14 +224,15 @@ static bool known_range(struct cr_interp *m, const struct cr_script *e,
 
     for (a = e->args; a; a = a->next) {
         if (i == 3 || a->keyword)
-            return cr_interp_fail(m, e, "range takes 1 to 3 whole numbers");
+            return cr_interp_fail(m, e, "range: expected 1 to 3 integers");
         if (!cr_interp_int(m, a, 0, &v[i++]))
             return false;
     }
     if (i == 0 || v[2] == 0)
-        return cr_interp_fail(m, e,
-                              i == 0 ? "range takes 1 to 3 whole numbers"
-                                     : "a range has a step that is not 0");
+        return cr_interp_fail(
+            m, e,
+            i == 0 ? "range: expected 1 to 3 integers"
+                   : "range: found the step 0, expected another one");
     if (i == 1) {
         v[1] = v[0];
         v[0] = 0;
@@ -240,7 +241,7 @@ static bool known_range(struct cr_interp *m, const struct cr_script *e,
         if (++n > RANGE_MAX)
             return cr_interp_fail(m, e,
                                   cr_strf(m->b->net->arena,
-                                          "a range of more than %d numbers",
+                                          "range: more than %d numbers",
                                           RANGE_MAX));
     *to = tuple_new(m->b->net->arena, (int)n);
     for (k = 0; k < n; k++)
@@ -254,7 +255,7 @@ static bool known_len(struct cr_interp *m, const struct cr_script *e,
     struct cr_script_value t;
 
     if (!e->args || e->args->next || e->args->keyword)
-        return cr_interp_fail(m, e, "len takes a tensor or a tuple");
+        return cr_interp_fail(m, e, "len: expected a tensor or a tuple");
     if (!cr_interp_eval(m, e->args, &t))
         return false;
     if (t.kind == CR_SV_TENSOR && t.val->n_members == 0 && t.val->spec.rank > 0)
@@ -262,7 +263,7 @@ static bool known_len(struct cr_interp *m, const struct cr_script *e,
     if (t.kind == CR_SV_CELL && !cr_cell_members(m, e, &t, &t))
         return false;
     if (t.kind != CR_SV_TUPLE)
-        return cr_interp_fail(m, e, "len takes a tensor or a tuple");
+        return cr_interp_fail(m, e, "len: expected a tensor or a tuple");
     return *to = cr_script_value_integer(t.n), true;
 }
 
@@ -283,7 +284,7 @@ static bool known_rows(struct cr_interp *m, const struct cr_script *e,
         if (n == 8 || a->keyword || (count && n == 2))
             return cr_interp_fail(
                 m, e,
-                cr_strf(arena, "%s takes %s", e->name,
+                cr_strf(arena, "%s: expected %s", e->name,
                         count ? "one list" : "up to 8 lists"));
         if (!cr_interp_items(m, a, &column[n++]))
             return false;

@@ -83,11 +83,13 @@ static void check_columns(const struct cr_net *net)
         if (a->rank + b->rank != 3 || !cr_loss_is_column(a, b))
             continue;
         cr_warn(net->diag, node->pos, CR_E_SHAPE,
-                "%s and %s broadcast to %s: each sample meets all others",
+                "%s and %s broadcast to %s: each sample is compared with all "
+                "others",
                 cr_diag_format(net->arena, a), cr_diag_format(net->arena, b),
                 cr_diag_format(net->arena, &node->out[0]->spec));
-        cr_hint(net->diag, "give both one shape: squeeze(x, -1) or "
-                           "expand_dims(x, -1)");
+        cr_hint(
+            net->diag,
+            "give both the same shape: squeeze(x, -1) or expand_dims(x, -1)");
     }
 }
 
@@ -99,5 +101,6 @@ void cr_net_check_loss_input(const struct cr_net *net)
         return;
     cr_warn(net->diag, net->broadcast.pos, CR_E_SHAPE, "%s: they broadcast",
             net->broadcast.text);
-    cr_hint(net->diag, "give them one shape if that is not what you mean");
+    cr_hint(net->diag,
+            "give them the same shape unless broadcasting is intended");
 }

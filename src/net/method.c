@@ -25,8 +25,8 @@ bool cr_interp_qualified(struct cr_interp *m, const struct cr_script *e)
 {
     cr_interp_fail(m, e,
                    cr_strf(m->b->net->arena,
-                           "'%s.%s': names stand here by themselves",
-                           e->args->name, e->name));
+                           "'%s.%s': names have no prefix here", e->args->name,
+                           e->name));
     cr_hint(m->b->net->diag, "write '%s'", e->name);
     return false;
 }
@@ -94,7 +94,7 @@ bool cr_interp_method(struct cr_interp *m, const struct cr_script *e,
         return cr_interp_fail(
             m, e,
             cr_strf(m->b->net->arena,
-                    "%s has no method '%s'; only tensors have such",
+                    "%s has no method '%s'; only tensors have methods",
                     cr_script_value_what(m->b->net->arena, &t), e->name));
     while (other[i] && strcmp(other[i], e->name) != 0)
         i += 2;
@@ -129,7 +129,7 @@ bool cr_interp_apply(struct cr_interp *m, const struct cr_script *e,
     if (t.kind != CR_SV_CELL)
         return cr_interp_fail(
             m, e,
-            cr_strf(m->b->net->arena, "a cell can be called, not %s",
+            cr_strf(m->b->net->arena, "found %s, expected a cell to call",
                     cr_script_value_what(m->b->net->arena, &t)));
     return cr_interp_call_cell(m, e, args, t.text, t.node, to);
 }

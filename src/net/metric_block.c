@@ -69,8 +69,8 @@ static int judge_inputs(struct cr_net *net, const struct cr_node *node,
         n++;
     if (inputs.max < results || n > CR_OP_MAX) {
         cr_error(net->diag, node->pos, CR_E_NETWORK,
-                 "the network gives %d results, the metric takes %d", results,
-                 inputs.max);
+                 "the network returns %d results, but the metric expects %d",
+                 results, inputs.max);
         return 0;
     }
     for (; i < results; i++)
@@ -93,8 +93,8 @@ static bool judge_shape(struct cr_net *net, const struct cr_node *node,
         (cr_count(spec) == 1 || spec->dim[0] == net->graph->batch))
         return true;
     return cr_error(net->diag, node->pos, CR_E_SHAPE,
-                    "a metric gives one number, or one or more for each "
-                    "sample, not %s",
+                    "metric: found %s, expected one number, or one or more "
+                    "numbers for each sample",
                     v->n_members > 0 ? "a tuple"
                     : spec->type != CR_REAL
                         ? cr_strf(net->arena, "%s of type %s",
@@ -122,7 +122,7 @@ static struct cr_val *metric_build(struct cr_net *net, struct cr_build *root,
         return NULL;
     if (net->n_params > params) {
         cr_error(net->diag, node->pos, CR_E_NETWORK,
-                 "a metric has no parameters, but this one has %s",
+                 "a metric cannot have parameters, but this one has %s",
                  net->params[params].name);
         return NULL;
     }

@@ -26,8 +26,8 @@ struct cr_val *cr_nhwc_in(struct cr_build *b, int format, struct cr_val *x)
         return x;
     if (x->spec.rank != 4) {
         cr_fail(b, CR_E_SHAPE,
-                "input %s does not fit: data_format NHWC takes (batch, "
-                "height, width, channels)",
+                "input is %s, expected (batch, height, width, channels) with "
+                "data_format NHWC",
                 cr_diag_format(b->net->arena, &x->spec));
         return NULL;
     }

@@ -65,13 +65,12 @@ static bool channels_fit(struct cr_build *b, const struct cr_spec *x,
     const char *shape = cr_diag_format(cr_build_arena(b), x);
 
     if (x->rank < low || x->rank > high)
-        return cr_fail(b, CR_E_SHAPE,
-                       "input %s does not fit: %s%s%s is expected", shape,
+        return cr_fail(b, CR_E_SHAPE, "input is %s, expected %s%s%s", shape,
                        takes[low - 2], high > low ? " or " : "",
                        high > low ? takes[high - 2] : "");
     if (channels != CR_INT_NONE && channels != x->dim[1])
         return cr_fail(b, CR_E_SHAPE,
-                       "input %s has %lld channels, and num_features is %lld",
+                       "input %s has %lld channels, but num_features is %lld",
                        shape, (long long)x->dim[1], (long long)channels);
     return true;
 }

@@ -44,8 +44,8 @@ static const struct cr_opt init_opts[] = {
         "(MindSpore up to 2.0)."),
     CR_NODE(struct init_section, rules,
             "A list of rules {match: PATTERNS, of: TYPES, INITIALIZER: {...}}; "
-            "the last that fits a parameter decides. A bare list under `init` "
-            "is `rules`."),
+            "the last rule that matches a parameter decides. A bare list under "
+            "`init` is `rules`."),
     { 0 },
 };
 
@@ -76,8 +76,8 @@ static bool read_rule(struct cr_net *net, const struct cr_node *node,
     to->node = node;
     if (node->kind != CR_NODE_MAP || !type)
         return cr_error(net->diag, node->pos, CR_E_FORM,
-                        "a rule is {match: PATTERNS, of: TYPES, INITIALIZER: "
-                        "{...}}, not %s",
+                        "init: found %s, expected a rule {match: PATTERNS, of: "
+                        "TYPES, INITIALIZER: {...}}",
                         cr_node_what(net->arena, node));
     for (CR_EACH(m, node))
         if (strcmp(m->key, "match") != 0 && strcmp(m->key, "of") != 0 &&
@@ -107,7 +107,8 @@ struct cr_init_rules *cr_init_rules_read(struct cr_net *net)
     s->scheme = section.scheme;
     if (rules && rules->kind != CR_NODE_LIST) {
         cr_error(net->diag, rules->pos, CR_E_WRONG_TYPE,
-                 "rules take a list, not %s", cr_node_what(net->arena, rules));
+                 "rules: found %s, expected a list",
+                 cr_node_what(net->arena, rules));
         return NULL;
     }
     s->rules = CR_NEWS(net->arena, struct rule, cr_node_count(rules) + 1);

@@ -455,8 +455,8 @@ static bool backward_of(struct cr_exec *e, const struct cr_exec_step *f)
             return false;
         if (nobody)
             cut(e, f->node,
-                f->node->hook ? "its hook serves nothing that is trained"
-                              : "its bprop serves nothing that is trained");
+                f->node->hook ? "its hook affects no trainable parameter"
+                              : "its bprop affects no trainable parameter");
         return true;
     }
     for (i = 0; i < f->n_out; i++)
@@ -467,8 +467,8 @@ static bool backward_of(struct cr_exec *e, const struct cr_exec_step *f)
         return true;
     if (!f->op->backward || !wanted) {
         cut(e, f->node,
-            f->op->backward ? "nothing before it is trained"
-                            : "no gradient passes it");
+            f->op->backward ? "no trainable parameter before it"
+                            : "it blocks gradients");
         return true;
     }
     if (f->act != CR_ACT_NONE && !f->op->fuses_act_backward)
@@ -544,7 +544,7 @@ static void note_cuts(struct cr_exec *e)
         if (f->node && !back[f->node->out[0]->id] && !trained &&
             f->op->backward && !f->same && !f->node->loss &&
             e->net->cells[f->node->cell].leaf)
-            cut(e, f->node, "nothing in it or before it is trained");
+            cut(e, f->node, "no trainable parameter in it or before it");
     }
 }
 

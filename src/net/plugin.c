@@ -104,8 +104,8 @@ static bool plugin_whole(const struct opener *o, FILE *f, off_t size)
         whole && head.e_shoff <= (size_t)size &&
         (size_t)head.e_shnum * head.e_shentsize <= (size_t)size - head.e_shoff;
     return whole || plugin_wrong(o,
-                                 "the file is cut off: %lld bytes are not "
-                                 "all that it says it has",
+                                 "truncated file: it has %lld bytes, fewer "
+                                 "than its header declares",
                                  (long long)size);
 }
 
@@ -120,8 +120,8 @@ static bool plugin_versions(const struct opener *o)
     bool ok;
 
     if (p->magic != CELLRUN_MAGIC)
-        return plugin_wrong(o, "its symbol 'cellrun_plugin' is not what "
-                               "CELLRUN_PLUGIN of cellrun.h makes");
+        return plugin_wrong(o, "symbol 'cellrun_plugin' was not created by the "
+                               "macro CELLRUN_PLUGIN of cellrun.h");
     if ((p->abi < 1 || p->abi > CELLRUN_ABI)) {
         ok = plugin_wrong(o,
                           "built for version %" PRIu32 " of cellrun.h, this "
@@ -138,7 +138,7 @@ static bool plugin_versions(const struct opener *o)
         p->step_size == step_size &&
         (p->real_size == sizeof(float) || p->real_size == sizeof(double)))
         return true;
-    ok = plugin_wrong(o, "its structs are of other sizes than those of this "
+    ok = plugin_wrong(o, "the sizes of its structs differ from those of this "
                          "cellrun's cellrun.h");
     cr_hint(o->diag, "build it again with this cellrun's cellrun.h");
     return ok;
@@ -167,11 +167,9 @@ static bool name_ok(const char *name, bool capital)
 static bool name_wrong(const struct opener *o, const char *cell,
                        const char *what, const char *name)
 {
-    return plugin_wrong(o,
-                        "%s: %s '%s' is no name of lower-case letters, "
-                        "digits and _",
-                        cell, what,
-                        cr_quote(o->diag->arena, name, strlen(name)));
+    return plugin_wrong(
+        o, "%s: %s '%s' is not a name of lower-case letters, digits and _",
+        cell, what, cr_quote(o->diag->arena, name, strlen(name)));
 }
 
 static bool option_number(const struct opener *o, const char *cell,
@@ -189,16 +187,13 @@ static bool option_number(const struct opener *o, const char *cell,
     if (of->required)
         return true;
     if (!(of->number >= row->min && of->number <= row->max))
-        return plugin_wrong(o,
-                            "%s: the default of option '%s' is out of its "
-                            "range",
+        return plugin_wrong(o, "%s: the default of option '%s' is out of range",
                             cell, of->name);
     if (of->type == CELLRUN_INTEGER) {
         if (of->number != floor(of->number) || fabs(of->number) > 0x1p53)
-            return plugin_wrong(o,
-                                "%s: the default of option '%s' is no "
-                                "integer",
-                                cell, of->name);
+            return plugin_wrong(
+                o, "%s: the default of option '%s' is not an integer", cell,
+                of->name);
         row->int_default = (int64_t)of->number;
     }
     return true;
@@ -252,10 +247,8 @@ static bool option_row(const struct opener *o, const char *cell,
     case CELLRUN_CHOICE:
         return option_choice(o, cell, of, row);
     default:
-        return plugin_wrong(o,
-                            "%s: option '%s' has type %d, which there is "
-                            "none of",
-                            cell, of->name, of->type);
+        return plugin_wrong(o, "%s: option '%s' has the unknown type %d", cell,
+                            of->name, of->type);
     }
 }
 
@@ -268,7 +261,7 @@ static bool cell_options(const struct opener *o, struct cr_plugin_cell *c)
     while (of && n < MANY && of[n].name)
         n++;
     if (n == MANY)
-        return plugin_wrong(o, "%s: no zeroed row ends its options",
+        return plugin_wrong(o, "%s: its options do not end with a zeroed row",
                             c->of->name);
     rows = CR_NEWS(&plugin_mem, struct cr_opt, n + 1);
     for (i = 0; i < n; i++) {
@@ -276,8 +269,8 @@ static bool cell_options(const struct opener *o, struct cr_plugin_cell *c)
             return name_wrong(o, c->of->name, "the option", of[i].name);
         for (k = 0; k < i; k++)
             if (strcmp(of[k].name, of[i].name) == 0)
-                return plugin_wrong(o, "%s: two options are called '%s'",
-                                    c->of->name, of[i].name);
+                return plugin_wrong(o, "%s: duplicate option '%s'", c->of->name,
+                                    of[i].name);
         rows[i].at = (size_t)i * sizeof(union cellrun_value);
         if (!option_row(o, c->of->name, &of[i], &rows[i]))
             return false;
@@ -300,11 +293,9 @@ static bool cell_inputs(const struct opener *o, struct cr_plugin_cell *c)
     c->cell.inputs = names;
     c->n_out = c->of->outputs ? c->of->outputs : 1;
     if (c->n_in < 1 || c->n_out < 1 || c->n_out > CELLRUN_TENSORS_MAX)
-        return plugin_wrong(o,
-                            "%s: %d inputs and %d outputs, where 1 to %d "
-                            "are possible",
-                            c->of->name, c->n_in, c->n_out,
-                            CELLRUN_TENSORS_MAX);
+        return plugin_wrong(
+            o, "%s: found %d inputs and %d outputs, expected 1 to %d each",
+            c->of->name, c->n_in, c->n_out, CELLRUN_TENSORS_MAX);
     return true;
 }
 
@@ -327,8 +318,9 @@ static bool param_init(const struct opener *o, const struct cr_plugin_cell *c,
     if (node && diag.errors == 0 &&
         cr_obj_read(&plugin_mem, &diag, CR_KIND_INIT, node, to))
         return true;
-    plugin_wrong(o, "%s: parameter '%s' cannot begin as '%s': %s", c->of->name,
-                 of->name, cr_quote(o->diag->arena, of->init, strlen(of->init)),
+    plugin_wrong(o, "%s: parameter '%s' has the invalid initialiser '%s': %s",
+                 c->of->name, of->name,
+                 cr_quote(o->diag->arena, of->init, strlen(of->init)),
                  diag.first ? diag.first->text : "it is empty");
     return false;
 }
@@ -351,31 +343,26 @@ static bool cell_params(const struct opener *o, struct cr_plugin_cell *c)
             return name_wrong(o, c->of->name, "the parameter", of[i].name);
         for (k = 0; k < i; k++)
             if (strcmp(of[k].name, of[i].name) == 0)
-                return plugin_wrong(o, "%s: two parameters are called '%s'",
+                return plugin_wrong(o, "%s: duplicate parameter '%s'",
                                     c->of->name, of[i].name);
         if (of[i].role < CELLRUN_TRAINED || of[i].role > CELLRUN_STATISTIC)
-            return plugin_wrong(o,
-                                "%s: parameter '%s' has role %d, which "
-                                "there is none of",
+            return plugin_wrong(o, "%s: parameter '%s' has the unknown role %d",
                                 c->of->name, of[i].name, of[i].role);
         if (of[i].role == CELLRUN_TRAINED && !c->of->bprop)
-            return plugin_wrong(o,
-                                "%s: without bprop its parameter '%s' "
-                                "cannot be trained",
-                                c->of->name, of[i].name);
+            return plugin_wrong(
+                o, "%s: parameter '%s' cannot be trained without bprop",
+                c->of->name, of[i].name);
         if (of[i].role == CELLRUN_TRAINED &&
             (c->of->flags & CELLRUN_SPLIT_BPROP))
             return plugin_wrong(o,
-                                "%s: CELLRUN_SPLIT_BPROP is not for cells "
-                                "with trained parameters",
+                                "%s: CELLRUN_SPLIT_BPROP is not allowed for "
+                                "cells with trained parameters",
                                 c->of->name);
         if (!param_init(o, c, &of[i], &init[i]))
             return false;
     }
     if (n > 0 && !c->of->shape)
-        return plugin_wrong(o,
-                            "%s: it has parameters, and no 'shape' that "
-                            "says of which shape",
+        return plugin_wrong(o, "%s: a cell with parameters must set 'shape'",
                             c->of->name);
     return true;
 }
@@ -390,14 +377,12 @@ static bool name_free(const struct opener *o, const char *name)
     for (f = plugin_files; f; f = f->next)
         for (i = 0; f->cells[i]; i++)
             if (&f->cells[i]->cell.about == about)
-                return plugin_wrong(o, "the plug-in '%s' has a cell %s too",
+                return plugin_wrong(o, "plug-in '%s' already has a cell %s",
                                     f->cells[i]->file, name);
     if (about || cr_registry_find(CR_KIND_LOSS, name))
-        return plugin_wrong(o,
-                            "%s is a %s of cellrun itself; its cell needs "
-                            "a name of its own",
-                            name,
-                            cr_kind_name(about ? CR_KIND_CELL : CR_KIND_LOSS));
+        return plugin_wrong(
+            o, "%s is a built-in %s; choose another name for the cell", name,
+            cr_kind_name(about ? CR_KIND_CELL : CR_KIND_LOSS));
     return true;
 }
 
@@ -407,7 +392,7 @@ static bool plugin_cell(const struct opener *o, const struct cellrun_cell *of,
     if (!of->name || !name_ok(of->name, true))
         return plugin_wrong(
             o,
-            "'%s' is no name of a cell: a capital, then "
+            "'%s' is not a valid cell name: expected a capital letter, then "
             "letters, digits and _",
             of->name ? cr_quote(o->diag->arena, of->name, strlen(of->name))
                      : "");
@@ -439,7 +424,7 @@ static const struct cr_plugin_cell **plugin_read(const struct opener *o)
     while (list && n < MANY && list[n])
         n++;
     if (n == 0 || n == MANY) {
-        plugin_wrong(o, "it brings no cell");
+        plugin_wrong(o, "it has no cell");
         return NULL;
     }
     cells = CR_NEWS(&plugin_mem, const struct cr_plugin_cell *, n + 1);
@@ -450,7 +435,7 @@ static const struct cr_plugin_cell **plugin_read(const struct opener *o)
             return NULL;
         for (k = 0; k < i; k++)
             if (strcmp(cells[k]->of->name, c->of->name) == 0) {
-                plugin_wrong(o, "it brings %s twice", c->of->name);
+                plugin_wrong(o, "duplicate cell %s", c->of->name);
                 return NULL;
             }
         cells[i] = c;
@@ -483,9 +468,8 @@ static const struct cr_plugin_cell **plugin_open(struct opener *o,
     }
     o->plugin = dlsym(handle, "cellrun_plugin");
     if (!o->plugin)
-        plugin_wrong(o, "no plug-in of cellrun: it lacks the symbol "
-                        "'cellrun_plugin', which CELLRUN_PLUGIN of cellrun.h "
-                        "makes");
+        plugin_wrong(o, "not a plug-in of cellrun: symbol 'cellrun_plugin' not "
+                        "found; create it with CELLRUN_PLUGIN of cellrun.h");
     else if (plugin_versions(o))
         cells = plugin_read(o);
     if (!cells)
@@ -524,7 +508,7 @@ static FILE *plugin_file(struct opener *o, const char *path, struct loaded *to,
     if (!f || !to->path || fstat(fd, st) != 0) {
         plugin_wrong(o, "%s", strerror(errno));
     } else if (!S_ISREG(st->st_mode)) {
-        plugin_wrong(o, "not a file, but a %s",
+        plugin_wrong(o, "found a %s, expected a file",
                      S_ISDIR(st->st_mode) ? "folder" : "device");
     } else {
         return f;
@@ -554,7 +538,8 @@ static bool plugin_load(struct opener *o, const char *path,
                  "%s, found %s",
                  cr_quote(o->diag->arena, o->name, strlen(o->name)),
                  plugin_mark(marks, o->name), f->hash);
-        cr_note(o->diag, "plugin=PATH on the command line opens it as it is");
+        cr_note(o->diag,
+                "use plugin=PATH on the command line to open it nevertheless");
     } else if (plugin_whole(o, file, st.st_size)) {
         f->cells = plugin_open(
             o, marks ? cr_strf(&plugin_mem, "/proc/self/fd/%d", fileno(file))
@@ -597,29 +582,29 @@ struct plugin_section {
 static const struct cr_opt plugin_opts[] = {
     CR_STRS_OPTIONAL(
         struct plugin_section, plugin,
-        "A shared object, or a list of them: from the folder of the "
-        "config, else below the folders of CELLRUN_DATA."),
+        "A shared object, or a list of shared objects: relative to the folder "
+        "of the config, else to the folders of CELLRUN_DATA."),
     { 0 },
 };
 
 const struct cr_section cr_section_plugin = {
     .about = {
         .name = "plugin",
-        .summary = "Shared objects that bring cells in C.",
+        .summary = "Shared objects with cells written in C.",
         .detail =
-            "Each is built against the installed header cellrun.h, which "
-            "documents the interface: forward and bprop over plain arrays, "
-            "own parameters, options and shapes. `cellrun plugin new NAME` "
-            "writes one to start from; `cellrun help NAME --plugin FILE` "
-            "explains its cells, which stand in `network` as built-in ones "
-            "do. A file that is missing, is no plug-in, is built for another "
-            "version of the header, or has a cell whose name is taken is an "
-            "error here. A plug-in is code: it runs when a command that builds "
-            "the network reads a config that names it. check and config open "
-            "no plug-in, and check reports which files a run would open. The "
-            "checkpoint keeps the path and the SHA-256 of the file. A plug-in "
-            "named by a checkpoint is opened only in a checkpoint of your own "
-            "run or with --trust, and only if it is the same file; "
+            "A plug-in is built with the installed header cellrun.h, which "
+            "documents the interface: forward and bprop on plain arrays, own "
+            "parameters, options and shapes. `cellrun plugin new NAME` writes "
+            "an example; `cellrun help NAME --plugin FILE` documents its "
+            "cells, which are used in `network` like built-in cells. A file "
+            "that is missing, is not a plug-in, is built for another version "
+            "of the header, or has a cell whose name is taken is an error. A "
+            "plug-in is native code: it runs when a command that builds the "
+            "network reads a config that names it. check and config do not "
+            "open plug-ins, and check lists the files that a run would open. "
+            "The checkpoint keeps the path and the SHA-256 of the file. A "
+            "plug-in named by a checkpoint is opened only in a checkpoint of "
+            "your own run or with --trust, and only if it is the same file; "
             "plugin=PATH on the command line opens any file. See SECURITY in "
             "cellrun(1).",
         .example = "plugin: my_scale/my_scale.so\n"
@@ -681,14 +666,15 @@ bool cr_config_plugins(struct cr_config *config)
         }
         if (!cr_config_may_path(config, CR_OPEN_PLUGIN, name))
             continue;
-        cr_error(diag, m->pos, CR_E_PLUGIN, "there is no plug-in '%s'",
+        cr_error(diag, m->pos, CR_E_PLUGIN, "plug-in '%s' not found",
                  cr_quote(config->arena, name, strlen(name)));
         cr_note(diag,
-                "a path starts in the folder of the config that holds "
-                "it (%s), else in those of CELLRUN_DATA%s%s",
+                "a path is relative to the folder of its config (%s), else to "
+                "the folders of CELLRUN_DATA%s%s",
                 config->dir, getenv("CELLRUN_DATA") ? ": " : "",
                 getenv("CELLRUN_DATA") ? getenv("CELLRUN_DATA") : "");
-        cr_note(diag, "plugin=PATH on the command line names another place");
+        cr_note(diag,
+                "use plugin=PATH on the command line to open another file");
     }
     return diag->errors == before;
 }

@@ -77,7 +77,7 @@ static const char *shape_text(struct cr_arena *arena,
     struct cr_spec spec;
 
     if (!shape_to(shape, &spec))
-        return cr_strf(arena, "no tensor (rank %d, first dimension %lld)",
+        return cr_strf(arena, "not a tensor (rank %d, first dimension %lld)",
                        shape->rank,
                        shape->rank > 0 ? (long long)shape->dim[0] : 0LL);
     return cr_diag_format(arena, &spec);
@@ -92,7 +92,7 @@ static const char *error_text(struct cr_arena *arena, char *text)
     for (p = text; *p; p++)
         if ((unsigned char)*p < ' ' || *p == 0x7f)
             *p = ' ';
-    return text[0] ? cr_strdup(arena, text) : "refuses these inputs";
+    return text[0] ? cr_strdup(arena, text) : "it it refuses these inputs";
 }
 
 static void said_check(const struct cr_plugin_cell *c, struct cr_arena *arena,
@@ -110,15 +110,15 @@ static void said_check(const struct cr_plugin_cell *c, struct cr_arena *arena,
         const char *name = c->of->params[i].name;
 
         if (to->param[i].rank == UNSET)
-            to->wrong =
-                cr_strf(arena, "it gives its parameter '%s' no shape", name);
+            to->wrong = cr_strf(arena, "its parameter '%s' has no shape", name);
         else if (to->param[i].rank != -1 && !shape_to(&to->param[i], &spec))
             to->wrong = cr_strf(arena, "its parameter '%s' is %s", name,
                                 shape_text(arena, &to->param[i]));
     }
     if (!to->wrong && (to->plan.keep > ROOM_MAX || to->plan.scratch > ROOM_MAX))
-        to->wrong = cr_strf(arena, "it wants %zu and %zu bytes of room",
-                            to->plan.keep, to->plan.scratch);
+        to->wrong =
+            cr_strf(arena, "it requests %zu and %zu bytes of working memory",
+                    to->plan.keep, to->plan.scratch);
     if (!(to->plan.macs >= 0 && to->plan.macs < 1e30))
         to->plan.macs = 0;
 }
@@ -190,12 +190,11 @@ static bool plugin_plan(struct cr_op_plan *p)
 
         shape_to(&said.param[i], &spec);
         if (said.param[i].rank < 0 ? w->rank >= 0 : !cr_spec_same(&spec, w))
-            said.wrong =
-                cr_strf(p->arena,
-                        "its parameter '%s' is %s for one plan and "
-                        "%s for another",
-                        c->of->params[i].name, cr_diag_format(p->arena, w),
-                        shape_text(p->arena, &said.param[i]));
+            said.wrong = cr_strf(
+                p->arena,
+                "its parameter '%s' is %s in one plan and %s in another",
+                c->of->params[i].name, cr_diag_format(p->arena, w),
+                shape_text(p->arena, &said.param[i]));
     }
     if (said.wrong)
         return cr_error(p->diag, p->pos, said.code, "%s: %s", c->of->name,
@@ -384,8 +383,7 @@ static bool run_ended(struct run *r, const struct cr_op_ctx *s,
         if ((unsigned char)*p < ' ' || *p == 0x7f)
             *p = ' ';
     if (s->stop)
-        snprintf(s->stop, CR_STOP_MAX, "%s of plug-in '%s' cannot go on: %s "
-                                       "(%s)",
+        snprintf(s->stop, CR_STOP_MAX, "%s of plug-in '%s' failed: %s (%s)",
                  r->cell->of->name, r->cell->file, r->error, call);
     return false;
 }

@@ -42,7 +42,7 @@
                     "With pad_mode pad: include the padding in the mean.")
 #define POOL_DIVISOR                                                      \
     CR_INT_OPTIONAL(struct cr_pool_opts, divisor_override, 1, CR_DIM_MAX, \
-                    "Divide by this instead of the number of elements.")
+                    "Divisor of the sum. Default: the number of elements.")
 #define POOL_FORMAT                                            \
     CR_ENUM_DEFAULT(struct cr_pool_opts, data_format, CR_NCHW, \
                     CR_DATA_FORMATS, CR_NHWC_DOC)
@@ -165,9 +165,10 @@ bool cr_pool_plan(struct cr_op_plan *p, struct cr_pool *pool)
     int i, dims = o->dims > 0 ? (int)o->dims : x->rank - 2;
 
     if (dims < 1 || dims > 3 || x->rank < dims + 1 || x->rank > dims + 2)
-        return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "input %s has other dimensions than pooling over %d",
-                        cr_diag_format(p->arena, x), dims);
+        return cr_error(
+            p->diag, p->pos, CR_E_SHAPE,
+            "input %s has the wrong rank for pooling over %d dimensions",
+            cr_diag_format(p->arena, x), dims);
     p->out[0] = *x;
     for (i = 0; i < dims; i++) {
         int at = x->rank - dims + i;
@@ -175,8 +176,8 @@ bool cr_pool_plan(struct cr_op_plan *p, struct cr_pool *pool)
 
         if (w.out < 1)
             return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                            "input %s is smaller than the window: %lld, and "
-                            "%lld with its padding",
+                            "input %s is too small: the window spans %lld, but "
+                            "the input has %lld positions with padding",
                             cr_diag_format(p->arena, x),
                             (long long)(w.dilation * (w.kernel - 1) + 1),
                             (long long)(w.in + w.pad_before + w.pad_after));
@@ -209,13 +210,13 @@ static bool pool_shape(struct cr_build *b, const struct cr_pool_opts *o,
     size_t i;
 
     if (spec->rank != dims + 1 && spec->rank != dims + 2)
-        return cr_fail(b, CR_E_SHAPE, "input %s does not fit: %s is expected",
+        return cr_fail(b, CR_E_SHAPE, "input is %s, expected %s",
                        cr_diag_format(cr_build_arena(b), spec),
                        dims == 1 ? "(N, C, L)" : "(N, C, H, W)");
     for (i = 0; i < CR_LEN(lists); i++)
         if (lists[i].list->n > 1 && lists[i].list->n != dims)
-            return cr_fail(b, CR_E_OUT_OF_RANGE, "%s takes %s, not %d numbers",
-                           lists[i].name,
+            return cr_fail(b, CR_E_OUT_OF_RANGE,
+                           "%s: expected %s, found %d numbers", lists[i].name,
                            dims == 1 ? "one number" : "one number or two",
                            lists[i].list->n);
     return true;
@@ -235,7 +236,7 @@ static bool pool_indices(struct cr_build *b, int format, bool indices)
 {
     return format == CR_NCHW || !indices ||
            cr_fail(b, CR_E_CONFLICT,
-                   "return_indices is for data_format NCHW alone");
+                   "return_indices requires data_format NCHW");
 }
 
 struct cr_val *cr_max_pool_build(struct cr_build *b, struct cr_val *x, int dims)
@@ -313,7 +314,7 @@ struct cr_val *cr_adaptive1d_build(struct cr_build *b, struct cr_val *x,
     attr->divisor_override = CR_INT_NONE;
     attr->output_size = (struct cr_ints){ 1, size };
     if (spec->rank != 3) {
-        cr_fail(b, CR_E_SHAPE, "input %s does not fit: (N, C, L) is expected",
+        cr_fail(b, CR_E_SHAPE, "input is %s, expected (N, C, L)",
                 cr_diag_format(arena, spec));
         return NULL;
     }
@@ -335,7 +336,7 @@ static bool pool_padding(struct cr_diag *diag, struct cr_pos pos,
     for (i = 0; i < o->padding.n; i++) {
         if (o->pad_mode != CR_POOL_PAD && o->padding.v[i] != 0)
             return cr_error(diag, pos, CR_E_CONFLICT,
-                            "padding stands with pad_mode: pad alone");
+                            "padding requires pad_mode: pad");
         if (o->padding.v[i] > pick(&o->kernel_size, i, 1) / 2)
             return cr_error(diag, pos, CR_E_OUT_OF_RANGE,
                             "padding %lld is more than half of kernel_size "
@@ -365,7 +366,7 @@ bool cr_max_pool_check(struct cr_diag *diag, struct cr_pos pos,
         if (o->dilation.v[i] != 1)
             what = "dilation";
     if (what && o->pad_mode != CR_POOL_PAD)
-        return cr_error(diag, pos, CR_E_CONFLICT,
-                        "%s stands with pad_mode: pad alone", what);
+        return cr_error(diag, pos, CR_E_CONFLICT, "%s requires pad_mode: pad",
+                        what);
     return pool_padding(diag, pos, opts);
 }

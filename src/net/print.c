@@ -153,8 +153,8 @@ static bool add_lines(struct call *c, const struct cr_script_value *t)
     if (t->kind != CR_SV_TUPLE)
         return cr_interp_fail(c->m, c->arg,
                               cr_strf(arena,
-                                      "print takes tensors, numbers, "
-                                      "texts and tuples of them, not %s",
+                                      "print: expected tensors, numbers, "
+                                      "strings and tuples of them, found %s",
                                       cr_script_value_what(arena, t)));
     for (i = 0; i < t->n; i++)
         if (!add_lines(c, &t->items[i]))
@@ -172,7 +172,7 @@ bool cr_interp_print(struct cr_interp *m, const struct cr_script *call)
         if (c.arg->keyword)
             return cr_interp_fail(m, c.arg,
                                   cr_strf(net->arena,
-                                          "print has no option '%s'",
+                                          "print: unknown option '%s'",
                                           c.arg->keyword));
         if (!cr_interp_eval(m, c.arg, &t) || !add_lines(&c, &t))
             return false;

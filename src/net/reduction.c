@@ -3,8 +3,8 @@
 #include <assert.h>
 #include <string.h>
 
-#define AXIS_DOC "Axes that are folded; all if none is given."
-#define KEEP_DOC "Keep folded axes, with length 1."
+#define AXIS_DOC "Axes to reduce. Default: all."
+#define KEEP_DOC "Keep reduced axes with length 1."
 
 const struct cr_opt cr_reduce_attr_opts[] = {
     CR_INTS_OPTIONAL(struct cr_reduce_attr, axis, -CR_RANK_MAX, CR_RANK_MAX - 1,
@@ -44,7 +44,7 @@ bool cr_reduction_plan(struct cr_op_plan *p, const struct cr_ints *axis,
         for (k = 0; k < i; k++)
             if ((axis->v[k] - axis->v[i]) % x->rank == 0)
                 return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                                "axis %lld of input %s is given twice",
+                                "duplicate axis %lld of input %s",
                                 (long long)axis->v[i],
                                 cr_diag_format(p->arena, x));
     }

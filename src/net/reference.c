@@ -226,16 +226,16 @@ static bool check(struct cr_build *b, const struct cr_node *cells,
 
     if (other == from)
         ok = cr_error(b->net->diag, node->pos, CR_E_NETWORK,
-                      "'%s' names itself", from->key);
+                      "'%s' refers to itself", from->key);
     else if (other && place(cells, other) > place(cells, from))
         ok = cr_error(b->net->diag, node->pos, CR_E_NETWORK,
-                      "'%s' names '%s', which is declared behind it: expected "
-                      "before it",
+                      "'%s' refers to '%s', which is declared after it: "
+                      "expected before it",
                       from->key, other->key);
     else if (other && word)
         ok = cr_error(b->net->diag, word->key_pos, CR_E_CONFLICT,
-                      "'%s' stands around '%s', which is declared by itself: "
-                      "expected beside that",
+                      "modifier '%s' is next to a reference to '%s': expected "
+                      "next to its declaration",
                       word->key, other->key);
     for (CR_EACH(m, members_of(node)))
         ok = check(b, cells, from, m, word ? word : word_of(node)) && ok;

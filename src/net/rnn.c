@@ -43,14 +43,14 @@ enum {
 
 const struct cr_opt cr_rnn_opts[] = {
     CR_BOOL_DEFAULT(struct cr_rnn, batch_first, false,
-                    "x is (N, L, gates), not (L, N, gates)."),
-    CR_BOOL_DEFAULT(struct cr_rnn, reverse, false,
-                    "The last step comes first."),
+                    "true: x is (N, L, gates). false: x is (L, N, gates)."),
+    CR_BOOL_DEFAULT(struct cr_rnn, reverse, false, "Start at the last step."),
     CR_ENUM_DEFAULT(struct cr_rnn, nonlinearity, CR_RNN_TANH, "tanh|relu",
-                    "What makes an rnn's state."),
+                    "Activation of the state of an rnn."),
     CR_ENUM_DEFAULT(struct cr_rnn, low, CR_RNN_FULL, "none|products|gates|all",
-                    "What is rounded."),
-    CR_ENUM_DEFAULT(struct cr_rnn, dtype, 0, CR_LOW_TYPES, "What to."),
+                    "Values that are rounded."),
+    CR_ENUM_DEFAULT(struct cr_rnn, dtype, 0, CR_LOW_TYPES,
+                    "Type that values are rounded to."),
     { 0 },
 };
 
@@ -65,7 +65,7 @@ static bool state_fits(struct cr_op_plan *p, int i, const char *name,
 {
     if (i >= p->n_in || p->in[i].rank < 0 || cr_spec_same(&p->in[i], want))
         return true;
-    return cr_error(p->diag, p->pos, CR_E_SHAPE, "%s is %s, needed is %s", name,
+    return cr_error(p->diag, p->pos, CR_E_SHAPE, "%s is %s, expected %s", name,
                     cr_diag_format(p->arena, &p->in[i]),
                     cr_diag_format(p->arena, want));
 }
@@ -116,12 +116,11 @@ bool cr_rnn_plan(struct cr_op_plan *p, const struct cr_rnn_kind *kind)
 
     if (size < 1 || w->dim[0] != kind->gates * size)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "weight %s is not (%d hidden, hidden)",
+                        "weight is %s, expected (%d hidden, hidden)",
                         cr_diag_format(p->arena, w), kind->gates);
     if (x->rank < 2 || x->rank > 3 || x->dim[x->rank - 1] != w->dim[0])
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "input %s does not fit weight %s: (%s, %lld) is "
-                        "needed",
+                        "input %s does not fit weight %s: expected (%s, %lld)",
                         cr_diag_format(p->arena, x),
                         cr_diag_format(p->arena, w),
                         o->batch_first ? "batch, time" : "time, batch",

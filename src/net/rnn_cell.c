@@ -51,12 +51,12 @@ static bool input_fits(struct cr_build *b, const struct cr_spec *x, int rank,
     int64_t size = x->rank > 0 ? x->dim[x->rank - 1] : 0;
 
     if (x->rank != rank)
-        return cr_fail(b, CR_E_SHAPE, "an input %s is expected, not %s", shape,
+        return cr_fail(b, CR_E_SHAPE, "expected an input %s, found %s", shape,
                        cr_diag_format(cr_build_arena(b), x));
     if (o->input_size != CR_INT_NONE && o->input_size != size)
-        return cr_fail(
-            b, CR_E_SHAPE, "input %s does not fit: input_size is %lld",
-            cr_diag_format(cr_build_arena(b), x), (long long)o->input_size);
+        return cr_fail(b, CR_E_SHAPE, "input %s does not fit input_size %lld",
+                       cr_diag_format(cr_build_arena(b), x),
+                       (long long)o->input_size);
     return true;
 }
 
@@ -65,7 +65,7 @@ static bool state_fits(struct cr_build *b, const struct cr_val *v,
 {
     if (!v || cr_spec_same(cr_val_spec(v), want))
         return true;
-    return cr_fail(b, CR_E_SHAPE, "%s is %s, needed is %s", name,
+    return cr_fail(b, CR_E_SHAPE, "%s is %s, expected %s", name,
                    cr_diag_format(cr_build_arena(b), cr_val_spec(v)),
                    cr_diag_format(cr_build_arena(b), want));
 }
@@ -79,12 +79,13 @@ static bool states_read(struct cr_build *b, struct cr_val *hx, bool pair,
     if (!hx)
         return true;
     if (pair && cr_tuple_size(hx) != 2)
-        return cr_fail(b, CR_E_NETWORK, "hx is a pair (h, c) here, each %s",
+        return cr_fail(b, CR_E_NETWORK, "hx: expected a pair (h, c), each %s",
                        cr_diag_format(cr_build_arena(b), want));
     *h = pair ? cr_member(hx, 0) : hx;
     *c = pair ? cr_member(hx, 1) : NULL;
     if (cr_tuple_size(*h) > 0 || (*c && cr_tuple_size(*c) > 0))
-        return cr_fail(b, CR_E_NETWORK, "the states in hx are tensors");
+        return cr_fail(b, CR_E_NETWORK,
+                       "hx: found a tuple, expected tensors as states");
     return state_fits(b, *h, pair ? "h of hx" : "hx", want) &&
            state_fits(b, *c, "c of hx", want);
 }
@@ -328,8 +329,8 @@ struct cr_val *cr_rnn_build(struct cr_build *b, struct cr_val *const *in,
         (cr_val_spec(l.seq)->type != CR_I32 || cr_val_spec(l.seq)->rank != 1 ||
          cr_val_spec(l.seq)->dim[0] != states.dim[1])) {
         cr_fail(b, CR_E_SHAPE,
-                "seq_length is %s %s, needed is int32 (%lld,): the steps of "
-                "each sample",
+                "seq_length is %s %s, expected int32 (%lld,): the number of "
+                "steps of each sample",
                 cr_type_name(cr_val_spec(l.seq)->type),
                 cr_diag_format(arena, cr_val_spec(l.seq)),
                 (long long)states.dim[1]);

@@ -33,8 +33,8 @@ const char *cr_member_checked(struct cr_build *b, const struct cr_node *m,
     b->pos = name->pos;
     if (m->key) {
         cr_fail(b, CR_E_CONFLICT,
-                "the cell has the name '%s' already; 'name' is for members of "
-                "a list",
+                "the cell already has the name '%s'; use 'name' for members of "
+                "a list only",
                 m->key);
         return NULL;
     }
@@ -45,8 +45,8 @@ const char *cr_member_checked(struct cr_build *b, const struct cr_node *m,
             c++;
     if (*c || c == name->text || name->kind != CR_NODE_STR) {
         cr_fail(b, CR_E_FORM,
-                "a name is a lower-case letter, then letters, digits and _, "
-                "not %s",
+                "name: found %s, expected a lower-case letter, then letters, "
+                "digits and _",
                 cr_node_what(b->net->arena, name));
         return NULL;
     }
@@ -84,9 +84,8 @@ bool cr_cell_members(struct cr_interp *m, const struct cr_script *e,
         return cr_interp_fail(
             m, e,
             cr_strf(arena,
-                    "'%s' is no list of cells, or has control "
-                    "words beside it: its members cannot be "
-                    "called",
+                    "'%s' is not a list of cells, or has modifiers next to it: "
+                    "its members cannot be called",
                     path));
     all.keys = CR_NEWS(arena, const char *, cr_node_count(list) + 1);
     all.items = CR_NEWS(arena, struct cr_script_value, cr_node_count(list) + 1);

@@ -98,7 +98,7 @@ static struct cr_val *as_val(struct cr_interp *m, const struct cr_script *e,
     if (!v && t->kind == CR_SV_CELL)
         fail(m, e, "'%s' is a cell: call it, %s(...)", t->text, t->text);
     else if (!v)
-        fail(m, e, "a tensor is expected here, not %s",
+        fail(m, e, "found %s, expected a tensor",
              cr_script_value_what(m->b->net->arena, t));
     return v;
 }
@@ -273,7 +273,7 @@ static bool give_input(struct cr_interp *m, const struct cr_script *e,
                        struct given *g, int i, const struct cr_script_value *t)
 {
     if (g->in[i])
-        return fail(m, e, "'%s' is given twice", e->keyword);
+        return fail(m, e, "duplicate argument '%s'", e->keyword);
     if (t->kind == CR_SV_NONE)
         return true;
     m->b->pos = place(m, e);
@@ -290,13 +290,14 @@ static bool give_option(struct cr_interp *m, const struct cr_script *e,
 
     for (CR_EACH(other, g->map))
         if (strcmp(other->key, name) == 0)
-            return fail(m, e, "'%s' is given twice", name);
+            return fail(m, e, "duplicate argument '%s'", name);
     if (t->kind == CR_SV_NONE)
         return true;
     node = cr_script_value_node(m->b->net->arena, place(m, e), t);
     if (!node)
-        return fail(m, e, "%s takes a number, a text or a tuple, not %s", name,
-                    cr_script_value_what(m->b->net->arena, t));
+        return fail(m, e,
+                    "%s: expected a number, a string or a tuple, found %s",
+                    name, cr_script_value_what(m->b->net->arena, t));
     node->key = name;
     node->key_pos = node->pos;
     *g->last = node;
@@ -325,7 +326,7 @@ static bool give(struct cr_interp *m, const struct cr_script *call,
     if (t.kind == CR_SV_TUPLE && g->n == 0 && op->max_inputs > 3) {
         for (i = 0; i < t.n; i++) {
             if (g->n == op->max_inputs)
-                return fail(m, e, "%s takes at most %d tensors", op->about.name,
+                return fail(m, e, "%s: more than %d tensors", op->about.name,
                             op->max_inputs);
             if (!give_input(m, e, g, g->n, &t.items[i]))
                 return false;
@@ -336,7 +337,7 @@ static bool give(struct cr_interp *m, const struct cr_script *call,
         (t.kind == CR_SV_TENSOR && g->n < op->max_inputs))
         return give_input(m, e, g, g->n, &t);
     if (!g->row || !g->row->name)
-        return fail(m, call, "%s takes no more arguments", op->about.name);
+        return fail(m, call, "too many arguments for %s", op->about.name);
     return give_option(m, e, g, (g->row++)->name, &t);
 }
 
@@ -349,11 +350,11 @@ static bool eval_shape(struct cr_interp *m, const struct cr_script *e,
     int rank, k;
 
     if (!e->args || (e->args->next && e->args->next->next))
-        return fail(m, e, "shape takes a tensor and an axis");
+        return fail(m, e, "shape: expected a tensor and an axis");
     if (!eval(m, e->args, &t))
         return false;
     if (t.kind != CR_SV_TENSOR)
-        return fail(m, e, "shape takes a tensor, not %s",
+        return fail(m, e, "shape: found %s, expected a tensor",
                     cr_script_value_what(m->b->net->arena, &t));
     rank = t.val->spec.rank;
     if (!e->args->next) {
@@ -383,20 +384,21 @@ static bool eval_point(struct cr_interp *m, const struct cr_script *e,
     struct cr_val *v;
 
     if (!name || name->next || e->args->keyword || name->keyword)
-        return fail(m, e, "hook_backward takes a tensor and a name");
+        return fail(m, e, "hook_backward: expected a tensor and a name");
     if (!eval(m, e->args, &t) || !eval(m, name, &text))
         return false;
     if (t.kind != CR_SV_TENSOR)
-        return fail(m, e, "hook_backward takes a tensor, not %s",
+        return fail(m, e, "hook_backward: found %s, expected a tensor",
                     cr_script_value_what(m->b->net->arena, &t));
     c = text.kind == CR_SV_STRING ? text.text : "";
     while ((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
            (*c >= '0' && *c <= '9') || *c == '_')
         c++;
     if (text.kind != CR_SV_STRING || *c || c == text.text)
-        return fail(m, name,
-                    "a name is a text of letters, digits and _, not %s",
-                    cr_script_value_what(m->b->net->arena, &text));
+        return fail(
+            m, name,
+            "name: found %s, expected a string of letters, digits and _",
+            cr_script_value_what(m->b->net->arena, &text));
     m->b->pos = place(m, e);
     v = cr_hook_point(m->b, t.val, text.text);
     *to = cr_script_value_tensor(v);
@@ -419,9 +421,9 @@ bool cr_interp_call_op(struct cr_interp *m, const struct cr_script *e,
             return false;
     for (i = 0; i < op->min_inputs; i++)
         if (!g.in[i])
-            return fail(m, e, "%s takes %d tensor%s%s%s", op->about.name,
+            return fail(m, e, "%s: expected %d tensor%s%s%s", op->about.name,
                         op->min_inputs, op->min_inputs == 1 ? "" : "s",
-                        op->inputs ? ": missing is " : "",
+                        op->inputs ? "; missing: " : "",
                         op->inputs ? op->inputs[i] : "");
     attr = cr_interp_options(m, e, op, g.map);
     if (!attr)
@@ -484,7 +486,7 @@ bool cr_interp_call_cell(struct cr_interp *m, const struct cr_script *e,
         if (i >= CR_OP_MAX)
             return fail(m, e, "too many arguments");
         if (in[i])
-            return fail(m, a, "'%s' is given twice", a->keyword);
+            return fail(m, a, "duplicate argument '%s'", a->keyword);
         if (!eval(m, a, &t))
             return false;
         n = n > i ? n : i + 1;
@@ -534,8 +536,7 @@ bool cr_interp_unknown(struct cr_interp *m, const struct cr_script *e,
         if (!ops[i]->internal)
             names[n++] = ops[i]->name;
     near = cr_closest_name(e->name, names);
-    fail(m, e,
-         call ? "there is no cell or function '%s'" : "'%s' is not defined",
+    fail(m, e, call ? "cell or function '%s' not found" : "'%s' is not defined",
          e->name);
     if (near)
         cr_hint(m->b->net->diag, "did you mean '%s'?", near);
@@ -579,7 +580,7 @@ static bool eval_call(struct cr_interp *m, const struct cr_script *e,
     if (v)
         return fail(m, e, "'%s' is a value, not a cell", e->name);
     if (cr_is_statement(e->name))
-        return fail(m, e, "%s(...) gives no value: write it on its own line",
+        return fail(m, e, "%s(...) returns no value: write it on its own line",
                     e->name);
     return cr_interp_unknown(m, e, true);
 }
@@ -648,7 +649,7 @@ static bool eval_map(struct cr_interp *m, const struct cr_script *e,
     for (a = e->args; a; a = a->next) {
         for (i = 0; i < n; i++)
             if (strcmp(keys[i], a->keyword) == 0)
-                return fail(m, a, "'%s' is given twice", a->keyword);
+                return fail(m, a, "duplicate argument '%s'", a->keyword);
         keys[n++] = a->keyword;
     }
     to->kind = CR_SV_MAP;
@@ -685,7 +686,7 @@ static bool eval(struct cr_interp *m, const struct cr_script *e,
     case CR_SCRIPT_VALUE:
         return *to = *e->value, true;
     case CR_SCRIPT_SPLAT:
-        return fail(m, e, "*TUPLE stands among arguments or members only");
+        return fail(m, e, "*TUPLE is allowed among arguments and members only");
     case CR_SCRIPT_TUPLE:
         return eval_tuple(m, e, to);
     case CR_SCRIPT_MAP:
@@ -699,7 +700,7 @@ static bool eval(struct cr_interp *m, const struct cr_script *e,
     case CR_SCRIPT_CHAIN:
         return eval_chain(m, e, to);
     default:
-        return fail(m, e, "a slice stands only in brackets behind a tensor");
+        return fail(m, e, "a slice is allowed only in brackets after a tensor");
     }
 }
 

@@ -198,7 +198,7 @@ static struct cr_script *number(struct cr_parser *p)
         e->real = (double)e->integer;
     }
     if (word_char(p->s[p->at]))
-        return cr_parse_fail_at(p, at, p->at + 1 - at, "this is no number");
+        return cr_parse_fail_at(p, at, p->at + 1 - at, "invalid number");
     return e;
 }
 
@@ -211,7 +211,7 @@ static struct cr_script *text(struct cr_parser *p)
     while (p->s[at + n] && p->s[at + n] != quote && p->s[at + n] != '\n')
         n++;
     if (p->s[at + n] != quote)
-        return cr_parse_fail_at(p, at, n, "the text has no closing quote");
+        return cr_parse_fail_at(p, at, n, "the string has no closing quote");
     p->at = p->end = at + n + 1;
     e = cr_parse_part(p, CR_SCRIPT_STRING, at, NULL);
     e->name = cr_strndup(p->arena, p->s + at + 1, n - 1);
@@ -495,7 +495,8 @@ static struct cr_script *power(struct cr_parser *p)
     if (!e || !cr_parse_take(p, "**"))
         return e;
     if (++p->depth > CR_PARSE_DEPTH)
-        return cr_parse_fail_at(p, p->end - 2, 2, "powers are nested too deep");
+        return cr_parse_fail_at(p, p->end - 2, 2,
+                                "powers are nested too deeplyly");
     e = cr_parse_two(p, "pow", e, unary(p));
     p->depth--;
     return e;
@@ -511,7 +512,7 @@ static struct cr_script *unary(struct cr_parser *p)
         return power(p);
     p->at++;
     if (++p->depth > CR_PARSE_DEPTH)
-        return cr_parse_fail_at(p, at, 1, "signs are nested too deep");
+        return cr_parse_fail_at(p, at, 1, "signs are nested too deeplyly");
     e = unary(p);
     p->depth--;
     if (!e || !minus)
@@ -605,7 +606,7 @@ static struct cr_script *negation(struct cr_parser *p)
     if (!cr_parse_take(p, "not"))
         return comparison(p);
     if (++p->depth > CR_PARSE_DEPTH)
-        return cr_parse_fail_at(p, at, 3, "signs are nested too deep");
+        return cr_parse_fail_at(p, at, 3, "signs are nested too deeplyly");
     e = negation(p);
     p->depth--;
     if (!e)
@@ -656,7 +657,7 @@ struct cr_script *cr_parse_expr(struct cr_parser *p)
     struct cr_script *e;
 
     if (++p->depth > CR_PARSE_DEPTH)
-        return cr_parse_fail_at(p, at, 1, "brackets are nested too deep");
+        return cr_parse_fail_at(p, at, 1, "brackets are nested too deeplyly");
     if (p->parts > PARTS_MAX)
         return cr_parse_fail_at(p, at, 1, "the text has too many parts");
     e = disjunction(p);

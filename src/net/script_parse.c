@@ -187,7 +187,7 @@ static struct cr_script_line *condition(struct cr_parser *p, size_t indent,
     at = p->at;
     if (cr_parse_take(p, "elif")) {
         if (++p->depth > CR_PARSE_DEPTH) {
-            cr_parse_fail_at(p, at, 4, "lines are nested too deep");
+            cr_parse_fail_at(p, at, 4, "lines are nested too deeplyly");
             return NULL;
         }
         line->other = condition(p, indent, at);
@@ -231,12 +231,12 @@ static struct cr_script_line *one_line(struct cr_parser *p, size_t indent)
         return loop(p, indent, at);
     if (cr_parse_take(p, "elif") || cr_parse_take(p, "else")) {
         cr_parse_fail_at(p, at, p->at - at,
-                         "no 'if' of that indentation stands before");
+                         "no 'if' of this indentation before it");
         return NULL;
     }
     if (cr_parse_take(p, "while")) {
         cr_parse_fail_at(p, at, p->at - at,
-                         "there is no 'while': write for NAME in range(N):");
+                         "'while' is not supported: use for NAME in range(N):");
         return NULL;
     }
     return simple_line(p);
@@ -249,7 +249,7 @@ static struct cr_script_line *block(struct cr_parser *p, size_t least)
     size_t indent = 0, deep;
 
     if (++p->depth > CR_PARSE_DEPTH) {
-        cr_parse_fail_at(p, p->at, 1, "lines are nested too deep");
+        cr_parse_fail_at(p, p->at, 1, "lines are nested too deeplyly");
         return NULL;
     }
     while (next_line(p, &deep)) {
@@ -261,10 +261,9 @@ static struct cr_script_line *block(struct cr_parser *p, size_t least)
             indent = deep;
         if (deep > indent)
             cr_parse_fail_at(p, p->at, rest,
-                             "the line is indented more than that above");
+                             "the line is indented more than the line above");
         else if (line && line->kind == CR_SCRIPT_RETURN)
-            cr_parse_fail_at(p, p->at, rest,
-                             "nothing may stand behind 'return'");
+            cr_parse_fail_at(p, p->at, rest, "unexpected text after 'return'");
         else
             line = *last = one_line(p, indent);
         if (!*last)
@@ -303,9 +302,10 @@ struct cr_script_line *cr_script_parse(struct cr_arena *arena,
     size_t indent;
 
     if (node->kind != CR_NODE_STR) {
-        cr_error(
-            diag, node->pos, CR_E_WRONG_TYPE, "%s is a text of lines, not %s",
-            node->key ? node->key : "construct", cr_node_what(arena, node));
+        cr_error(diag, node->pos, CR_E_WRONG_TYPE,
+                 "%s: expected a text of lines, found %s",
+                 node->key ? node->key : "construct",
+                 cr_node_what(arena, node));
         return NULL;
     }
     p.s = node->text;

@@ -33,7 +33,8 @@ static bool assign(struct cr_interp *m, const struct cr_script *e,
     if (cr_node_get(m->cells, name))
         return cr_interp_fail(
             m, e,
-            cr_strf(arena, "'%s' is a cell; a variable needs another name",
+            cr_strf(arena,
+                    "'%s' is a cell; choose another name for the variable",
                     name));
     if (!v) {
         if (m->n_vars == VARS_MAX)
@@ -96,10 +97,10 @@ static bool assign_all(struct cr_interp *m, const struct cr_script_line *line,
     if (line->n_names == 1)
         return assign(m, line->expr, line->names[0], value);
     if (value->kind != CR_SV_TUPLE || value->n != line->n_names)
-        return cr_interp_fail(m, line->expr,
-                              cr_strf(arena, "%d names, but the value is %s",
-                                      line->n_names,
-                                      cr_script_value_what(arena, value)));
+        return cr_interp_fail(
+            m, line->expr,
+            cr_strf(arena, "found found %d names, but the value is %s",
+                    line->n_names, cr_script_value_what(arena, value)));
     for (i = 0; i < line->n_names; i++)
         if (!assign(m, line->expr, line->names[i], &value->items[i]))
             return false;

@@ -202,7 +202,7 @@ const char *cr_script_value_fold(const char *sign,
     if (strcmp(sign, "logical_or") == 0)
         return *to = x != 0 ? *a : *b, NULL;
     if (strcmp(sign, "matmul") == 0)
-        return "'@' takes tensors, not numbers";
+        return "'@': found numbers, expected tensors";
     if (y == 0 && (strcmp(sign, "div") == 0 || strcmp(sign, "mod") == 0 ||
                    strcmp(sign, "floor_div") == 0))
         return "division by zero";

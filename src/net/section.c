@@ -4,12 +4,12 @@
 const struct cr_section cr_section_network = {
     .about = {
         .name = "network",
-        .summary = "The network: a cell made of cells.",
+        .summary = "The network: a cell made of subcells.",
         .detail = "A map of lower-case names is a cell whose members are "
                   "called in order, a list is a SequentialCell with the "
-                  "members 0, 1, ... Names make those of the parameters, such "
-                  "as fc.0.weight. Channels that come in may be left out; if "
-                  "they are given, they are checked.",
+                  "members 0, 1, ... Parameter names are made of these names, "
+                  "such as fc.0.weight. Numbers of input channels may be "
+                  "omitted; where they are given, they are checked.",
         .example = "network:\n"
                    "  flatten: Flatten\n"
                    "  fc: [{Dense: {out_channels: 64}}, ReLU, "
@@ -21,10 +21,10 @@ const struct cr_section cr_section_network = {
 const struct cr_section cr_section_loss = {
     .about = {
         .name = "loss",
-        .summary = "What training makes small.",
+        .summary = "The loss function that training minimises.",
         .detail = "Its first input is the output of the network, the others "
                   "are columns of the data. Losses are computed in float32, "
-                  "under amp too; `{CrossEntropyLoss: {}, to_float: float16}` "
+                  "also with amp; `{CrossEntropyLoss: {}, to_float: float16}` "
                   "computes one in float16 or bfloat16.",
         .example = "loss: {CrossEntropyLoss: {label_smoothing: 0.1}}\n",
     },

@@ -95,7 +95,7 @@ network:
 END
     run --separate-stderr "$CELLRUN" check x.yaml
     [ "$status" -eq 2 ]
-    [[ $stderr == *"x.yaml:2:33: error: to_float takes float16, bfloat16 or float32, not 'float8'"* ]]
+    [[ $stderr == *"x.yaml:2:33: error: to_float: found 'float8', expected float16, bfloat16 or float32"* ]]
 }
 
 @test "a run that overflows on purpose: scales as computed by hand" {
@@ -306,10 +306,10 @@ END
 @test "a pattern of cast has one type" {
     run -2 --separate-stderr "$CELLRUN" check c.yaml \
         'amp={level: O2, cast: {float32: ["*"], float16: ["*"]}}'
-    [[ $stderr == *"amp.cast: '*' stands below float32 and float16"* ]]
+    [[ $stderr == *"amp.cast: '*' is listed under float32 and float16"* ]]
     run -2 --separate-stderr "$CELLRUN" check c.yaml \
         'amp={level: O2, cast: {bfloat16: fc, float32: [out, fc]}}'
-    [[ $stderr == *"amp.cast: 'fc' stands below bfloat16 and float32"*"below bfloat16 "* ]]
+    [[ $stderr == *"amp.cast: 'fc' is listed under bfloat16 and float32"*"below bfloat16 "* ]]
     run -0 "$CELLRUN" check c.yaml \
         'amp={level: O2, cast: {float16: "*", float32: [out, fc]}}'
 }

@@ -143,7 +143,7 @@ wrong() {
     wrong "'lr' is a member of training records" 'loss.aux=[penalty, lr]'
     wrong 'expected a name: a lower-case letter' 'loss.aux=[penalty, 3]'
     wrong 'has_aux: found the number 2, expected true or false' loss.has_aux=2
-    wrong "'aux' belongs to the section loss" \
+    wrong "'aux' is allowed in the section loss only" \
         'network=!replace {aux: [a], cells: {fc: {Dense: {out_channels: 2}}}, construct: return fc(x)}'
     wrong "expected a float tensor" \
         'loss.construct=return mean(y), mean(y * y), argmax(y, 1)'

@@ -97,5 +97,5 @@ loss:
 optimizer: {SGD: {learning_rate: 0.1}}
 END
     run -2 --separate-stderr "$CELLRUN" bench net.yaml
-    [[ "$stderr" == *"there is no cell or function 'nosuch'"* ]]
+    [[ "$stderr" == *"cell or function 'nosuch' not found"* ]]
 }

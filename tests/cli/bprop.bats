@@ -123,13 +123,13 @@ wrong() {
 
 @test "wrong gradients are refused at their position" {
     wrong 'return dout, dout'
-    [[ "$stderr" == "wrong.yaml:6:12: error: bprop returns 2 gradients, the cell has 1 input "* ]]
+    [[ "$stderr" == "wrong.yaml:6:12: error: bprop returns 2 gradients, but the cell has 1 input "* ]]
     wrong 'return sum(dout)'
-    [[ "$stderr" == "wrong.yaml:6:12: error: the gradient of 'x' is float"*" (), needed is float"*" (1, 3) "* ]]
+    [[ "$stderr" == "wrong.yaml:6:12: error: gradient of 'x': found float"*" (), expected float"*" (1, 3) "* ]]
     wrong 'return dout > 0'
-    [[ "$stderr" == "wrong.yaml:6:12: error: the gradient of 'x' is bool (1, 3), needed is "* ]]
+    [[ "$stderr" == "wrong.yaml:6:12: error: gradient of 'x': found bool (1, 3), expected "* ]]
     wrong 'return 1'
-    [[ "$stderr" == "wrong.yaml:6:12: error: the gradient of 'x' is a tensor (1, 3) or None, not 1 "* ]]
+    [[ "$stderr" == "wrong.yaml:6:12: error: gradient of 'x': expected a tensor (1, 3) or None, found 1 "* ]]
     wrong 'return dot * w'
     [[ "$stderr" == "wrong.yaml:6:12: error: 'dot' is not defined "* ]]
     [[ "$stderr" == *"did you mean 'dout'?"* ]]
@@ -141,9 +141,9 @@ wrong() {
     wrong 'return dout, {v: dout}'
     [[ "$stderr" == "wrong.yaml:6:22: error: the cell has no parameter 'v' "* ]]
     wrong 'return dout, {w: dout}'
-    [[ "$stderr" == "wrong.yaml:6:22: error: the gradient of 'w' is float"*" (1, 3), needed is float"*" (3,) "* ]]
+    [[ "$stderr" == "wrong.yaml:6:22: error: gradient of 'w': found float"*" (1, 3), expected float"*" (3,) "* ]]
     wrong 'return dout, {w: None, w: None}'
-    [[ "$stderr" == *"error: 'w' is given twice "* ]]
+    [[ "$stderr" == *"error: duplicate argument 'w' "* ]]
     wrong 'return dout, {w: dout'
     [[ "$stderr" == *"error: the line ends here, expected ',' or '}' "* ]]
     wrong 'return dout, {1: dout}'
@@ -155,19 +155,19 @@ wrong() {
 @test "bprop is next to construct, and may not use a name defined there" {
     printf 'network:\n  inputs: {x: {shape: [3]}}\n  bprop: return dout\n' >a.yaml
     run -2 --separate-stderr "$CELLRUN" check a.yaml
-    [[ "$stderr" == "a.yaml:3:10: error: 'bprop' needs 'construct' beside it "* ]]
+    [[ "$stderr" == "a.yaml:3:10: error: 'bprop' requires 'construct' next to it "* ]]
     printf 'network:\n  inputs: {out: {shape: [3]}}\n  construct: return out\n  bprop: return dout\n' >b.yaml
     run -2 --separate-stderr "$CELLRUN" check b.yaml
     [[ "$stderr" == *"error: an input of a cell with bprop cannot be called 'out' "* ]]
     printf 'network:\n  inputs: {x: {shape: [3]}}\n  construct: return x\n  bprop: [x]\n' >c.yaml
     run -2 --separate-stderr "$CELLRUN" check c.yaml
-    [[ "$stderr" == "c.yaml:4:10: error: bprop is a text of lines, not "* ]]
+    [[ "$stderr" == "c.yaml:4:10: error: bprop: expected a text of lines, found "* ]]
 }
 
 @test "a cell of two inputs in a list is refused" {
     printf 'network:\n- {Dense: [3, 3]}\n- {inputs: [a, b], construct: return a + b}\n' >list.yaml
     run -2 --separate-stderr "$CELLRUN" check list.yaml
-    [[ "$stderr" == "list.yaml:3:3: error: the cell takes 2 inputs (a, b), 1 is given "* ]]
+    [[ "$stderr" == "list.yaml:3:3: error: the cell: expected 2 inputs (a, b), found 1 "* ]]
 }
 
 @test "gradcheck reports a parameter that bprop omits" {

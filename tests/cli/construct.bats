@@ -363,7 +363,7 @@ END
         train.epochs=2 --require 'accuracy>=0.5'
     "$CELLRUN" gradcheck results.yaml
     run -2 --separate-stderr "$CELLRUN" check results.yaml 'loss.inputs=[logits]' 'loss.construct=return mean(logits)'
-    [[ "$stderr" == *"the network gives 2 results, the loss takes 1"* ]]
+    [[ "$stderr" == *"the network returns 2 results, but the loss expects 1"* ]]
 }
 
 @test "a cell called twice: both calls count, in training too" {
@@ -409,13 +409,13 @@ network: !replace
   body: [{Dense: {out_channels: 16}, name: a}, {Dense: {out_channels: 3}, name: a}]
 END
     run -2 --separate-stderr "$CELLRUN" check two.yaml
-    [[ "$stderr" == *"two cells are called 'body.a'"* ]]
+    [[ "$stderr" == *"duplicate cell name 'body.a'"* ]]
     net dot.yaml <<'END'
 network: !replace
   body: [{Dense: {out_channels: 3}, name: a.b}]
 END
     run -2 --separate-stderr "$CELLRUN" check dot.yaml
-    [[ "$stderr" == *": error: a name is a lower-case letter, then letters, digits and _, not 'a.b'"* ]]
+    [[ "$stderr" == *": error: name: found 'a.b', expected a lower-case letter, then letters, digits and _"* ]]
     net key.yaml <<'END'
 network: !replace
   body: {Dense: {out_channels: 3}, name: other}

@@ -66,7 +66,7 @@ long() {
     long "the expression is too long" "+x"
     long "the expression is too long" " and x"
     long "the expression is too long" "[0]"
-    long "powers are nested too deep" "**x"
+    long "powers are nested too deeply" "**x"
 }
 
 @test "a character of several bytes is shown whole" {

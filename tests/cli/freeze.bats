@@ -62,7 +62,7 @@ moved() {
       "a.bias a.weight c.bias c.weight" ]
     run -2 --separate-stderr "$CELLRUN" check net.yaml \
         'network.b={Dense: [5, 4], freeze: maybe}'
-    [[ "$stderr" == *"freeze takes true or false, not 'maybe'"* ]]
+    [[ "$stderr" == *"freeze: found 'maybe', expected true or false"* ]]
 }
 
 @test "frozen parameters have no gradient in trace" {

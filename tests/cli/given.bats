@@ -56,7 +56,7 @@ setup() {
     [[ $stderr == *"values of 'fc.weight': found (3,) in b.npy, expected (16, 8)"* ]]
     run -2 --separate-stderr "$CELLRUN" check c.yaml \
         'init=[{match: fc.weight, Array: {file: none.npy}}]'
-    [[ $stderr == *"values of 'fc.weight': no file 'none.npy'"* ]]
+    [[ $stderr == *"values of 'fc.weight': file 'none.npy' not found"* ]]
     run -2 --separate-stderr "$CELLRUN" check c.yaml \
         'init=[{match: out.bias, Array: {values: [1, 2]}}]'
     [[ $stderr == *"values of 'out.bias' (3,): found a list of 2, expected a list of 3 on axis 0"* ]]

@@ -348,7 +348,7 @@ YAML
 
 @test "a hook that no gradient passes has a warning" {
     run -0 "$CELLRUN" summary one.yaml 'watch=[{at: a, hook: backward, scale: 2}]'
-    [[ "$output" == *"cut from the way back: a: its hook serves nothing that is trained"* ]]
+    [[ "$output" == *"cut from the way back: a: its hook affects no trainable parameter"* ]]
     run -0 "$CELLRUN" summary one.yaml --dot - \
         'watch=[{at: a, hook: backward, scale: 2}]'
     [[ "$output" == *"a Dense"* && "$output" != *"no gradient needed"* ]]
@@ -425,7 +425,7 @@ wrong() {
     wrong 'at: a, hook: forward, scale: 2, zero: true'
     [[ "$stderr" == *"an entry replaces in one way"* ]]
     wrong 'at: a, hook: forward, clamp: [1, 0]'
-    [[ "$stderr" == *"clamp takes two bounds, the lower one first"* ]]
+    [[ "$stderr" == *"clamp: expected two bounds, the lower one first"* ]]
     wrong 'at: a, name: h' 'at: b, name: h'
     [[ "$stderr" == "wrong.yaml:10:41: error: two entries of watch are called 'h' "* ]]
     wrong 'at: a, name: 1st'
@@ -433,17 +433,17 @@ wrong() {
     wrong 'at: a, hook: forward, construct: "return outputs"'
     [[ "$stderr" == "wrong.yaml:10:51: error: 'outputs' is not defined "*"did you mean 'output'?"*"in a"* ]]
     wrong 'at: b, hook: backward, construct: "return sum(grad_input)"'
-    [[ "$stderr" == "wrong.yaml:10:52: error: the gradient is a tensor (), needed is a tensor (1, 1) "* ]]
+    [[ "$stderr" == "wrong.yaml:10:52: error: the gradient is a tensor (), expected a tensor (1, 1) "* ]]
     wrong 'at: b, hook: backward, construct: "return 1, 2"'
-    [[ "$stderr" == *"the gradient is a tuple of 2, needed is a tensor (1, 1)"* ]]
+    [[ "$stderr" == *"the gradient is a tuple of 2, expected a tensor (1, 1)"* ]]
     wrong 'at: b, hook: forward, construct: "return output, 2"'
-    [[ "$stderr" == *"the hook returns a tuple of 2, needed is a tensor"* ]]
+    [[ "$stderr" == *"the hook returns a tuple of 2, expected a tensor"* ]]
     wrong 'at: b, hook: forward, construct: "y = output"'
     [[ "$stderr" == *"the last line must be 'return EXPRESSION'"* ]]
     sed -e '/^network/,/^  b:/d' one.yaml >point.yaml
     echo "network: {cells: {a: {Dense: {out_channels: 1}}}, construct: 'return a(hook_backward(x, 1))'}" >>point.yaml
     run -2 --separate-stderr "$CELLRUN" check point.yaml
-    [[ "$stderr" == *"a name is a text of letters, digits and _, not 1"* ]]
+    [[ "$stderr" == *"name: found 1, expected a string of letters, digits and _"* ]]
 }
 
 @test "MindSpore's vectors with hooks are not those without" {

@@ -70,7 +70,7 @@ END
 @test "a loss block that compares (n, 1) with (n) is a warning" {
     local text='{inputs: [p, label], construct: "return mean(square(p - label))"}'
     run -0 --separate-stderr "$CELLRUN" check net.yaml "loss=$text"
-    [[ "$stderr" == *"warning: (8, 1) and (8,) broadcast to (8, 8): each sample meets all others [E0101]"* ]]
+    [[ "$stderr" == *"warning: (8, 1) and (8,) broadcast to (8, 8): each sample is compared with all others [E0101]"* ]]
     run -0 --separate-stderr "$CELLRUN" check net.yaml "loss=$text" 'vars.y=[y]'
     [ -z "$stderr" ]
 }

@@ -184,7 +184,7 @@ cells:
   t: [s]
 construct: return s(x)
 END
-    wrong "'s' names itself" <<'END'
+    wrong "'s' refers to itself" <<'END'
 cells: {s: [ReLU, s]}
 construct: return s(x)
 END
@@ -255,7 +255,7 @@ END
 }
 
 @test "auto_prefix: two parameters of one name" {
-    wrong "two parameters are called 'weight': of 'a' and of 'b'" <<'END'
+    wrong "duplicate parameter name 'weight': in 'a' and in 'b'" <<'END'
 auto_prefix: false
 cells: {a: {Dense: [4, 4]}, b: {Dense: [4, 4]}}
 construct: return b(a(x))

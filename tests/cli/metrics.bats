@@ -67,10 +67,10 @@ END2
     [[ $output == *"'name' is missing: a metric written in the config needs one"* ]]
     run -2 "$CELLRUN" check c.yaml \
         'metrics=[{name: wide, inputs: [a, label], construct: "return sum(a, 0)"}]'
-    [[ $output == *"a metric gives one number, or one or more for each sample, not (3,)"* ]]
+    [[ $output == *"metric: found (3,), expected one number, or one or more numbers for each sample"* ]]
     run -2 "$CELLRUN" check c.yaml \
         'metrics=[{name: deep, inputs: [a], cells: {fc: {Dense: [3, 1]}}, construct: "return fc(a)"}]'
-    [[ $output == *"a metric has no parameters, but this one has metrics.deep.fc.weight"* ]]
+    [[ $output == *"a metric cannot have parameters, but this one has metrics.deep.fc.weight"* ]]
     run -2 "$CELLRUN" check c.yaml \
         'metrics=[{name: lost, inputs: [a, nowhere], construct: "return a"}]'
     [[ $output == *"nowhere"* ]]

@@ -111,7 +111,7 @@ END
 @test "NHWC: mistakes" {
     run -2 --separate-stderr "$CELLRUN" check c.yaml \
         'network.pool={MaxPool2d: {kernel_size: 2, pad_mode: pad, return_indices: true, data_format: NHWC}}'
-    [[ $stderr == *"return_indices is for data_format NCHW alone"* ]]
+    [[ $stderr == *"return_indices requires data_format NCHW"* ]]
     echo 'network: {inputs: {x: {shape: [6, 3]}}, conv: {Conv2d: {out_channels: 2, kernel_size: 2, data_format: NHWC}}}' >d.yaml
     run -2 --separate-stderr "$CELLRUN" check d.yaml
     [[ $stderr == *"data_format NHWC takes (batch, height, width, channels)"* ]]

@@ -378,14 +378,14 @@ odd() {
 
 @test "what shape returns is checked" {
     many
-    odd 1 "it gives its parameter 'p' no shape [E0019]"
+    odd 1 "its parameter 'p' has no shape [E0019]"
     odd 2 "its output 0 is no tensor (rank 9, first dimension "
-    odd 3 "its output 0 is no tensor (rank 2, first dimension 0)"
-    odd 4 "its output 0 is no tensor (rank 8, first dimension 1048576)"
-    odd 5 "its parameter 'p' is no tensor (rank 1, first dimension -3)"
-    odd 6 "it wants 18446744073709551615 and 0 bytes of room"
+    odd 3 "its output 0 is not a tensor (rank 2, first dimension 0)"
+    odd 4 "its output 0 is not a tensor (rank 8, first dimension 1048576)"
+    odd 5 "its parameter 'p' is not a tensor (rank 1, first dimension -3)"
+    odd 6 "it requests 18446744073709551615 and 0 bytes of working memory"
     odd 7 "xxx xxxx"
-    odd 8 "refuses these inputs [E0101]"
+    odd 8 "it refuses these inputs [E0101]"
     # a message of its own
     run -2 --separate-stderr "$CELLRUN" summary many.yaml \
         'network.cells.n={Noise: {label: "no"}}'
@@ -393,7 +393,7 @@ odd() {
     # a parameter of the batch's size will not do for the last batch
     run -2 --separate-stderr "$CELLRUN" train many.yaml -o odd -q \
         'network.cells.n={Odd: {how: 9}}'
-    [[ "$stderr" == *"parameter 'n.p' is (16,), and (12,) for this call"* ]]
+    [[ "$stderr" == *"parameter 'n.p' is (16,), but (12,) in this call"* ]]
     # what is not finite stops the run, which names the cell
     run -5 --separate-stderr "$CELLRUN" train many.yaml -o nan -q \
         'network.cells.n={Odd: {how: 10}}'
@@ -414,11 +414,11 @@ wrong() {
 
 @test "files that are not plug-ins, with the place in the config" {
     config base.yaml
-    wrong none.so 9 "there is no plug-in 'none.so'"
+    wrong none.so 9 "plug-in 'none.so' not found"
     echo no >text.so
     wrong text.so 9 "plug-in 'text.so': cannot be opened: "
     mkdir dir.so
-    wrong dir.so 9 "plug-in 'dir.so': not a file, but a folder"
+    wrong dir.so 9 "plug-in 'dir.so': found a folder, expected a file"
     : >empty.so
     wrong '[ empty.so ]' 11 "plug-in 'empty.so': cannot be opened: "
     echo 'extern int other; int other;' >other.c
@@ -434,9 +434,9 @@ wrong() {
     [[ "$stderr" == "wrong.yaml:1:"*"'plugin.a' is not a key of plugin"* ]]
     run -2 --separate-stderr "$CELLRUN" summary base.yaml plugin=none.so
     [[ "$stderr" == "command line, argument 3: error: there is no plug-in"* ]]
-    [[ "$stderr" == *"plugin=PATH on the command line names another place"* ]]
+    [[ "$stderr" == *"use plugin=PATH on the command line to open another file"* ]]
     run -2 --separate-stderr "$CELLRUN" plugin check /dev/zero
-    [[ "$stderr" == *"plug-in 'zero': not a file, but a device"* ]]
+    [[ "$stderr" == *"plug-in 'zero': found a device, expected a file"* ]]
 }
 
 @test "a file cut off is refused, at any length" {
@@ -463,31 +463,31 @@ wrong() {
 3|MSELoss is a loss of cellrun itself
 4|Fine: it has no 'forward'
 10|Fine: the option 'Big' is no name
-11|Fine: two options are called 'a'
+11|Fine: duplicate option 'a'
 12|Fine: option 'a' has type 77
-13|Fine: the default of option 'a' is out of its range
-14|Fine: the default of option 'a' is no integer
+13|Fine: the default of option 'a' is out of range
+14|Fine: the default of option 'a' is not an integer
 15|Fine: the default of option 'a' is not among its choices
 16|Fine: option 'a' has no choices
 17|Fine: the range of option 'a' is empty
-20|Fine: parameter 'weight' cannot begin as 'HeUniforn': 
+20|Fine: parameter 'weight' has the invalid initialiser 'HeUniforn': 
 21|unknown argument 'skale' for Uniform
 22|Fine: parameter 'weight' has role 9
-23|Fine: two parameters are called 'weight'
-24|Fine: without bprop its parameter 'weight' cannot be trained
-25|Fine: CELLRUN_SPLIT_BPROP is not for cells with trained parameters
+23|Fine: duplicate parameter 'weight'
+24|Fine: parameter 'weight' cannot be trained without bprop
+25|Fine: CELLRUN_SPLIT_BPROP is not allowed for cells with trained parameters
 26|Fine: it has parameters, and no 'shape'
 27|Fine: more than 16 inputs and parameters
 30|Fine: the input 'A' is no name
-31|Fine: 0 inputs and 1 outputs, where 1 to 16 are possible
+31|Fine: found 0 inputs and 1 outputs, expected 1 to 16 each
 32|Fine: 1 inputs and 17 outputs
 33|Fine: 1 inputs and -1 outputs
 34|Fine: unknown flags 0x40
-40|its symbol 'cellrun_plugin' is not what CELLRUN_PLUGIN of cellrun.h makes
+40|symbol 'cellrun_plugin' was not created by the macro CELLRUN_PLUGIN of cellrun.h
 41|built for version 99 of cellrun.h, this cellrun has version 3
 42|its structs are of other sizes
-43|it brings no cell
-44|it brings Fine twice
+43|it has no cell
+44|duplicate cell Fine
 45|it lacks the symbol 'cellrun_plugin'
 END
     [ "$n" -eq 31 ]
@@ -498,7 +498,7 @@ END
     cp many.so copy.so
     run -2 --separate-stderr "$CELLRUN" summary many.yaml \
         'plugin=[many.so, copy.so]'
-    [[ "$stderr" == *"plug-in 'copy.so': the plug-in 'many.so' has a cell Noise too"* ]]
+    [[ "$stderr" == *"plug-in 'copy.so': plug-in 'many.so' already has a cell Noise"* ]]
     run -0 "$CELLRUN" summary many.yaml 'plugin=[many.so, ./many.so]'
     build "$HERE/plugin.c" more.so '-DNAMED(n)="More" n'
     run -0 "$CELLRUN" summary many.yaml 'plugin=[many.so, more.so]' \
@@ -523,7 +523,7 @@ END
     cd ../..
     mv lib else/lib
     run -2 --separate-stderr "$CELLRUN" eval --ckpt run/a
-    [[ "$stderr" == *"config in run/a/"*"error: there is no plug-in 'lib/many.so'"*"[E0019]"* ]]
+    [[ "$stderr" == *"config in run/a/"*"error: plug-in 'lib/many.so' not found"*"[E0019]"* ]]
     run -0 "$CELLRUN" eval --ckpt run/a plugin=else/lib/many.so
     CELLRUN_DATA=$PWD/else run -0 "$CELLRUN" eval --ckpt run/a
     run -2 "$CELLRUN" resume run/a
@@ -541,7 +541,7 @@ END
     printf x >>many.so
     run -4 --separate-stderr "$CELLRUN" eval --ckpt run
     [[ "$stderr" == *"error: plug-in 'many.so' has changed since training: expected SHA-256 "*" [E0306]"* ]]
-    [[ "$stderr" == *"plugin=PATH on the command line opens it as it is"* ]]
+    [[ "$stderr" == *"use plugin=PATH on the command line to open it nevertheless"* ]]
     run -4 "$CELLRUN" eval --ckpt run --trust
     run -4 "$CELLRUN" resume run train.steps=6 -q
     # what the command line names is opened; the same file may have any name
@@ -686,7 +686,7 @@ END
     sed -i 's/^  fc: .*//; s/limit: 90/limit: 500/' careful.yaml
     run -0 "$CELLRUN" train careful.yaml --dry-run
     run -1 --separate-stderr "$CELLRUN" train careful.yaml -q -o run
-    [[ $stderr == "careful.yaml:6:"*": error: guard: Careful of plug-in 'careful.so' cannot go on: sample 10 of the batch  is beyond 500 (forward) [E0604]"* ]]
+    [[ $stderr == "careful.yaml:6:"*": error: guard: Careful of plug-in 'careful.so' failed: sample 10 of the batch  is beyond 500 (forward) [E0604]"* ]]
     [[ $stderr == *"in the data of train: NumpySlicesDataset"* ]]
     [[ $output == *"status: failed"* ]]
     [ "$(value steps)" = 15 ]
@@ -722,7 +722,7 @@ END
     run -0 "$CELLRUN" train careful.yaml -q -o fine train.steps=15
     run -1 --separate-stderr "$CELLRUN" train careful.yaml -q -o run \
         checkpoint.every='10 steps'
-    [[ $stderr == *": error: guard: Careful of plug-in 'careful.so' cannot go on: sample 10 of the batch  is beyond 90 (bprop) [E0604]"* ]]
+    [[ $stderr == *": error: guard: Careful of plug-in 'careful.so' failed: sample 10 of the batch  is beyond 90 (bprop) [E0604]"* ]]
     [ "$(value steps)" = 15 ]
     "$CELLRUN" train careful.yaml -q -o steps train.steps=10 >/dev/null
     same run steps

@@ -181,7 +181,7 @@ END
 }
 
 # backward: a cell with bprop, whose dout is 0.5, at the front of one Dense of
-# weight 0.5; nothing before it is trained
+# weight 0.5; no trainable parameter before it
 backward() {
     cat >n.yaml <<'YAML'
 dataset: {train: {NumpySlicesDataset: {data: [x.npy], column_names: [x]}}}
@@ -291,11 +291,11 @@ refused() {
 }
 
 @test "print in an expression" {
-    refused 'y = print(x)' 'print(...) gives no value: write it on its own line'
+    refused 'y = print(x)' 'print(...) returns no value: write it on its own line'
 }
 
 @test "an option of print" {
-    refused "print(x, sep=',')" "print has no option 'sep'"
+    refused "print(x, sep=',')" "print: unknown option 'sep'"
 }
 
 @test "more than 16 tensors in one print" {

@@ -184,17 +184,17 @@ END
 
 @test "lines that do not belong together" {
     net net "a: $fc" "y = a(x)" "  z = y" "return y"
-    wrong "net.yaml:6:7: error: the line is indented more than that above"
+    wrong "net.yaml:6:7: error: the line is indented more than the line above"
     net net "a: $fc" "if True:" "return a(x)"
     wrong "expected an indented line"
     net net "a: $fc" "else: y = x" "return a(x)"
-    wrong "net.yaml:5:5: error: no 'if' of that indentation stands before"
+    wrong "net.yaml:5:5: error: no 'if' of this indentation before it"
     net net "a: $fc" "while True:" "    x = a(x)" "return x"
-    wrong "there is no 'while': write for NAME in range(N):"
+    wrong "'while' is not supported: use for NAME in range(N):"
     net net "a: $fc" "if True:" "    return a(x)"
     wrong "the last line must be 'return EXPRESSION'"
     net net "a: $fc" "for i in 3:" "    x = a(x)" "return x"
-    wrong "a list of cells, a tuple or range(N) is expected here, not 3"
+    wrong "found 3, expected a list of cells, a tuple or range(N)"
 }
 
 @test "loops without end are refused" {
@@ -202,12 +202,12 @@ END
         "        y = k" "return a(x)"
     wrong "more than 100000 lines are run"
     net net "a: $fc" "for i in range(1000000000000):" "    y = i" "return a(x)"
-    wrong "a range of more than 10000 numbers"
+    wrong "range: more than 10000 numbers"
 }
 
 @test "range of another value: reported once, at the argument" {
     net net "a: $fc" "for i in range('a'):" "    y = i" "return a(x)"
-    wrong "an index is a whole number, not 'a'"
+    wrong "index: found 'a', expected an integer"
     [[ "$stderr" != *"error: "*"error: "* ]]
 }
 
@@ -224,19 +224,19 @@ END
 
 @test "names of another language: self, ops, and what has no members" {
     net net "a: $fc" "return self.a(x)"
-    wrong "'self.a': names stand here by themselves" "write 'a'"
+    wrong "'self.a': names have no prefix here" "write 'a'"
     net net "a: $fc" "return ops.relu(a(x))"
     wrong "write 'relu'"
     net net "a: $fc" "if self.training: x = x" "return a(x)"
     wrong "write 'training'"
     net net "a: $fc" "return a(x).rellu()"
-    wrong "there is no cell or function 'rellu'" "did you mean 'relu'?"
+    wrong "cell or function 'rellu' not found" "did you mean 'relu'?"
     net net "a: $fc" "return a(x).width"
     wrong "a tensor has no 'width'; it has shape, ndim, size, dtype, T"
     net net "a: $fc" "return a[0](x)"
     wrong "'a' is no list of cells"
     net net "a: [$fc, ReLU]" "return a[2](x)"
-    wrong "a tuple of 2 has no member 2"
+    wrong "a tuple of 2: member 2 not found"
     net net "a: [$fc, ReLU]" "return a[1](x)"
     wrong "construct never calls the cell 'a'"
 }

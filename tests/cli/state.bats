@@ -115,9 +115,9 @@ END
     wrong "${w/requires_grad: false/init: One}" "assign(w, x[0])" \
         "assign: found 'w', expected a member of cells that is a Parameter with requires_grad: false"
     wrong "$w" "assign(fc, x[0])" "assign: found 'fc', expected"
-    wrong "$w" "assign(w, x)" "assign: found a value (1, 6), 'w' is (6,)"
-    wrong "$w" "assign(w)" "assign takes a name and a value"
-    wrong "$w" "y = assign(w, x[0])" "assign(...) gives no value: write it on its own line"
+    wrong "$w" "assign(w, x)" "assign: found a value (1, 6), but 'w' is (6,)"
+    wrong "$w" "assign(w)" "assign: expected a name and a value"
+    wrong "$w" "y = assign(w, x[0])" "assign(...) returns no value: write it on its own line"
 }
 
 @test "a constant that nothing assigns is saved, and never trained" {

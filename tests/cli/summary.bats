@@ -56,7 +56,7 @@ END
     run -0 "$CELLRUN" summary net.yaml 'freeze.patterns=["body.0.*"]' \
         '~network.body' 'network.body=[{Dense: [20, 7]}, ReLU, {Dense: [7, 3]}]'
     [[ "$output" == *"not trained: body.0.weight: frozen"* ]]
-    [[ "$output" == *"cut from the way back: body.0: nothing in it or before it is trained"* ]]
+    [[ "$output" == *"cut from the way back: body.0: no trainable parameter in it or before it"* ]]
     [[ "$output" == *"trainable: 24"* ]]
 }
 
@@ -165,7 +165,7 @@ END
 @test "an error of the network" {
     run -2 --separate-stderr "$CELLRUN" summary net.yaml \
         'network.body=[{Dense: [21, 3]}]'
-    [[ "$stderr" == *"input (8, 20) does not fit: Dense takes in_channels 21"*"[E0101]"* ]]
+    [[ "$stderr" == *"input (8, 20) does not fit Dense: expected in_channels 21"*"[E0101]"* ]]
 }
 
 @test "how much of the way back is cut" {

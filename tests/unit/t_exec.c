@@ -103,7 +103,8 @@ static void frozen_work(void)
     ok(n == 2 && strcmp(cuts[0].name, "a") == 0 &&
            strcmp(cuts[1].name, "b") == 0,
        "what was cut is listed");
-    same(cuts[0].reason, "nothing in it or before it is trained", "and why");
+    same(cuts[0].reason, "no trainable parameter in it or before it",
+         "and why");
     rows = cr_net_cells(m.net, &n);
     for (i = 0; i < n; i++)
         if (strcmp(rows[i].name, "b") == 0)
@@ -608,7 +609,7 @@ static void labels(void)
            m.diag.first->code == CR_E_DATA_RANGE,
        "a label too large");
     same(m.diag.first->text,
-         "column 'label' of sample 43 is 3, outside of 0 to 2",
+         "column 'label' of sample 43 is 3, expected 0 to 2",
          "column, value and sample");
     label[3] = -2;
     ok(!cr_exec_check(e, &m.diag, NULL), "a label below 0");

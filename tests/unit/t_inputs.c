@@ -57,17 +57,18 @@ static const struct {
     { "[ReLU, {Dense: [6, 3]}]", UNKNOWN, "another cell first" },
     { "[Flatten]", UNKNOWN, "nobody tells" },
     { "{inputs: {y: {shape: [4], typ: uint8}}, f: Flatten}",
-      "'typ' is no key of an input; it has shape and type", "unknown key" },
+      "'typ' is not a key of an input; use shape and type", "unknown key" },
     { "{inputs: {y: {type: uint8}}, f: Flatten}",
       "input 'y' needs a shape where there is no data to tell: {shape: "
       "[...]}",
       "no shape" },
     { "{inputs: {y: {shape: [0]}}, f: Flatten}",
-      "a size is a positive integer, not the number 0", "no size" },
+      "shape: found the number 0, expected a positive integer", "no size" },
     { "{inputs: {y: {shape: 4}}, f: Flatten}",
-      "a shape is a list of up to 7 sizes, not the number 4", "no list" },
+      "shape: expected a list of up to 7 sizes, found the number 4",
+      "no list" },
     { "{inputs: {y: {shape: [4], type: float}}, f: Flatten}",
-      "there is no type 'float'", "no type" },
+      "type 'float' not found", "no type" },
 };
 
 int main(void)
