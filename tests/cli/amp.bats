@@ -84,7 +84,7 @@ network:
 END
     run --separate-stderr "$CELLRUN" check x.yaml
     [ "$status" -eq 2 ]
-    [[ $stderr == *"x.yaml:4:33: error: to_float and amp.level exclude each other"* ]]
+    [[ $stderr == *"x.yaml:4:33: error: to_float cannot be combined with amp.level"* ]]
     [[ $stderr == *"amp.level: O2      (x.yaml:2)"* ]]
 }
 
@@ -309,7 +309,7 @@ END
     [[ $stderr == *"amp.cast: '*' is listed under float32 and float16"* ]]
     run -2 --separate-stderr "$CELLRUN" check c.yaml \
         'amp={level: O2, cast: {bfloat16: fc, float32: [out, fc]}}'
-    [[ $stderr == *"amp.cast: 'fc' is listed under bfloat16 and float32"*"below bfloat16 "* ]]
+    [[ $stderr == *"amp.cast: 'fc' is listed under bfloat16 and float32"*"under bfloat16 "* ]]
     run -0 "$CELLRUN" check c.yaml \
         'amp={level: O2, cast: {float16: "*", float32: [out, fc]}}'
 }

@@ -53,7 +53,7 @@ END
 @test "bench of a network that cannot be built" {
     echo 'network: [ReLU]' >net.yaml
     run -2 --separate-stderr "$CELLRUN" bench net.yaml
-    [[ "$stderr" == *"the shape of the input is not known"* ]]
+    [[ "$stderr" == *"cannot infer the input shape"* ]]
 }
 
 @test "bench of losses written in the config, without data" {

@@ -421,7 +421,7 @@ network: !replace
   body: {Dense: {out_channels: 3}, name: other}
 END
     run -2 --separate-stderr "$CELLRUN" check key.yaml
-    [[ "$stderr" == *"the cell has the name 'body' already"* ]]
+    [[ "$stderr" == *"the cell already has the name 'body'"* ]]
 }
 
 @test "two weighted losses on two results" {

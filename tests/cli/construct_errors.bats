@@ -99,7 +99,7 @@ nested() {
     timeout 60 "$CELLRUN" check nested.yaml
     nested 30 'a: @' 'a(a(x))'
     run -2 --separate-stderr timeout 60 "$CELLRUN" check nested.yaml
-    [[ "$stderr" == "nested.yaml:91:17: error: cells of the network are called more than 50000 times: "*"[E0017]"* ]]
+    [[ "$stderr" == "nested.yaml:91:17: error: the network calls its cells more than 50000 times: "*"[E0017]"* ]]
     [[ "$stderr" == *"as network.body.a.a.a"* ]]
     [ "$(wc -l <<<"$stderr")" -lt 9 ]
     # the same with cells of their own

@@ -155,7 +155,7 @@ END
         'freeze.schedule=[{at: 1 epochs}]'
     [[ "$stderr" == *"'unfreeze' is missing"* ]]
     run -2 --separate-stderr "$CELLRUN" check net.yaml 'freeze.schedule=3'
-    [[ "$stderr" == *"'freeze.schedule' is a list of"* ]]
+    [[ "$stderr" == *"expected a list of {at"* ]]
     run -2 --separate-stderr "$CELLRUN" check net.yaml \
         'freeze.schedule=[{at: 1 min, unfreeze: "a.*"}]'
     [[ "$stderr" == *"found a time"* ]]

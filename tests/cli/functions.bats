@@ -120,9 +120,9 @@ wrong() {
 
 @test "too many arguments: the signature is shown" {
     wrong "max_pool2d()" \
-        "max_pool2d needs 'x': max_pool2d(x, kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False) [E0103]"
+        "max_pool2d: 'x' is missing, expected max_pool2d(x, kernel_size, stride=None, padding=0, dilation=1, return_indices=False, ceil_mode=False) [E0103]"
     wrong "masked_select(h, h > 0)" \
-        "masked_select needs 'size': masked_select(input, mask, size, fill_value=0) [E0103]"
+        "masked_select: 'size' is missing, expected masked_select(input, mask, size, fill_value=0) [E0103]"
     said "silu(h, 1)"
     [[ "$stderr" == *"wrong.yaml:6:20: error: too many arguments for silu: expected silu(input) "* ]]
 }

@@ -419,17 +419,17 @@ wrong() {
     wrong 'at: a, hook: hook_backward'
     [[ "$stderr" == *"pattern 'a' matches no hook_backward"* ]]
     wrong 'at: a, scale: 2'
-    [[ "$stderr" == *"'hook' is missing: what is replaced"* ]]
+    [[ "$stderr" == *"'hook' is missing: set it to"* ]]
     wrong 'at: a, hook: forwards'
     [[ "$stderr" == *"did you mean 'forward'?"* ]]
     wrong 'at: a, hook: forward, scale: 2, zero: true'
-    [[ "$stderr" == *"an entry replaces in one way"* ]]
+    [[ "$stderr" == *"set only one of scale"* ]]
     wrong 'at: a, hook: forward, clamp: [1, 0]'
     [[ "$stderr" == *"clamp: expected two bounds, the lower one first"* ]]
     wrong 'at: a, name: h' 'at: b, name: h'
     [[ "$stderr" == "wrong.yaml:10:41: error: two entries of watch are called 'h' "* ]]
     wrong 'at: a, name: 1st'
-    [[ "$stderr" == *"a name is a lower-case letter, then letters"* ]]
+    [[ "$stderr" == *"expected a lower-case letter, then letters"* ]]
     wrong 'at: a, hook: forward, construct: "return outputs"'
     [[ "$stderr" == "wrong.yaml:10:51: error: 'outputs' is not defined "*"did you mean 'output'?"*"in a"* ]]
     wrong 'at: b, hook: backward, construct: "return sum(grad_input)"'

@@ -178,7 +178,7 @@ END
 }
 
 @test "members: what cannot be" {
-    wrong "'s' names 't', which is declared behind it" <<'END'
+    wrong "'s' refers to 't', which is declared after it" <<'END'
 cells:
   s: [t]
   t: [s]
@@ -192,7 +192,7 @@ END
 cells: {c: ReLU, s: [d]}
 construct: return s(c(x))
 END
-    wrong "'freeze' stands around 'c'" <<'END'
+    wrong "modifier 'freeze' is next to a reference to 'c'" <<'END'
 cells:
   c: {Dense: [4, 4]}
   s: {SequentialCell: [ReLU, [c]], freeze: true}

@@ -114,7 +114,7 @@ END
     [[ $stderr == *"return_indices requires data_format NCHW"* ]]
     echo 'network: {inputs: {x: {shape: [6, 3]}}, conv: {Conv2d: {out_channels: 2, kernel_size: 2, data_format: NHWC}}}' >d.yaml
     run -2 --separate-stderr "$CELLRUN" check d.yaml
-    [[ $stderr == *"data_format NHWC takes (batch, height, width, channels)"* ]]
+    [[ $stderr == *"expected (batch, height, width, channels) with data_format NHWC"* ]]
     run -2 --separate-stderr "$CELLRUN" check c.yaml vars.f=NWHC
     [[ $stderr == *NWHC* ]]
 }

@@ -32,8 +32,8 @@ static const char *column_of(struct cr_arena *mem, const char *network)
 #define REAL "float32"
 #endif
 #define UNKNOWN                                                           \
-    "the shape of the input is not known: there is no data set, and the " \
-    "first cell does not tell"
+    "cannot infer the input shape: there is no data set, and the first cell " \
+    "does not declare its input features"
 
 static const struct {
     const char *network, *want, *what;
