@@ -1,7 +1,7 @@
 /*
- * Tensors as text, as NumPy's str() writes arrays: elements in columns of one
- * width, as few digits as tell a number from its neighbours (8 behind the
- * point at most), and `...` in the middle of more than 1000 elements.
+ * Tensors as text, in the format of NumPy's str(): elements in columns of one
+ * width, the shortest digits that identify a number (at most 8 after the
+ * point), and `...` in the middle of more than 1000 elements.
  */
 #ifndef CR_MATH_ARRAY_TEXT_H
 #define CR_MATH_ARRAY_TEXT_H
@@ -9,9 +9,9 @@
 #include "base/str.h"
 #include "math/spec.h"
 
-/* The elements, without a newline behind the last. `type` is the type of the
- * numbers, where CR_REAL holds those of another (CR_F16, CR_BF16); else the
- * spec's own. The layout is plain. */
+/* The elements, without a final newline; in the arena. `type` is the type whose
+ * numbers a CR_REAL tensor contains (CR_F16, CR_BF16), else the type of the
+ * spec. The layout is row-major. */
 const char *cr_array_text(struct cr_arena *arena, const struct cr_spec *spec,
                           enum cr_type type, const void *data);
 /* The same as MindSpore prints a tensor:

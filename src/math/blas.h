@@ -1,9 +1,9 @@
 /*
- * Matrix products, and the sums that go with them.
+ * Matrix products, and sums of rows.
  *
- * A product is described, not called: several independent ones share one
- * parallel region. Outputs are split over threads, sums never, so the result
- * does not depend on the number of threads. All matrices are row-major.
+ * cr_gemms runs several independent products in one parallel region. Threads
+ * share the outputs, never a sum, so results do not depend on the number of
+ * threads. All matrices are row-major and dense.
  */
 #ifndef CR_MATH_BLAS_H
 #define CR_MATH_BLAS_H
@@ -14,12 +14,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Whether an operand is transposed. */
 enum cr_trans {
     CR_N,
     CR_T
 };
 
-/* Activations that a product can apply to what it writes. */
+/* Activation fused into a product. */
 enum cr_act {
     CR_ACT_NONE,
     CR_ACT_RELU
@@ -34,15 +35,14 @@ struct cr_gemm {
     cr_real alpha;
     bool accumulate;
     cr_real *c;
-    const cr_real *bias; /* n values, added to every row; NULL: none */
+    const cr_real *bias; /* n values, added to each row; NULL: none */
     enum cr_act act;
-    const cr_real *mask; /* m x n: the ReLU's output; NULL: none */
-    /* Only where cr_gemm_low: both sides are rounded to bfloat16 while they
-     * are read (which changes none that is such a number), and multiplied by
-     * the processor's instructions for that. Sums are float32. */
+    const cr_real *mask; /* m x n, the output of a ReLU; NULL: none */
+    /* Round both operands to bfloat16 while reading and multiply them with
+     * AVX512-BF16; sums are float32. Requires cr_gemm_can_bf16. */
     bool bf16;
-    /* With low: the product and its bias are rounded to bfloat16 before the
-     * rest, c = act(alpha round(op(a) op(b) + bias) + (add ? c : 0)). */
+    /* With bf16: round product and bias to bfloat16,
+     * c = act(alpha round(op(a) op(b) + bias) + (accumulate ? c : 0)). */
     bool round;
 };
 
@@ -52,11 +52,10 @@ bool cr_gemm_low(void);
 /* Bytes that products ask cr_thread_scratch for, at most. */
 size_t cr_gemm_thread_scratch(void);
 
-/* All of them, in one parallel region; they must not depend on each other. */
+/* Runs all products in one parallel region; they must be independent. */
 void cr_gemms(const struct cr_gemm *g, int count);
 
-/* One plain product, c = op(a) op(b) + (add ? c : 0): what it is, and the same
- * computed. */
+/* The product c = op(a) op(b) + (add ? c : 0) as a struct; cr_gemm runs it. */
 struct cr_gemm cr_product(enum cr_trans ta, enum cr_trans tb, int64_t m,
                           int64_t n, int64_t k, const cr_real *a,
                           const cr_real *b, bool add, cr_real *c);
@@ -68,15 +67,15 @@ void cr_gemm(enum cr_trans ta, enum cr_trans tb, int64_t m, int64_t n,
 void cr_sum_rows(int64_t n, int64_t cols, const cr_real *x, cr_real alpha,
                  bool add, cr_real *to);
 
-/* What computes products here: "own avx512", "own avx2", "own generic",
- * "oneDNN", "OpenBLAS" or "plain". */
+/* Name of the implementation of products: "own avx512", "own avx2", "own
+ * generic", "oneDNN", "OpenBLAS" or "plain". */
 const char *cr_blas_name(void);
-/* Whether our own kernels do, which give the same bytes for any number of
- * threads; libraries do not promise that. */
+/* Whether it is one of cellrun's own kernels, which give the same bytes for any
+ * number of threads; libraries do not guarantee that. */
 bool cr_blas_own(void);
-/* Replaces it from here on by what CELLRUN_BLAS calls so (own: that of
- * cr_isa), for comparisons in one process; false, and nothing done, where it
- * is not available. Not while another thread computes. */
+/* Selects an implementation by its name in CELLRUN_BLAS (own: by cr_isa), for
+ * comparisons within one process; false and no change if it is not available.
+ * Must not be called while another thread computes. */
 bool cr_blas_force(const char *name);
 
 #endif

@@ -5,8 +5,8 @@
  *                before]                       x outside of its dims is 0
  *
  * x (n, ci, in), w (co, ci / group, kernel), y (n, co, out). Output channels
- * of a group see the input channels of that group. A transposed convolution
- * is cr_conv_input as its forward, so both results take what may follow.
+ * of a group depend on the input channels of the same group. The forward pass
+ * of a transposed convolution is cr_conv_input, so it takes an epilogue too.
  *
  * Three ways to compute it stand behind this header: our own direct kernels
  * for channels last and planar ones for plain tensors of few channels (AVX-512
@@ -29,31 +29,32 @@
 
 struct cr_conv {
     int64_t n, group, ci, co;
-    /* depth, height, width; 1 where there are fewer */
+    /* depth, height, width; missing dimensions are 1 */
     int64_t in[3], out[3], kernel[3], stride[3], dilation[3], pad_before[3];
-    enum cr_layout x, y; /* of x and dx, of y and dy; w is plain */
+    enum cr_layout x, y; /* of x and dx, of y and dy; w is row-major */
 };
 
-/* to = act(result + add + bias), then 0 where mask <= 0. All may be NULL; add
- * and mask have the shape and layout of `to`, add may be `to` itself. */
+/* Fused after the convolution: to = act(result + add + bias), then 0 where
+ * mask <= 0. Each may be NULL. add and mask have the shape and layout of `to`;
+ * add may be `to` itself. */
 struct cr_conv_epilogue {
     const cr_real *bias; /* one per channel */
     const cr_real *add, *mask;
     enum cr_act act;
 };
 
-/* Bytes of scratch that each of the three below wants. */
+/* Bytes of `scratch` of the three functions below. */
 size_t cr_conv_scratch(const struct cr_conv *c);
 /* Bytes that they ask cr_thread_scratch for, at most. */
 size_t cr_conv_thread_scratch(const struct cr_conv *c);
-/* Whether the direct kernels would take it, were it channels last. */
+/* Whether the direct kernels support it with channels last. */
 bool cr_conv_prefers_last(const struct cr_conv *c);
 
-/* y from x */
+/* y = convolution of x */
 void cr_conv_forward(const struct cr_conv *c, const cr_real *x,
                      const cr_real *w, const struct cr_conv_epilogue *end,
                      cr_real *y, void *scratch);
-/* dx from dy, the adjoint */
+/* dx = gradient of the input, the adjoint, from dy */
 void cr_conv_input(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
                    const struct cr_conv_epilogue *end, cr_real *dx,
                    void *scratch);

@@ -1,6 +1,6 @@
 /*
- * Convolutions of few channels, plain tensors, stride 1: too few channels to
- * fill vectors with, but rows are long. See conv_nchw.inc for the kernels.
+ * Direct convolution of channels-first tensors with stride 1 and few channels,
+ * vectorised along rows. conv_nchw.inc has the kernels.
  * Private to src/math.
  */
 #ifndef CR_MATH_CONV_NCHW_H

@@ -1,7 +1,6 @@
 /*
- * Convolutions without a matrix in between, for channels last in two
- * dimensions: see conv_nhwc.inc for the kernels, conv_nhwc.c for what they are
- * given. Private to src/math.
+ * Direct convolution of channels-last tensors in two dimensions. conv_nhwc.inc
+ * has the kernels, conv_nhwc.c prepares their arguments. Private to src/math.
  */
 #ifndef CR_MATH_CONV_NHWC_H
 #define CR_MATH_CONV_NHWC_H

@@ -1,6 +1,6 @@
 /*
- * What the two kinds of convolution kernels in vectors, direct and planar,
- * share: how long vectors are, how work is split, and where scratch lies.
+ * Shared by the direct convolution kernels, conv_nhwc and conv_nchw: length of
+ * vectors, distribution of work, layout of scratch memory.
  * Private to src/math.
  */
 #ifndef CR_MATH_CONV_SIMD_H

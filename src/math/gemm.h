@@ -1,10 +1,10 @@
 /*
- * Our own product kernels, one function per instruction set.
+ * cellrun's kernels for matrix products, one function per instruction set.
  *
- * Each computes its part of a product; all parts together cover every output
+ * A call computes task `part` of `parts`; together they compute each output
  * exactly once. An output is one chain of multiply-adds over blocks of k,
- * whatever the part, tile or number of parts, so its bytes depend on the
- * product and the instruction set alone.
+ * independent of tiles and number of tasks, so its bytes depend on the product
+ * and the instruction set only.
  */
 #ifndef CR_MATH_GEMM_H
 #define CR_MATH_GEMM_H
@@ -23,7 +23,7 @@ cr_gemm_part cr_gemm_portable; /* vectors of 16 bytes; float and double */
 extern const size_t cr_gemm_thread_scratch_avx512, cr_gemm_thread_scratch_avx2;
 extern const size_t cr_gemm_thread_scratch_portable;
 
-/* For those that are `low`, where there are instructions for it. */
+/* For products with bf16, if the processor has AVX512-BF16. */
 cr_gemm_part cr_gemm_bf16;
 extern const size_t cr_gemm_thread_scratch_bf16;
 bool cr_gemm_has_bf16(void);

@@ -1,7 +1,7 @@
 /*
- * Convolutions by products: the windows of a chunk of output pixels are laid
- * out as the rows of a matrix. Everything that math/conv.h promises, for any
- * shape, layout and number type; the oracle of the direct kernels.
+ * Convolutions as matrix products: the windows of a chunk of output pixels are
+ * copied into the rows of a matrix. Supports all of math/conv.h, for any shape,
+ * layout and number type; tests compare the direct kernels with it.
  */
 #ifndef CR_MATH_IM2COL_H
 #define CR_MATH_IM2COL_H

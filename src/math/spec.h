@@ -1,6 +1,6 @@
 /*
- * Type and shape of a tensor: dense, at most 8 dimensions, row-major unless
- * a plan chose channels last for it.
+ * Type, shape and layout of a tensor: dense, at most 8 dimensions, row-major
+ * unless a plan chooses channels last.
  */
 #ifndef CR_MATH_SPEC_H
 #define CR_MATH_SPEC_H
@@ -13,8 +13,8 @@
 
 #define CR_RANK_MAX 8
 
-/* CR_REAL is what the network computes in: float32, or float64 in a build
- * with CR_DOUBLE. The others are storage types of data and files. */
+/* CR_REAL is the type of network values: float32, or float64 in a build with
+ * CR_DOUBLE. The other types are for data and files. */
 enum cr_type {
     CR_REAL,
     CR_I32,
@@ -30,13 +30,14 @@ enum cr_type {
     CR_U16,
     CR_U32,
     CR_U64,
-    CR_STRING, /* data only: not a tensor of numbers */
+    CR_STRING, /* data only, not a numeric type */
     CR_TYPES
 };
 
-/* The order of the elements in memory. Dimensions are always the logical
- * (N, C, spatial...); channels last is N, spatial..., C. It lives inside
- * plans: parameters, columns, files and outputs are plain. */
+/* Order of the elements in memory. Dimensions are always the logical
+ * (N, C, spatial...); channels last is stored as N, spatial..., C. Only values
+ * inside of plans have it; parameters, columns, files and outputs are
+ * row-major. */
 enum cr_layout {
     CR_ROW_MAJOR,
     CR_CHANNELS_LAST
@@ -55,7 +56,7 @@ struct cr_column {
     struct cr_spec spec;
 };
 
-/* A named tensor that somebody else owns. */
+/* A named tensor; the data belong to somebody else. */
 struct cr_tensor {
     const char *name;
     struct cr_spec spec;
@@ -71,20 +72,20 @@ struct cr_tensor {
 
 struct cr_spec cr_spec_make(enum cr_type type, int rank, const int64_t *dim);
 size_t cr_type_size(enum cr_type type);
-/* MindSpore's name: "float32", "int32" ...; CR_REAL by its real width. */
+/* MindSpore's name: "float32", "int32"; CR_REAL: "float32" or "float64". */
 const char *cr_type_name(enum cr_type type);
-/* Finds by MindSpore's name; false if there is none. "float32" and "float64"
- * give CR_F32 and CR_F64. */
+/* Finds a type by MindSpore's name; false: not found. "float32" and "float64"
+ * are CR_F32 and CR_F64. */
 bool cr_type_find(const char *name, enum cr_type *type);
-/* CR_F32 (CR_F64 in a double build) for CR_REAL, else the type itself. */
+/* CR_F32 or CR_F64 for CR_REAL, else the type itself. */
 enum cr_type cr_type_stored(enum cr_type type);
 
 int64_t cr_count(const struct cr_spec *spec);   /* elements; 1 for shape () */
 size_t cr_bytes(const struct cr_spec *spec);
 int64_t cr_rows(const struct cr_spec *spec);    /* product of all but last */
-/* False when the number of bytes does not fit. */
+/* False: the number of bytes exceeds size_t. */
 bool cr_spec_fits(const struct cr_spec *spec);
-/* The same type and shape; layouts may differ. */
+/* Whether type and shape are equal; layouts may differ. */
 bool cr_spec_same(const struct cr_spec *a, const struct cr_spec *b);
 /* "(64, 1, 28, 28)", "()", "(3,)" as Python prints it; in the arena. */
 const char *cr_diag_format(struct cr_arena *arena, const struct cr_spec *spec);

@@ -1,8 +1,7 @@
 /*
- * exp, tanh and erf of floats without branches, so that a loop over them
- * (CR_SIMD) becomes vectors; that is why their bodies stand in a header. They
- * are off by less than 2 units in the last place (tests/unit/t_vec_math.c).
- * NaN gives NaN.
+ * exp, tanh and erf of floats without branches, so that the compiler vectorises
+ * loops over them (CR_SIMD); therefore they are defined in a header. The error
+ * is below 2 units in the last place (tests/unit/t_vec_math.c). NaN gives NaN.
  */
 #ifndef CR_MATH_VEC_MATH_H
 #define CR_MATH_VEC_MATH_H
@@ -42,7 +41,7 @@ CR_INLINE float cr_vec_exp(float x)
     return y * cr_vec_power(half) * cr_vec_power(all - half);
 }
 
-/* The same for -87 <= x <= 87, which takes fewer steps. */
+/* The same for -87 <= x <= 87, in fewer steps. */
 CR_INLINE float cr_vec_exp_near(float x)
 {
     const float whole = 12582912.0f;
@@ -64,7 +63,7 @@ CR_INLINE float cr_vec_exp_near(float x)
     return y * power;
 }
 
-/* 1 / (1 + exp(-x)); far below 0, where that is less than 2e-38, it stays. */
+/* 1 / (1 + exp(-x)), with x clamped to -87 <= x <= 87: at least 1.6e-38. */
 CR_INLINE float cr_vec_sigmoid(float x)
 {
     float v = x > 87 ? 87 : x < -87 ? -87 : x;

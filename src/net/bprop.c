@@ -48,8 +48,7 @@ static bool boundary(struct maker *k, struct cr_val *const *in,
     for (i = 0; i < n; i++) {
         if (in[i]->n_members > 0)
             return cr_fail(k->b, CR_E_NETWORK,
-                           "inputs of a cell with bprop are tensors, '%s' is "
-                           "a tuple of %d",
+                           "bprop: input '%s' is a tuple of %d, expected a tensor",
                            cr_input_name(k->b->net, &k->inputs, i),
                            in[i]->n_members);
         args[i + 1] = in[i];

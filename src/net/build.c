@@ -537,7 +537,7 @@ static bool build_loss_text(struct cr_net *net, struct cr_build *root,
         names++;
     if (inputs.max < results)
         return cr_error(net->diag, node->pos, CR_E_NETWORK,
-                        "the network gives %d results, the loss takes %d",
+                        "the network returns %d results, but the loss expects %d",
                         results, inputs.max);
     n = loss_inputs(net, inputs.names + (names < results ? names : results),
                     0, node->pos, in);

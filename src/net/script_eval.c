@@ -503,7 +503,7 @@ bool cr_interp_call_cell(struct cr_interp *m, const struct cr_script *e,
         return fail(m, e, "%s", wrong);
     for (i = 0; i < (inputs.rest ? n : inputs.min); i++)
         if (!in[i])
-            return fail(m, e, "%s needs its input '%s'", name,
+            return fail(m, e, "%s: input '%s' is missing", name,
                         cr_input_name(net, &inputs, i));
     m->b->call_args = g.map;
     v = cr_child(m->b, name, node, n, in);

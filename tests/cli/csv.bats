@@ -241,7 +241,7 @@ END
     run -0 "$CELLRUN" train one.yaml -o one -q
     sed -i 's/ k)/ 1000000)/' t.yaml
     run -3 --separate-stderr "$CELLRUN" train t.yaml -o many -q
-    [[ ${stderr_lines[0]} == "t.yaml:"*": error: an index that the network computes is "*"1000000, outside of -1 to 1 [E0204]" ]]
+    [[ ${stderr_lines[0]} == "t.yaml:"*": error: an index computed by the network is "*"1000000, expected -1 to 1 [E0204]" ]]
 }
 
 @test "a split keeps the shares of numbers, not of texts" {

@@ -101,7 +101,7 @@ END2
     run -0 "$CELLRUN" ckpt diff own plain --rtol 1e-4 --atol 1e-5
     run -2 --separate-stderr "$CELLRUN" check own.yaml \
         'blocks.Sum.bprop=return dout'
-    [[ "$stderr" == *"bprop returns 1 gradient, the cell has 3 inputs"* ]]
+    [[ "$stderr" == *"bprop returns 1 gradient, but the cell has 3 inputs"* ]]
     run -2 --separate-stderr "$CELLRUN" check own.yaml \
         'blocks.Sum.bprop=return None, sum(dout), None'
     [[ "$stderr" == *"the gradient of 'args[1]' is "* ]]
@@ -137,9 +137,9 @@ END2
     bad 'blocks.Body.inputs=["*a", b]' "inputs: found '*a', expected names and, as the last one of a list, *NAME"
     bad 'blocks.Body.inputs=["*"]' "inputs: found '*', expected"
     bad 'blocks.Body.inputs=["**kwargs"]' "inputs: found '**kwargs', expected"
-    bad 'blocks.Body.inputs=[a, b, c, "*args"]' "body takes 3 to 16 inputs (a, b, c, *args), 2 are given"
+    bad 'blocks.Body.inputs=[a, b, c, "*args"]' "body: expected 3 to 16 inputs (a, b, c, *args), found 2"
     bad 'network.construct=return out(body(*cols, args=cols))' "body has no input 'args'"
-    bad 'network.construct=return out(body(cols[0], None))' "body needs its input 'args[1]'"
+    bad 'network.construct=return out(body(cols[0], None))' "body: input 'args[1]' is missing"
     bad 'network.construct=return out(body(cols[2]))' "cols[2]"
     bad 'network.inputs=[left, right, label, "*cols"]' "a tuple of 0"
 }

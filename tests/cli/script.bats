@@ -169,7 +169,7 @@ END
 
 @test "training: what is called in prediction alone has no parameters" {
     net net "a: $fc, b: $fc" "if training: return a(x)" "return b(x)"
-    wrong "parameter 'b.weight' is not there in training"
+    wrong "parameter 'b.weight' does not exist in training"
     net net "a: $fc, b: Softmax" "if training: return a(x)" "return b(a(x))"
     "$CELLRUN" check net.yaml
 }
@@ -234,7 +234,7 @@ END
     net net "a: $fc" "return a(x).width"
     wrong "a tensor has no 'width'; it has shape, ndim, size, dtype, T"
     net net "a: $fc" "return a[0](x)"
-    wrong "'a' is no list of cells"
+    wrong "'a' is not a list of cells"
     net net "a: [$fc, ReLU]" "return a[2](x)"
     wrong "a tuple of 2: member 2 not found"
     net net "a: [$fc, ReLU]" "return a[1](x)"

@@ -37,8 +37,8 @@ END
     run -0 "$CELLRUN" trace d.yaml --feed x=low.npy -o o.safetensors \
         network.cells.tok.Embedding.vocab_size=6
     run -3 "$CELLRUN" trace d.yaml --feed x=low.npy -o o.safetensors
-    [ "${lines[0]}" = "d.yaml:2:17: error: an index that the network computes\
- is 5, outside of 0 to 4 [E0204]" ]
+    [ "${lines[0]}" = "d.yaml:2:17: error: an index computed by the network\
+ is 5, expected 0 to 4 [E0204]" ]
     echo 'network: [{EmbeddingLookup: [5, 3]}]' >c.yaml
     run -0 "$CELLRUN" trace c.yaml --feed x=high.npy -o o.safetensors
     run -0 "$CELLRUN" trace c.yaml --feed x=low.npy -o o.safetensors

@@ -77,8 +77,8 @@ records() {
     run -2 --separate-stderr "$CELLRUN" train net.yaml -o run \
         'watch=[{at: q}, {at: a, what: outputs}, {at: a, stats: men}, {stats: max}, {at: a, every: 1 min}]'
     [[ "$stderr" == *"'q' matches no cell"* ]]
-    [[ "$stderr" == *"there is no 'outputs'"*"did you mean 'output'?"* ]]
-    [[ "$stderr" == *"there is no 'men'"*"did you mean 'mean'?"* ]]
+    [[ "$stderr" == *"'outputs' is not one of the values"*"did you mean 'output'?"* ]]
+    [[ "$stderr" == *"'men' is not one of the values"*"did you mean 'mean'?"* ]]
     [[ "$stderr" == *"'at' is missing"* ]]
     [[ "$stderr" == *"counts steps, epochs, samples or percent"* ]]
     run -2 --separate-stderr "$CELLRUN" train net.yaml -o run watch=r

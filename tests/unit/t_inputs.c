@@ -59,7 +59,7 @@ static const struct {
     { "{inputs: {y: {shape: [4], typ: uint8}}, f: Flatten}",
       "'typ' is not a key of an input; use shape and type", "unknown key" },
     { "{inputs: {y: {type: uint8}}, f: Flatten}",
-      "input 'y' needs a shape where there is no data to tell: {shape: "
+      "input 'y' has no shape, and there is no data set: add {shape: "
       "[...]}",
       "no shape" },
     { "{inputs: {y: {shape: [0]}}, f: Flatten}",
