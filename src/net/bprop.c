@@ -47,10 +47,10 @@ static bool boundary(struct maker *k, struct cr_val *const *in,
                        CR_OP_MAX - 1);
     for (i = 0; i < n; i++) {
         if (in[i]->n_members > 0)
-            return cr_fail(k->b, CR_E_NETWORK,
-                           "bprop: input '%s' is a tuple of %d, expected a tensor",
-                           cr_input_name(k->b->net, &k->inputs, i),
-                           in[i]->n_members);
+            return cr_fail(
+                k->b, CR_E_NETWORK,
+                "bprop: input '%s' is a tuple of %d, expected a tensor",
+                cr_input_name(k->b->net, &k->inputs, i), in[i]->n_members);
         args[i + 1] = in[i];
     }
     for (i = 0; i < c->n_out; i++) {

@@ -536,9 +536,10 @@ static bool build_loss_text(struct cr_net *net, struct cr_build *root,
     while (inputs.names[names])
         names++;
     if (inputs.max < results)
-        return cr_error(net->diag, node->pos, CR_E_NETWORK,
-                        "the network returns %d results, but the loss expects %d",
-                        results, inputs.max);
+        return cr_error(
+            net->diag, node->pos, CR_E_NETWORK,
+            "the network returns %d results, but the loss expects %d", results,
+            inputs.max);
     n = loss_inputs(net, inputs.names + (names < results ? names : results),
                     0, node->pos, in);
     n = n > 0 ? cr_rest_label(net, &inputs, names, n, in) : 0;

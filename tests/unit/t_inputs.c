@@ -31,7 +31,7 @@ static const char *column_of(struct cr_arena *mem, const char *network)
 #else
 #define REAL "float32"
 #endif
-#define UNKNOWN                                                           \
+#define UNKNOWN                                                               \
     "cannot infer the input shape: there is no data set, and the first cell " \
     "does not declare its input features"
 
