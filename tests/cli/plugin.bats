@@ -379,7 +379,7 @@ odd() {
 @test "what shape returns is checked" {
     many
     odd 1 "its parameter 'p' has no shape [E0019]"
-    odd 2 "its output 0 is no tensor (rank 9, first dimension "
+    odd 2 "its output 0 is not a tensor (rank 9, first dimension "
     odd 3 "its output 0 is not a tensor (rank 2, first dimension 0)"
     odd 4 "its output 0 is not a tensor (rank 8, first dimension 1048576)"
     odd 5 "its parameter 'p' is not a tensor (rank 1, first dimension -3)"
@@ -423,17 +423,17 @@ wrong() {
     wrong '[ empty.so ]' 11 "plug-in 'empty.so': cannot be opened: "
     echo 'extern int other; int other;' >other.c
     build other.c other.so
-    wrong ./other.so 9 "no plug-in of cellrun: it lacks the symbol 'cellrun_plugin'"
+    wrong ./other.so 9 "not a plug-in of cellrun: symbol 'cellrun_plugin' not found"
     # several wrong ones: one message each
     printf 'plugin: [none.so, empty.so, Nothing]\nnetwork: [Nothing]\n' >wrong.yaml
     run -2 --separate-stderr "$CELLRUN" summary wrong.yaml
     [ "$(grep -c 'error: ' <<<"$stderr")" -eq 3 ]
-    [[ "$stderr" != *"there is no cell"* ]]
+    [[ "$stderr" != *"cell 'Nothing' not found"* ]]
     echo 'plugin: {a: b}' >wrong.yaml
     run -2 --separate-stderr "$CELLRUN" summary wrong.yaml
     [[ "$stderr" == "wrong.yaml:1:"*"'plugin.a' is not a key of plugin"* ]]
     run -2 --separate-stderr "$CELLRUN" summary base.yaml plugin=none.so
-    [[ "$stderr" == "command line, argument 3: error: there is no plug-in"* ]]
+    [[ "$stderr" == "command line, argument 3: error: plug-in 'none.so' not found"* ]]
     [[ "$stderr" == *"use plugin=PATH on the command line to open another file"* ]]
     run -2 --separate-stderr "$CELLRUN" plugin check /dev/zero
     [[ "$stderr" == *"plug-in 'zero': found a device, expected a file"* ]]
@@ -458,13 +458,13 @@ wrong() {
             { echo "$case: $stderr"; return 1; }
         n=$((n + 1))
     done <<'END'
-1|'lower' is no name of a cell
-2|Dense is a cell of cellrun itself
-3|MSELoss is a loss of cellrun itself
+1|'lower' is not a valid cell name
+2|Dense is a built-in cell
+3|MSELoss is a built-in loss
 4|Fine: it has no 'forward'
-10|Fine: the option 'Big' is no name
+10|Fine: the option 'Big' is not a name
 11|Fine: duplicate option 'a'
-12|Fine: option 'a' has type 77
+12|Fine: option 'a' has the unknown type 77
 13|Fine: the default of option 'a' is out of range
 14|Fine: the default of option 'a' is not an integer
 15|Fine: the default of option 'a' is not among its choices
@@ -472,23 +472,23 @@ wrong() {
 17|Fine: the range of option 'a' is empty
 20|Fine: parameter 'weight' has the invalid initialiser 'HeUniforn': 
 21|unknown argument 'skale' for Uniform
-22|Fine: parameter 'weight' has role 9
+22|Fine: parameter 'weight' has the unknown role 9
 23|Fine: duplicate parameter 'weight'
 24|Fine: parameter 'weight' cannot be trained without bprop
 25|Fine: CELLRUN_SPLIT_BPROP is not allowed for cells with trained parameters
-26|Fine: it has parameters, and no 'shape'
+26|Fine: a cell with parameters must set 'shape'
 27|Fine: more than 16 inputs and parameters
-30|Fine: the input 'A' is no name
+30|Fine: the input 'A' is not a name
 31|Fine: found 0 inputs and 1 outputs, expected 1 to 16 each
-32|Fine: 1 inputs and 17 outputs
-33|Fine: 1 inputs and -1 outputs
+32|Fine: found 1 inputs and 17 outputs
+33|Fine: found 1 inputs and -1 outputs
 34|Fine: unknown flags 0x40
 40|symbol 'cellrun_plugin' was not created by the macro CELLRUN_PLUGIN of cellrun.h
 41|built for version 99 of cellrun.h, this cellrun has version 3
-42|its structs are of other sizes
+42|the sizes of its structs differ
 43|it has no cell
 44|duplicate cell Fine
-45|it lacks the symbol 'cellrun_plugin'
+45|symbol 'cellrun_plugin' not found
 END
     [ "$n" -eq 31 ]
 }
@@ -833,5 +833,5 @@ END
     # shellcheck disable=SC2086
     ${CC:-cc} -std=c17 -fPIC -shared -Iold $REAL -o old/bad.so "$HERE/plugin.c"
     run -2 "$CELLRUN" plugin check old/bad.so
-    [[ $output == *"structs are of other sizes"* ]]
+    [[ $output == *"the sizes of its structs differ"* ]]
 }

@@ -104,7 +104,7 @@ END2
     [[ "$stderr" == *"bprop returns 1 gradient, but the cell has 3 inputs"* ]]
     run -2 --separate-stderr "$CELLRUN" check own.yaml \
         'blocks.Sum.bprop=return None, sum(dout), None'
-    [[ "$stderr" == *"the gradient of 'args[1]' is "* ]]
+    [[ "$stderr" == *"gradient of 'args[1]': "* ]]
 }
 
 @test "a cell of *args may be called with none, and by keyword for others" {

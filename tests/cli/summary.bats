@@ -102,7 +102,7 @@ END
 @test "a network that does not declare its input" {
     echo 'network: [ReLU, {Dense: [6, 3]}]' >alone.yaml
     run -2 --separate-stderr "$CELLRUN" summary alone.yaml
-    [[ "$stderr" == *"alone.yaml:1:10: error: the shape of the input is not known"*"[E0104]"*"inputs: {x: {shape:"* ]]
+    [[ "$stderr" == *"alone.yaml:1:10: error: cannot infer the input shape"*"[E0104]"*"inputs: {x: {shape:"* ]]
     [ -z "$output" ]
 }
 

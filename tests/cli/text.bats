@@ -22,8 +22,8 @@ ids() {
     ids low.npy 0 -1 2 3 4 0
     run -0 "$CELLRUN" trace c.yaml --feed x=good.npy -o o.safetensors
     run -3 "$CELLRUN" trace c.yaml --feed x=high.npy -o o.safetensors
-    [ "${lines[0]}" = "c.yaml:1:12: error: column 'x' of sample 1 is 5, outside\
- of 0 to 4 [E0204]" ]
+    [ "${lines[0]}" = "c.yaml:1:12: error: column 'x' of sample 1 is 5, expected\
+ 0 to 4 [E0204]" ]
     run -3 "$CELLRUN" trace c.yaml --feed x=low.npy -o o.safetensors
     [ "${lines[0]}" = "c.yaml:1:12: error: column 'x' of sample 0 is -1, outside\
  of 0 to 4 [E0204]" ]

@@ -80,7 +80,7 @@ records() {
     [[ "$stderr" == *"'outputs' is not one of the values"*"did you mean 'output'?"* ]]
     [[ "$stderr" == *"'men' is not one of the values"*"did you mean 'mean'?"* ]]
     [[ "$stderr" == *"'at' is missing"* ]]
-    [[ "$stderr" == *"counts steps, epochs, samples or percent"* ]]
+    [[ "$stderr" == *"expected a number of steps, epochs, samples or percent"* ]]
     run -2 --separate-stderr "$CELLRUN" train net.yaml -o run watch=r
     [[ "$stderr" == *"watch is a list of taps"* ]]
 }
@@ -255,7 +255,7 @@ evaluated() {
         [[ "$output" == *"closest: ${at#*:}"* ]]
     done
     run -2 "$CELLRUN" check net.yaml 'watch=[{at: a, in: eval, what: grad}]'
-    [[ "$output" == *"gradients exist in training alone"* ]]
+    [[ "$output" == *"gradients exist in training only"* ]]
     run -2 "$CELLRUN" check net.yaml 'watch=[{at: a, as: clipped}]'
     [[ "$output" == *"'as: clipped' needs 'what: grad_params'"* ]]
     run -2 "$CELLRUN" check net.yaml 'watch=[{at: a, save: a.txt}]'
