@@ -53,9 +53,9 @@ const struct cr_section cr_section_init = {
     .about = {
         .name = "init",
         .summary = "Initialisation of parameters.",
-        .detail = "A later rule wins over an earlier one, a rule over the "
-                  "control word `init` of a cell, that over arguments such "
-                  "as weight_init, and those over the scheme.",
+        .detail = "A later rule overrides an earlier one, a rule the modifier "
+                  "`init` of a cell, the modifier an argument such as "
+                  "weight_init, and the argument the scheme.",
         .example = "init:\n"
                    "  scheme: mindspore1\n"
                    "  rules:\n"
