@@ -1,4 +1,4 @@
-/* predict: what a checkpoint says of files, tables, streams and its data. */
+/* predict: applies a checkpoint to files, tables, streams or its data set. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 static const struct cr_opt predict_opts[] = {
     CR_STR(struct cr_predict_opts, ckpt,
-           "Checkpoint, or run directory (its best, else its last).",
+           "Checkpoint, or run directory (its best checkpoint, else the last).",
            .text = "CKPT"),
     { .name = "output",
       .at = offsetof(struct cr_predict_opts, to),
@@ -15,87 +15,84 @@ static const struct cr_opt predict_opts[] = {
       .need = CR_OPTIONAL,
       .flag = 'o',
       .text = "FILE",
-      .doc = "File for the rows instead of standard output; with --wrong a "
-             "name that ends in .png is that of a sheet of pictures." },
+      .doc = "File to write instead of standard output; with --wrong, a name "
+             "that ends in .png gets a contact sheet." },
     CR_STR_OPTIONAL(
         struct cr_predict_opts, data,
-        "Samples of the config's data instead of files: a split "
-        "(train, eval, test), a folder in place of its dataset_dir, or "
-        "a YAML file with a dataset. The truth stands beside each "
-        "prediction.",
+        "Data set to predict instead of files: a split of the config "
+        "(train, eval, test), a folder that replaces its dataset_dir, or "
+        "a YAML file with a section dataset. Each row then has the label, "
+        "before the prediction.",
         .text = "DATA"),
     { .name = "files_from",
       .at = offsetof(struct cr_predict_opts, files_from),
       .type = CR_OPT_STR,
       .need = CR_OPTIONAL,
       .text = "FILE",
-      .doc = "File with names of input files, one a line; - is standard "
+      .doc = "File with the names of input files, one per line; -: standard "
              "input." },
     CR_ENUM_DEFAULT(
         struct cr_predict_opts, rows, CR_ROWS_AUTO, "auto|csv|tsv|jsonl|names",
-        "Form of rows of text in tables and on standard input. auto: "
-        "JSON lines where the text begins with { or [, else CSV; on - "
-        "names of files where the network takes images."),
+        "Format of text input. auto: JSON lines if the text begins with { "
+        "or [, else CSV; standard input of a network of images: file "
+        "names."),
     CR_ENUM_DEFAULT(
         struct cr_predict_opts, names, CR_PREDICT_AUTO, "auto|yes|no",
-        "Whether the first line of a CSV file has the fields' names. "
-        "auto: as in the training data; of other data, where it has "
-        "no number; a stream has none."),
+        "Whether the first line of a CSV file is a header. auto: as in "
+        "the training data; if these were not CSV, yes if the line "
+        "contains no number; no for --stream."),
     CR_STRS_OPTIONAL(
         struct cr_predict_opts, id,
-        "Field of a table, or column of --data, to write beside each "
-        "prediction: a name, or a position from 0. May stand several "
-        "times.",
+        "Field of a table, or column of --data, to copy to the results: "
+        "a name, or an index from 0. May be repeated.",
         .text = "COL"),
     CR_ENUM_DEFAULT(
         struct cr_predict_opts, format, CR_PREDICT_BY_NAME,
         "tsv|csv|jsonl|npy|npz|auto",
-        "Form of the results; --json means jsonl. npy: the numbers of "
-        "one output. npz: those of all outputs by name, and classes. "
-        "auto: as the name of -o ends, else tsv."),
+        "Format of the results; --json selects jsonl. npy: array of one "
+        "output. npz: arrays of all outputs and classes, by name. auto: by "
+        "the suffix of -o, else tsv."),
     CR_STR_OPTIONAL(
         struct cr_predict_opts, against,
         "labels: write `Predicted: \"CLASS\", Actual: \"CLASS\"` of "
-        "each sample, as MindSpore's quick start does; needs the truth, "
-        "as --data has it.",
+        "each sample, as MindSpore's quick start does; requires labels, "
+        "for example with --data.",
         .text = "labels"),
     CR_BOOL_DEFAULT(struct cr_predict_opts, header, false,
-                    "Write a first line with the names of the fields."),
+                    "Write a header."),
     CR_INT_OPTIONAL(struct cr_predict_opts, topk, 1, 1e9,
-                    "The K likeliest classes of each sample."),
+                    "Write the K most probable classes of each sample."),
     CR_BOOL_DEFAULT(struct cr_predict_opts, probs, false,
-                    "Probabilities: of the K classes, or of all."),
+                    "Write probabilities: of the K classes, or of all."),
     CR_REAL_OPTIONAL(
         struct cr_predict_opts, threshold, 0, 1,
-        "Probability from which on the second of two classes, or a "
-        "label that is true or false, is predicted. Default: the "
-        "metric best_threshold of the checkpoint, else the likelier "
-        "one."),
+        "Minimum probability to predict class 1 of two, or one of several "
+        "labels. Default: the metric best_threshold of the checkpoint, "
+        "else 0.5."),
     CR_BOOL_DEFAULT(
         struct cr_predict_opts, wrong, false,
-        "Only samples judged wrong, that of the largest loss first, "
-        "with the loss as last field."),
+        "Write only misclassified samples, largest loss first, with the "
+        "loss as the last field."),
     CR_STR_OPTIONAL(struct cr_predict_opts, at,
-                    "Output of this cell instead of the network's.",
+                    "Cell whose output to write instead of the network's.",
                     .text = "CELL"),
     CR_BOOL_DEFAULT(struct cr_predict_opts, embed, false,
-                    "Embedding: the input of the network's last layer with a "
-                    "weight of two or more dimensions, instead of the output."),
+                    "Write embeddings instead of the output: the input of the "
+                    "last layer with a weight of two or more dimensions."),
     CR_INT_OPTIONAL(struct cr_predict_opts, result, 0, 1e6,
-                    "Which of the network's results to take, counted from 0. "
-                    "Default: all."),
+                    "Index of the network's result to write, from 0. Default: "
+                    "all."),
     CR_ENUM_DEFAULT(
         struct cr_predict_opts, on_error, CR_PREDICT_DEFAULT,
         "skip|stop|blank|auto",
-        "What a sample with an error does. skip: it has no row. stop: "
-        "it ends the work. blank: it has a row without results. auto: "
-        "skip, with --stream blank. The exit status is 3 in each "
-        "case."),
+        "Action on a sample with an error. skip: write no row. stop: end. "
+        "blank: write a row without results. auto: skip, with --stream "
+        "blank. The exit status is 3 in each case."),
     CR_BOOL_DEFAULT(struct cr_predict_opts, stream, false,
-                    "Answer each line of standard input with one line at once, "
+                    "Answer each line of standard input at once with one line, "
                     "without the name of the input, until end of file."),
     CR_INT_DEFAULT(struct cr_predict_opts, batch, 64, 1, 1e6,
-                   "Samples to compute at once."),
+                   "Number of samples to compute at once."),
     { 0 },
 };
 
@@ -104,7 +101,7 @@ static bool predict_fail(struct cr_cli *cli, const char *what)
     return cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE, "%s", what);
 }
 
-/* Without --format the name of -o says it. */
+/* Chooses the format by the suffix of -o if --format is not set. */
 static void predict_format(const struct cr_cli *cli, struct cr_predict_opts *o)
 {
     if (o->format != CR_PREDICT_BY_NAME)
@@ -115,7 +112,7 @@ static void predict_format(const struct cr_cli *cli, struct cr_predict_opts *o)
             o->format = i;
 }
 
-/* Flags that do not go together. */
+/* Checks combinations of flags. False after reporting. */
 static bool predict_flags(struct cr_cli *cli, struct cr_predict_opts *o)
 {
     bool some = cli->n_operands > 0 || o->files_from, arrays;
@@ -123,40 +120,40 @@ static bool predict_flags(struct cr_cli *cli, struct cr_predict_opts *o)
     predict_format(cli, o);
     arrays = o->format == CR_PREDICT_NPY || o->format == CR_PREDICT_NPZ;
     if (o->data && (some || o->stream))
-        return predict_fail(cli, "--data takes the place of INPUT and "
+        return predict_fail(cli, "--data is not allowed with INPUT or "
                                  "--stream");
     if (o->stream &&
         (cli->n_operands > 1 ||
          (cli->n_operands == 1 && strcmp(cli->operands[0], "-") != 0)))
-        return predict_fail(cli, "--stream reads standard input, and no "
-                                 "INPUT beside it");
+        return predict_fail(cli, "--stream reads standard input only: INPUT "
+                                 "is not allowed");
     if (o->stream && (arrays || o->wrong || o->to))
         return predict_fail(cli, "--stream writes rows of text to standard "
-                                 "output as they come: no --format npy or "
-                                 "npz, no --wrong, no -o");
+                                 "output: --format npy, --format npz, --wrong "
+                                 "and -o are not allowed");
     if (!o->data && !o->stream && !some)
         return predict_fail(cli, "expected an INPUT, --data, --files-from or "
                                  "--stream");
     if ((o->at != NULL) + o->embed + (o->result != CR_INT_NONE) > 1)
-        return predict_fail(cli, "--at, --embed and --result each choose an "
-                                 "output: give one of them");
+        return predict_fail(cli, "--at, --embed and --result select the "
+                                 "output: use only one of them");
     if (arrays && o->id.n > 0)
-        return predict_fail(cli, "--id needs rows of text, not npy or npz");
+        return predict_fail(cli, "--id requires --format tsv, csv or jsonl");
     if (o->id.n > 64)
-        return predict_fail(cli, "--id: at most 64 fields");
+        return predict_fail(cli, "--id: found more than 64 fields");
     if (o->stream)
         o->batch = 1;
     return true;
 }
 
-/* An .npy file holds one output. */
+/* Checks that --format npy has only one output to write. */
 static bool predict_one_output(struct cr_predict *j)
 {
     if (j->o->format != CR_PREDICT_NPY || j->n_outs == 1)
         return true;
     cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
-             "--format npy holds one output, the network gives %d", j->n_outs);
-    cr_hint(j->cli->diag, "--result 0 to %d takes one, --format npz all",
+             "--format npy: found %d outputs, expected one", j->n_outs);
+    cr_hint(j->cli->diag, "use --result 0 to %d, or --format npz for all",
             j->n_outs - 1);
     return false;
 }

@@ -49,7 +49,8 @@ struct cr_starter_facts {
     bool classifies;
     int64_t rows, classes;
     int64_t fewest, most;       /* rows of the rarest, most frequent class */
-    double mean, spread;        /* numeric target: standard deviation */
+    double mean;                /* mean of a numeric target */
+    double spread;              /* its standard deviation */
     bool images;
     bool flat;                  /* the numeric target is (n,) instead of
                                    (n, 1) */

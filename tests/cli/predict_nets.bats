@@ -205,7 +205,7 @@ near() {
     perl -0777 -ne 'exit(index($_, pack "f<*", 1, 2, 3, 0, 1, 1, 4, 4, 8) < 0)' \
         "$tmp/o.npz"
     run -2 "$CELLRUN" predict --ckpt heads left.npy --format npy
-    [[ $output == *"--format npy holds one output, the network gives 2"* ]]
+    [[ $output == *"--format npy: found 2 outputs, expected one"* ]]
     run -2 "$CELLRUN" predict --ckpt heads left.npy --format npz
     [[ $output == *"--format npz requires -o FILE"* ]]
 }
@@ -254,7 +254,7 @@ END2
     run -2 "$CELLRUN" predict --ckpt deep left.npy --at rela
     [[ $output == *"--at: the network has no cell 'rela'"*"did you mean 'relu'"* ]]
     run -2 "$CELLRUN" predict --ckpt deep left.npy --at a --embed
-    [[ $output == *"--at, --embed and --result each choose an output"* ]]
+    [[ $output == *"--at, --embed and --result select the output"* ]]
 }
 
 @test "a class at each position of a sequence" {

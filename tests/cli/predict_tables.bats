@@ -228,7 +228,7 @@ END2
     [ "${lines[1]}" = $'train#0\t0\t10\t1' ]
     [ "${lines[2]}" = $'train#1\t1\t20\t5' ]
     run -2 "$CELLRUN" predict --ckpt mixed --data train people.csv
-    [[ $output == *"--data takes the place of INPUT"* ]]
+    [[ $output == *"--data is not allowed with INPUT"* ]]
     run -2 "$CELLRUN" predict --ckpt mixed --data eval
     [[ $output == *"dataset.eval not found"* ]]
 }
