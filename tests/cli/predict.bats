@@ -203,7 +203,7 @@ $tmp/rgb.png: uint8 (5, 6, 3) becomes uint8 (6, 5)" ]
     run -0 "$CELLRUN" predict --ckpt run "$tmp/wrong.npy" # resized
     perl -e 'print pack "f<*", (1) x 28' | npy "$tmp/wrong.npy" '<f4' '(1, 28)'
     run -3 "$CELLRUN" predict --ckpt run "$tmp/wrong.npy"
-    [[ $output == *"wrong.npy: error: holds float32 (1, 28), which cannot become a sample of column 'image'"* ]]
+    [[ $output == *"wrong.npy: error: found float32 (1, 28), which cannot be converted to a sample of column 'image'"* ]]
 }
 
 @test "a file without samples is an error, and no bar to others" {

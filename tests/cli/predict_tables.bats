@@ -152,7 +152,7 @@ bad_rows() {
     [ "$(grep -c error <<<"$stderr")" = 5 ]
     [[ $stderr == *"bad.csv:3:1: error: column 'num'"*": found 'old', expected a number"* ]]
     [[ $stderr == *"bad.csv:4"*"text after a closing quote"* ]]
-    [[ $stderr == *"'Lima' is none of the classes"* ]]
+    [[ $stderr == *"'Lima' is not one of the classes"* ]]
     [[ $stderr == *"the row has 2 fields, expected 3"* ]]
     [[ $stderr == *"warning: 4 of 7 samples have errors: skipped [E0203]"* ]]
 }
