@@ -3,8 +3,8 @@
  * computes with.
  *
  * Values stay float32 in memory; where MindSpore would store float16 or
- * bfloat16 they are rounded to those numbers, parameters on their way in,
- * results on their way out, gradients on their way back. Parameters are
+ * bfloat16 they are rounded to those numbers, parameters before the op,
+ * results after the op, gradients in the backward pass. Parameters are
  * float32 always, and so is a loss without to_float.
  */
 #ifndef CR_NET_AMP_H

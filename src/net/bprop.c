@@ -29,7 +29,7 @@ struct maker {
 };
 
 /* The results behind the boundary, which takes the inputs along: they are
- * read again on the way back. */
+ * read again in the backward pass. */
 static bool boundary(struct maker *k, struct cr_val *const *in,
                      struct cr_val *out)
 {

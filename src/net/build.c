@@ -251,7 +251,7 @@ static bool read_controls(struct cr_build *b, const struct cr_node *node)
     return ok;
 }
 
-/* A control word `init` of this very cell must have found a weight. */
+/* A modifier `init` of this very cell must have found a weight. */
 static bool control_done(const struct cr_build *b)
 {
     const struct cr_node *m =

@@ -1,5 +1,5 @@
 /*
- * The way back through a boundary (grad_boundary.c): the nodes of its text
+ * The backward pass through a boundary (grad_boundary.c): the nodes of its text
  * become steps that run forward, behind whatever writes the gradients of the
  * values there; then one step hands on what they give.
  */

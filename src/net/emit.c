@@ -282,7 +282,7 @@ static struct cr_val *param_new(struct cr_build *b, const char *name,
     const char *full = cr_param_name(b, path);
     struct cr_param *p;
     int found = cr_name_map_get(&net->param_names, full);
-    /* The control word `init` is for weights, whatever a cell calls them. */
+    /* The modifier `init` is for weights, whatever a cell calls them. */
     bool takes = use == PARAM_TRAINED && name[0] &&
                  (spec.rank > 1 || strcmp(name, "weight") == 0);
 

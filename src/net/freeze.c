@@ -98,7 +98,7 @@ static const bool *cells_frozen(struct cr_net *net)
 
 /* ---- what the gradient reaches ---- */
 
-/* On the way back from the loss, or from the output where there is none. */
+/* The backward pass from the loss, or from the output where there is none. */
 struct reach {
     bool *read;                    /* values that the result is made of, */
     bool *arrives;                 /* and those that a gradient reaches */

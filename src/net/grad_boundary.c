@@ -1,13 +1,12 @@
 /*
- * Where the way back leaves the ops' own gradients: behind what a `bprop` text
- * or a hook speaks of.
+ * Gradient boundaries: nodes at which a `bprop` text or a hook replaces the
+ * gradients of ops.
  *
- * In the graph each value passes a node that is an identity and lets no
- * gradient through to what it was made of. The text's own nodes stand in a
- * list apart, hung on the first of these nodes, with values in place of the
- * gradients that arrive; a plan with backward runs them when all of those are
- * there (custom_grad.c), and a step of the same op then hands on what they
- * give.
+ * In the graph each value passes an identity node that blocks gradients. The
+ * nodes of the text are in a separate list, to which the first of these nodes
+ * refers, with placeholders for the incoming gradients. A plan with a backward
+ * pass runs them once all incoming gradients are available (custom_grad.c); a
+ * step of the same op then passes on their results.
  */
 #include "net/data_movement.h"
 #include "net/script_interp.h"

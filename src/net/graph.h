@@ -342,14 +342,14 @@ bool cr_references_right(struct cr_build *b);
 /* script_run.c: the result of a cell with construct. NULL after reporting. */
 struct cr_val *cr_construct(struct cr_build *b, const struct cr_node *node,
                             struct cr_val *const *in);
-/* amp.c: reads the section; the precision of a cell, whose control word
+/* amp.c: reads the section; the precision of a cell, whose modifier
  * to_float is `word` (NULL: none), within one of `outer`. */
 bool cr_amp_read(struct cr_net *net);
 bool cr_precision_of(struct cr_build *b, const struct cr_node *word);
 /* Whether each pattern of amp.cast matches a cell. */
 bool cr_amp_used(struct cr_net *net);
 /* mode.c: patterns of freeze.predict_mode; whether a cell stays in predict
- * mode, whose control word `mode` is `word` (NULL: none); whether all patterns
+ * mode, whose modifier `mode` is `word` (NULL: none); whether all patterns
  * have matched a cell. */
 bool cr_modes_read(struct cr_net *net);
 bool cr_mode_of(struct cr_build *b, const struct cr_node *word);

@@ -1,12 +1,11 @@
 /*
- * Hooks in the graph: what a cell's call takes and gives on its way through
- * the entries of `watch` (hook.h).
+ * Hooks in the graph: how the entries of `watch` (hook.h) act on the inputs and
+ * results of a call of a cell.
  *
- * On the way forward a replacement is nodes like others, differentiated with
- * the rest. On the way back it is a boundary (grad_boundary.c): an identity
- * whose gradient the entry's text computes. A `backward` that speaks of
- * grad_output needs that apart from what the cell makes of it: a boundary
- * without a text keeps it.
+ * A replacement in the forward pass consists of ordinary nodes, which are
+ * differentiated. In the backward pass it is a boundary (grad_boundary.c): an
+ * identity whose gradient the text of the entry computes. For a `backward` text
+ * that reads grad_output, a boundary without a text stores it.
  *
  * In a graph with CR_HOOKS_OBSERVED a gradient that is looked at is that of an
  * identity, so that it is this cell's and not the sum over all who read the
@@ -422,7 +421,7 @@ static bool grad_value(struct cr_interp *m, const struct cr_script *e,
     return true;
 }
 
-/* The names that a text on the way back begins with. */
+/* The names that a text in the backward pass begins with. */
 static bool grad_names(struct cr_interp *m, const struct back *k,
                        const struct group *result)
 {
@@ -468,8 +467,8 @@ static bool grads_text(struct cr_build *b, const struct back *k,
     return true;
 }
 
-/* Builds what runs on the way back of a boundary; `more`: other results that
- * it reads, those of `result`. */
+/* Builds what runs in the backward pass of a boundary; `more`: other results
+ * that it reads, those of `result`. */
 static bool way_back(struct cr_build *b, const struct back *k,
                      const struct group *result)
 {
@@ -602,7 +601,7 @@ static bool replace_grad(struct cr_build *b, const struct cr_hook *h,
     return boundary(b, g, k.custom) && way_back(b, &k, g);
 }
 
-/* The way back at the cell's result: the first to see the gradient is the
+/* The backward pass at the cell's result: the first to see the gradient is the
  * outermost. */
 static bool leave_backward(struct cr_build *b, struct group *g)
 {

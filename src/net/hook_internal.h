@@ -9,7 +9,7 @@
 struct cr_hooks {
     struct cr_hook *v; /* those that are enabled */
     int n;
-    bool any, back; /* some replaces something; on the way back */
+    bool any, back; /* some replaces something; in the backward pass */
     bool broken;    /* the section has mistakes, which were reported */
     const struct cr_node **names; /* of all entries */
     int n_names;

@@ -2,7 +2,7 @@
  * Initialisation of parameters: the section `init`, and filling them.
  *
  * The last of these that is given applies: the scheme, the argument of the
- * cell (weight_init), the control word `init` (of the weight), the rules of
+ * cell (weight_init), the modifier `init` (of the weight), the rules of
  * `init` in their order.
  */
 #include "base/str.h"

@@ -162,8 +162,8 @@ struct cr_exec_step *cr_plan_new(struct cr_exec *exec,
                                  const struct cr_opnode *node);
 /* Registers step number `step` as a writer of val's gradient: its dx[i]. */
 void cr_plan_write(struct cr_exec *exec, int step, int i, int val);
-/* custom_grad.c: the way back of a cell with bprop, at its first node's step.
- * *cut: a gradient arrives, and nobody wants what it gives. False after
+/* custom_grad.c: the backward pass of a cell with bprop, at its first node's
+ * step. *cut: a gradient arrives, and nobody wants what it gives. False after
  * reporting. */
 bool cr_plan_custom_grad(struct cr_exec *exec, const struct cr_exec_step *step,
                          bool *cut);
@@ -185,10 +185,10 @@ void cr_plan_act_backward(struct cr_exec *exec,
                           const struct cr_exec_step *step);
 /* low.c: products of bfloat16 numbers, and steps that round for them. */
 void cr_plan_low(struct cr_exec *exec);
-/* Before the way back of step f: whether its product is one of bfloat16 there
- * too. What arrives is rounded if f has taken the `half` behind it. */
+/* Before the backward pass of step f: whether its product is one of bfloat16
+ * there too. What arrives is rounded if f has taken the `half` behind it. */
 bool cr_plan_low_backward(struct cr_exec *exec, const struct cr_exec_step *f);
-/* Behind the way back of step f, step number `at`: a gradient that it alone
+/* After the backward pass of step f, step number `at`: a gradient that it alone
  * reads is rounded where it lies. */
 void cr_plan_low_gave(struct cr_exec *exec, const struct cr_exec_step *f,
                       int at);

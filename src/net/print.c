@@ -185,7 +185,7 @@ bool cr_interp_print(struct cr_interp *m, const struct cr_script *call)
 
 /* ---- the printer of a plan ---- */
 
-/* Whether some print is among the nodes of a list, and of the way back. */
+/* Whether some print is among the nodes of a list, and of the backward pass. */
 static void find_prints(const struct cr_exec *e, const struct cr_opnode *node,
                         bool *forward, bool *back)
 {

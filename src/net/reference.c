@@ -32,7 +32,7 @@ const struct cr_node *cr_reference(const struct cr_node *cells,
     return node;
 }
 
-/* The members of a list or map, whatever control words it has. */
+/* The members of a list or map, whatever modifiers it has. */
 static const struct cr_node *members_of(const struct cr_node *node)
 {
     const struct cr_node *args;
@@ -203,7 +203,7 @@ const struct cr_node *cr_reference_at(const struct cr_build *b,
 
 /* ---- whether all is right ---- */
 
-/* The control words of a container count for all its members, so none that
+/* The modifiers of a container count for all its members, so none that
  * changes them may stand where some are called from elsewhere too. */
 static const struct cr_node *word_of(const struct cr_node *node)
 {

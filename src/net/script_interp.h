@@ -140,7 +140,7 @@ struct cr_val *cr_bprop(struct cr_build *b, const struct cr_node *node,
 /* print.c: the statement print(...) */
 bool cr_interp_print(struct cr_interp *m, const struct cr_script *call);
 
-/* grad_boundary.c: the nodes in front of the way back. */
+/* grad_boundary.c: the nodes before the backward pass. */
 extern const struct cr_op cr_op_bprop, cr_op_hook, cr_op_observe;
 
 /* assign.c: assign(NAME, value) */
