@@ -1,16 +1,14 @@
 /*
  * From a data set to batches: shuffle, transforms, batch, prefetch.
  *
- * Which samples stand in batch k of epoch e, and every bit of them, is a
- * function of config, data, seed, e and k alone: any number of workers, a
- * resumed run and a repeated run see the same. A data loader is planned when it
- * is opened (every mistake in the datapipe is found then, at its line), and
- * reads nothing but headers until the first batch is asked for.
+ * Batch k of epoch e is a function of config, data, seed, e and k, bit for bit:
+ * it does not depend on the number of workers or on whether the run was
+ * resumed. Opening a data loader plans it, which finds all errors of the
+ * datapipe; it reads only headers until the first batch is requested.
  *
- * Workers (threads of the data loader) fill a ring of batches ahead of the
- * reader. workers: auto means none when a sample costs next to nothing (tables
- * over data in memory): then the caller's threads fill the batch between steps,
- * split by rows over the pool (base/thread_pool.h).
+ * Workers are threads that fill a ring of batches in advance. workers: auto
+ * uses none if samples are cheap (tables over data in memory): then the thread
+ * pool (base/thread_pool.h) fills each batch between steps, split by samples.
  */
 #ifndef CR_DATA_DATA_LOADER_H
 #define CR_DATA_DATA_LOADER_H
@@ -19,59 +17,59 @@
 
 struct cr_data_loader;
 
-#define CR_SIZES_MAX 16 /* shapes that a column's batches may have */
+#define CR_SIZES_MAX 16 /* shapes that the batches of a column may have */
 
 struct cr_batch {
     int64_t n;              /* rows: batch_size, or less in the last one */
     int64_t epoch, index;   /* from 0 */
     int columns;
     void *data[CR_COLUMNS_MAX]; /* (n, ...) each, 64-byte aligned */
-    int size_index;             /* which of several shapes it has */
-    const struct cr_column *column; /* with the specs of that one */
-    const int64_t *samples; /* indices in the data set, n of them */
-    const int64_t *repeats; /* how often each was drawn before in the epoch;
-                               NULL: once each */
+    int size_index;             /* index of its shape, if there are several */
+    const struct cr_column *column; /* the columns in that shape */
+    const int64_t *samples;         /* n indices in the data set */
+    const int64_t *repeats; /* how often each has occurred before in the epoch;
+                               NULL: never */
 };
 
 struct cr_data_loader_opts {
     const char *split;      /* "train", "eval", "test" */
-    bool train;             /* shuffles unless told otherwise; `only: train` */
+    bool train;             /* shuffle by default; apply `only: train` */
     uint64_t seed;
     int64_t batch_size;     /* > 0 overrides datapipe.batch.batch_size */
     int64_t limit;          /* > 0: use the first samples only */
-    double limit_fraction;  /* > 0: or that part of them */
-    int64_t overfit_batches; /* > 0: the first N batches, again and again */
-    const struct cr_node *dataset; /* used instead of the section's node */
+    double limit_fraction;  /* > 0: or that fraction of them */
+    int64_t overfit_batches;       /* > 0: repeat the first N batches */
+    const struct cr_node *dataset; /* used in place of the section's node */
     const char *path;       /* data set from a folder (eval --data DIR) */
-    bool one_size;          /* every batch in the first of several shapes */
-    bool stored; /* no ops and no batches: cr_data_loader_texts alone */
-    bool headers;           /* only columns are asked for, so samples that
-                               cannot be read are not looked for */
+    bool one_size;          /* all batches in the first of several shapes */
+    bool stored;  /* no transforms and no batches: cr_data_loader_texts only */
+    bool headers; /* only the columns are needed: do not look for
+                     unreadable samples */
 };
 
-/* NULL after reporting. All memory is the data loader's own. */
+/* Opens and plans a data loader, which owns its memory. NULL after
+ * reporting. */
 struct cr_data_loader *
 cr_data_loader_open(struct cr_config *config,
                     const struct cr_data_loader_opts *want);
 void cr_data_loader_close(struct cr_data_loader *loader);
 
-/* Whether the config has data of that name: dataset.eval, or a part of train
- * that dataset.split makes. */
+/* Whether the config has that data: as dataset.eval, or as a part of the
+ * training data that dataset.split creates. */
 bool cr_data_loader_has(const struct cr_config *config, const char *split);
 
-/* Only plans the datapipe of column `name` for samples that come from
- * elsewhere (predict): applies it to one sample. */
+/* The columns of a batch; *n is their number. */
 const struct cr_column *
 cr_data_loader_columns(const struct cr_data_loader *loader, int *n);
-/* How many shapes its batches may have (MultiScale), and the columns of one;
- * those of the first are cr_data_loader_columns. */
+/* The number of shapes that batches may have (MultiScale), and the columns in
+ * one of them; those of the first are cr_data_loader_columns. */
 int cr_data_loader_n_sizes(const struct cr_data_loader *loader);
 const struct cr_column *
 cr_data_loader_columns_of_size(const struct cr_data_loader *loader, int scale);
 int64_t
 cr_data_loader_samples(const struct cr_data_loader *loader); /* per epoch */
-/* Warns at the node where the first n samples, which `what` leaves, are all
- * of one class, though the data have others (class_stats.c). */
+/* Warns at the node if the first n samples, to which `what` limits the data,
+ * are all of one class, but the data have others (class_stats.c). */
 void cr_data_loader_warn_class(const struct cr_data_loader *loader, int64_t n,
                                const struct cr_node *node, const char *what);
 int64_t
@@ -83,43 +81,43 @@ const char *
 cr_data_loader_describe(const struct cr_data_loader *loader,
                         struct cr_arena *arena); /* the plan, as text */
 
-/* What the first batch needs: data in memory, and what ops learn from the
- * training data, for which another data loader is opened if this one has
- * others. Done unasked when the first batch is read. */
+/* Prepares the first batch: loads data into memory, and fits transforms to the
+ * training data, for which it opens another data loader if needed. The first
+ * batch does it otherwise. False after reporting. */
 bool cr_data_loader_prepare(struct cr_data_loader *loader,
                             struct cr_diag *diag);
-/* What they learnt, by column and place, as a map of lists; NULL: nothing. */
+/* The fitted values, by column and index, as a map of lists; NULL: none. */
 const struct cr_node *cr_data_loader_fitted(const struct cr_data_loader *loader,
                                             struct cr_arena *arena);
 
-/* To a message about a sample of a batch: which data set it is of. */
+/* Adds the name of the data set to a message about a sample. */
 void cr_data_loader_note(const struct cr_data_loader *loader,
                          struct cr_diag *diag);
 
-/* The texts of a column, of the samples that an epoch has, in stored order.
- * False after reporting. */
+/* Calls `each` with the texts of a column, of the samples of an epoch in stored
+ * order. False after reporting. */
 bool cr_data_loader_texts(struct cr_data_loader *loader, struct cr_diag *diag,
                           const char *column,
                           bool (*each)(void *ctx, const char *text, size_t len),
                           void *ctx);
 
-/* Goes to batch `index` of `epoch`: the next cr_data_loader_next gives it.
- * Cheap. */
+/* Makes batch `index` of `epoch` the result of the next cr_data_loader_next.
+ * Constant time. */
 void cr_data_loader_seek(struct cr_data_loader *loader, int64_t epoch,
                          int64_t index);
-/* The next batch, NULL at the end of the epoch (the call after that begins
- * the next epoch) or after an error (errors are in diag then). The batch
- * stays valid until the next call. */
+/* The next batch, valid until the next call. NULL at the end of an epoch (the
+ * following call starts the next epoch), or after reporting. */
 const struct cr_batch *cr_data_loader_next(struct cr_data_loader *loader,
                                            struct cr_diag *diag);
 
-/* What 0 and 255 of the stored bytes became in element i of a column in that
- * shape, where its last ops are a function of the byte; false where that is
- * not so. */
+/* The results for the stored bytes 0 and 255 in element i of a column in that
+ * shape; false if the last transforms are not a function of the byte. */
 bool cr_data_loader_levels(const struct cr_data_loader *loader, int scale,
                            int column, int64_t i, double *black, double *white);
 
-/* A datapipe alone, for samples from files or memory (predict). */
+/* The transforms of one column, for samples that are not of a data set
+ * (predict). _plan sets *out; NULL after reporting. _apply computes one sample;
+ * false after reporting. */
 struct cr_column_pipeline;
 struct cr_column_pipeline *
 cr_column_pipeline_plan(struct cr_config *config, const char *column,

@@ -1,6 +1,6 @@
 /*
- * The data loader from inside: what opening it (data_loader.c) settles and
- * making batches (batch.c, fit.c) uses. Private to src/data.
+ * The data loader: filled in when it is opened (data_loader.c), used to make
+ * batches (batch.c) and to fit transforms (fit.c). Private to src/data.
  */
 #ifndef CR_DATA_DATA_LOADER_INTERNAL_H
 #define CR_DATA_DATA_LOADER_INTERNAL_H
@@ -45,26 +45,26 @@ struct cr_data_loader {
     int n_workers, prefetch;
 };
 
-/* What `split` leaves of the data set in the pool (split.c); the sections must
- * not contradict each other. False after reporting. */
+/* Limits the pool to the samples of a part of dataset.split (split.c), and
+ * checks that the sections are consistent. False after reporting. */
 bool cr_dataset_split_make(struct cr_data_loader *loader,
                            const struct cr_data_section *data);
 /* Whether `split` of the section dataset gives that part of train. */
 bool cr_dataset_split_gives(const struct cr_node *dataset, const char *part);
 /* The column of labels that are mixed together with the samples; -1. */
 int cr_data_loader_labels(const struct cr_data_loader *loader);
-/* Tells the config the names of the classes (class_stats.c). */
+/* Stores the names of the classes in the config (class_stats.c). */
 void cr_data_loader_name_classes(struct cr_config *config,
                                  const struct cr_dataset *set);
-/* A column of single numbers as stored, of all samples, as `type`. False
- * after reporting; `key` says who asks. */
+/* Reads a column with one number per sample, as stored, for all samples, as
+ * `type`. False after reporting; `key` is the config key for the message. */
 bool cr_data_loader_values(struct cr_data_loader *loader, const char *key,
                            const char *column, enum cr_type type, void *to);
 /* The sampler of the section, after the order was made (weighted.c). */
 struct cr_datapipe_section;
 bool cr_data_loader_weigh(struct cr_data_loader *loader,
                           const struct cr_datapipe_section *section);
-/* Brings the data into memory that are to be there; once. */
+/* Loads data that stay in memory, the first time. False after reporting. */
 bool cr_data_loader_load(struct cr_data_loader *loader, struct cr_diag *diag);
 
 #endif

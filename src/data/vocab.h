@@ -1,22 +1,21 @@
 /*
- * What the numbers of a column stand for, and how the data tell the config
- * their sizes.
+ * Vocabularies: the tokens that the indices in a column stand for.
  *
- * $vocab.COLUMN.size and $data.classes. While a config is resolved, a text
- * that names one of them asks cr_config_size (conf/config.h), which vocab.c
- * answers: the sections `dataset` and `vocab` are expanded by then, and
- *   $data.classes       is cr_dataset.classes of the first data set there is,
- *                       train, eval or test: it is opened and closed again,
+ * $vocab.COLUMN.size and $data.classes: while a config is resolved, a string
+ * that contains one of them calls cr_config_size (conf/config.h), which vocab.c
+ * implements. The sections `dataset` and `vocab` are expanded before that.
+ *   $data.classes       is cr_dataset.classes of the first of train, eval and
+ *                       test that exists, which is opened and closed for it,
  *   $vocab.COLUMN.size  is cr_vocab_of(config, COLUMN)->n.
- * The numbers go into the resolved config, so a checkpoint's config asks no
- * more and its network is built without the data.
+ * The resolved config contains the numbers, so that the network of a checkpoint
+ * is built without the data.
  *
- * A config keeps its vocabularies: all its data sets, and the ops over their
- * columns, use the same. A vocabulary comes from, in this order,
- *   1. the checkpoint that the config comes from (ckpt/vocab.h),
- *   2. the section `vocab`, which says how words are counted,
- *   3. the column's own data set, by cr_dataset_type.vocab: from all of the
- *      data, whatever part of them is trained on.
+ * All data sets and transforms of a config share its vocabularies. They come
+ * from the first of these that has the column:
+ *   1. the checkpoint that contained the config (ckpt/vocab.h),
+ *   2. the section `vocab`, which counts tokens,
+ *   3. the data set, by cr_dataset_type.vocab: from all of the data, not only
+ *      from the samples that are trained on.
  */
 #ifndef CR_DATA_VOCAB_H
 #define CR_DATA_VOCAB_H
@@ -26,32 +25,33 @@
 struct cr_vocab {
     const char *column;
     int64_t n;
-    /* What number i stands for, NUL-terminated UTF-8, all different; NULL:
-     * the byte i, and n is 256. */
+    /* The token of each index, NUL-terminated UTF-8, all distinct. NULL: index
+     * i is the byte i, and n is 256. */
     const char *const *token;
-    const char *joint;      /* stands between tokens of a text: "" or " " */
+    const char *joint; /* separates the tokens of a text: "" or " " */
     const struct cr_vocab *next;
-    int64_t *slots;         /* numbers by hash, -1: none */
+    int64_t *slots;         /* hash table of indices; -1: free */
     uint64_t n_slots;       /* slots, a power of two */
 };
 
-/* A new one; the texts are not copied. NULL if two are equal. */
+/* Creates a vocabulary; the tokens are not copied. NULL if two are equal. */
 struct cr_vocab *cr_vocab_make(struct cr_arena *arena, const char *column,
                                int64_t n, const char *const *token,
                                const char *joint);
-/* The number of a token; -1: it has none. */
+/* The index of a token; -1: not in the vocabulary. */
 int64_t cr_vocab_find(const struct cr_vocab *vocab, const char *token,
                       size_t len);
 
-/* The config keeps it instead of any other of that column. */
+/* Stores a vocabulary in the config, in place of the column's former one. */
 void cr_vocab_keep(struct cr_config *config, struct cr_vocab *vocab);
-/* The one that is kept; NULL: none yet. */
+/* The stored vocabulary of a column; NULL: none yet. */
 const struct cr_vocab *cr_vocab_kept(const struct cr_config *config,
                                      const char *column);
-/* As the section `vocab` says, which has the column. NULL after reporting. */
+/* Builds the vocabulary of a column of the section `vocab`. NULL after
+ * reporting. */
 struct cr_vocab *cr_vocab_build(struct cr_config *config, const char *column);
-/* That one, else it is made now, and kept. NULL after reporting, at `pos`
- * where no data tell of that column. */
+/* The stored vocabulary of a column, or a new one, which is stored. NULL after
+ * reporting, at `pos` if none can be made. */
 const struct cr_vocab *cr_vocab_of(struct cr_config *config,
                                    const char *column, struct cr_pos pos);
 
