@@ -365,7 +365,7 @@ END
     # no number: line, column, and what to do
     label late.csv cat
     run -3 --separate-stderr "$CELLRUN" data show late.yaml
-    [[ $stderr == "late.csv:10003:3: error: column 'label': found 'cat', expected a number [E0203]"*"type: string in columns says so"* ]]
+    [[ $stderr == "late.csv:10003:3: error: column 'label': found 'cat', expected a number [E0203]"*"set type: string under columns"* ]]
     label late.csv ''
     run -3 --separate-stderr "$CELLRUN" data show late.yaml
     [[ $stderr == "late.csv:10003:3: error: column 'label': found nothing, expected a number"* ]]

@@ -37,7 +37,7 @@ scaled() {
     [ -z "$stderr" ]
     scaled 1e5
     train optimizer.learning_rate=1e-12
-    [[ $stderr == *"c.yaml:3:10: warning: column 'x': feature 7 has a standard deviation of "*", feature "*"a network hardly sees the smaller one [E0206]"* ]]
+    [[ $stderr == *"c.yaml:3:10: warning: column 'x': the standard deviation of feature 7 is "*", of feature "*"the network will hardly use the smaller one [E0206]"* ]]
     [[ $stderr == *"datapipe: {x: [Standardize]}"* ]]
     run -0 --separate-stderr "$CELLRUN" check c.yaml --data
     [[ $stderr == *"[E0206]"* ]]

@@ -280,7 +280,7 @@ EOF
     said 3 '{dates: [n]}' '[]' \
         "field 'n': the values are not dates of one form"
     said 2 '{numbers: [n], fields: w}' '[]' \
-        "so fields, type and classes have no place beside them"
+        "fields, type and classes are not allowed next to"
     said 2 '{numbers: [n], categories: [n]}' '[OneHot]' \
         "column 'x': duplicate field 'n'"
     said 2 "{fields: n, type: int32, default: half}" '[]' \
