@@ -1,5 +1,5 @@
 /*
- * Judging a network: a data loader, plans for its batches, metrics over them.
+ * Evaluation of a network: a data loader, plans for its batches, and metrics.
  * (The section `eval`, about evaluations while training: section.h.)
  */
 #ifndef CR_TRAIN_EVAL_H
@@ -13,12 +13,13 @@
 struct cr_eval_opts {
     struct cr_data_loader *loader;
     const struct cr_metrics *metrics;
-    const struct cr_column *columns; /* those the network was built for */
+    const struct cr_column
+        *columns; /* columns that the network was built for */
     int n_columns;
     int64_t max_batches;        /* <= 0, CR_INT_NONE: all */
     bool eager;
-    /* Optional: what a checkpoint's last evaluation gave. If it chose a
-     * threshold, metrics cut two classes there, as predict does. */
+    /* Optional: the scores of a checkpoint's last evaluation. If they contain
+     * a chosen threshold, metrics use it for two classes, as predict does. */
     const struct cr_scores *chosen;
 };
 
@@ -34,20 +35,21 @@ struct cr_eval *cr_eval_open(struct cr_config *config, struct cr_net *net,
                              const struct cr_eval_opts *want);
 void cr_eval_close(struct cr_eval *eval);
 
-/* One evaluation. Between batches `stop` is asked (NULL: nobody is); when it
- * says so, *stopped is set and the scores are not. False after reporting. */
+/* Runs an evaluation. `stop` (or NULL) is called between batches; if it
+ * returns true, *stopped is set and the scores are not changed. False after
+ * reporting. */
 bool cr_eval_run(struct cr_eval *eval, struct cr_diag *diag,
                  bool (*stop)(void *ctx), void *ctx, bool *stopped);
-/* The chosen threshold that metrics cut at; NaN: none. */
+/* The chosen threshold that metrics use; NaN: none. */
 double cr_eval_threshold(const struct cr_eval *eval);
 /* The scores of the last evaluation; before the first all are NaN. */
 const struct cr_scores *cr_eval_scores(const struct cr_eval *eval);
 
-/* The column that holds the truth: what the loss names first among its
- * targets, else `label`; -1 if the data have none. */
+/* The column of labels: the first target that the loss names, else `label`; -1
+ * if the data set has no such column. */
 int cr_label_column(const struct cr_config *config,
                     const struct cr_column *columns, int n);
-/* Whether it holds integers, that is, classes. */
+/* Whether the labels are integers, that is, classes. */
 bool cr_label_classifies(const struct cr_config *config,
                          const struct cr_column *columns, int n);
 

@@ -1,6 +1,6 @@
 /*
- * Flags of train and resume that are keys of the config too: each becomes an
- * assignment behind those of the command line.
+ * Flags of train and resume that are config keys too: each becomes an
+ * assignment after those of the command line.
  */
 #ifndef CR_TRAIN_FLAGS_H
 #define CR_TRAIN_FLAGS_H

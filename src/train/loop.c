@@ -1,10 +1,9 @@
 /*
  * The training loop.
  *
- * Between two steps stands what belongs to the place the run has reached:
- * evaluation, checkpoint, the end. It follows from the step and the state
- * (has this place been judged? saved?), so a run that is resumed does what is
- * still due there and no more. Within a step there is nothing but the step.
+ * Evaluations, checkpoints and the end of the run are handled between two
+ * steps. They are functions of the step and the state (already evaluated?
+ * saved?), so a resumed run does exactly what is still due.
  */
 #include <assert.h>
 #include <inttypes.h>
@@ -13,7 +12,7 @@
 #include "train/signals.h"
 #include "train/train.h"
 
-#define LOOP_FLUSH 1.0 /* seconds after which records are handed over */
+#define LOOP_FLUSH 1.0 /* seconds between flushes of records */
 
 struct loop {
     struct cr_train *t;
@@ -26,7 +25,7 @@ struct loop {
     double grad_norm;
 };
 
-/* What the run is at, for --profile. */
+/* Sets the phase of the run, for --profile. */
 static void loop_at(const struct loop *l, enum cr_phase phase)
 {
     if (l->t->profile)
@@ -129,7 +128,7 @@ static void loop_say_scores(struct cr_train *t)
 
 /* ---- Signals */
 
-/* Reads log.every again from where the config came from. */
+/* Rereads log.every from the source of the config. */
 static void loop_reread(struct loop *l)
 {
     struct cr_train *t = l->t;
@@ -300,7 +299,7 @@ static bool loop_eval_due(const struct loop *l)
     return s->step >= t->total || loop_eval_planned(l);
 }
 
-/* What is made of the scores. */
+/* Applies the scores: best checkpoint, early stopping, plateau. */
 static void loop_scored(struct loop *l, int64_t epoch, bool planned)
 {
     struct cr_train *t = l->t;
@@ -391,7 +390,7 @@ static bool loop_save(struct loop *l, enum cr_outcome *end)
     return ok;
 }
 
-/* Nothing is written any more in a folder that belongs to another process. */
+/* Ends the run, without writing, if another process has taken the lock. */
 static enum cr_outcome loop_lost(struct cr_train *t)
 {
     t->dir.metrics.len = 0;
@@ -400,7 +399,7 @@ static enum cr_outcome loop_lost(struct cr_train *t)
     return CR_OUTCOME_FAILED;
 }
 
-/* All that is due at this place of the run. */
+/* Does everything that is due after this step. */
 static enum cr_outcome loop_place(struct loop *l)
 {
     struct cr_train *t = l->t;
@@ -452,7 +451,7 @@ static void loop_why(struct cr_train *t)
         cr_hint(t->diag, "%s", t->fix);
 }
 
-/* The scaler skips the update and lowers the scale. */
+/* The loss scaler skips the update and lowers the scale. */
 static enum cr_outcome loop_rescale(struct loop *l, struct cr_exec *exec,
                                     enum cr_gradient bad)
 {
@@ -620,8 +619,8 @@ static enum cr_outcome loop_batches(struct loop *l, struct seen *seen)
     return loop_update(l, exec, scale * (double)t->grad_accum);
 }
 
-/* A step that is not done leaves no trace: neither in parameters nor in moving
- * statistics, which forward passes have updated by then. */
+/* Undoes a step that is not completed: restores the moving statistics, which
+ * its forward passes have updated already. */
 static enum cr_outcome loop_step(struct loop *l, struct seen *seen)
 {
     enum cr_outcome end;

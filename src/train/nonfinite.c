@@ -29,7 +29,7 @@ static int64_t nan_most(const struct cr_train *t, int64_t unless)
                : unless;
 }
 
-/* ---- Leaving an update out */
+/* ---- Skipping an update */
 
 const char *cr_train_why(struct cr_train *t, struct cr_arena *arena,
                          struct cr_exec *exec, enum cr_gradient bad)
@@ -39,8 +39,8 @@ const char *cr_train_why(struct cr_train *t, struct cr_arena *arena,
                            bad == CR_GRADIENT_BAD_LOSS ? 0 : t->overflow_scale);
 }
 
-/* What the user may do about it. Where a scale overflowed,
- * cr_train_loss_scale_note has more to say. */
+/* A suggested fix. cr_train_loss_scale_note adds more if the loss scale
+ * overflowed. */
 const char *cr_train_fix(struct cr_train *t, struct cr_exec *exec)
 {
     const char *column = exec ? cr_exec_bad_column(exec) : NULL;
@@ -68,7 +68,8 @@ const char *cr_train_fix(struct cr_train *t, struct cr_exec *exec)
                    t->lr, t->lr / 10, clip);
 }
 
-/* Of some in a row the first is told; metrics.jsonl has them all. */
+/* Reports only the first of consecutive skipped updates; metrics.jsonl records
+ * all. */
 bool cr_train_nan_skip(struct cr_train *t, struct cr_exec *exec,
                        enum cr_gradient bad)
 {
@@ -99,7 +100,7 @@ bool cr_train_nan_skip(struct cr_train *t, struct cr_exec *exec,
     return false;
 }
 
-/* ---- Going back */
+/* ---- Falling back */
 
 /* Into memory that is not the run's own: it may be damaged. */
 static bool nan_restore(struct cr_train *t)

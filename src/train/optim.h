@@ -131,9 +131,9 @@ bool cr_optim_rule(struct cr_config *config, struct cr_net *net,
                    bool keep_unused_slots, struct cr_optim_use *to);
 
 /* The scalars of MindSpore's checkpoints after `updates` updates, with which
- * MindSpore continues the run: global_step, learning_rate (times `factor`) if it
- * is a number, and the optimizer's `numbers`. `node` is the node of the section
- * `optimizer`. Memory is owned by the arena. NULL after reporting. */
+ * MindSpore continues the run: global_step, learning_rate (times `factor`) if
+ * it is a number, and the optimizer's `numbers`. `node` is the node of the
+ * section `optimizer`. Memory is owned by the arena. NULL after reporting. */
 const struct cr_tensor *cr_optim_numbers(struct cr_arena *arena,
                                          struct cr_diag *diag,
                                          const struct cr_node *node,

@@ -1,6 +1,6 @@
 /*
- * The plans that users run: which ones there are, and those of a data loader's
- * batches. train, eval, predict and sample take them from here, and so do
+ * The plans of all commands: their options, and the plans for the batches of a
+ * data loader. train, eval, predict and sample take them from here, and so do
  * trace --as-run and the tests that compare them with plans that keep all.
  */
 #ifndef CR_TRAIN_PLANS_H
@@ -11,7 +11,7 @@
 #include "train/optim.h"
 #include "train/section.h"
 
-/* Whether something looks at gradients, or changes them, between backward and
+/* Whether gradients are observed or changed between the backward pass and the
  * update. */
 bool cr_plans_need_gradients(const struct cr_train_section *train,
                              const struct cr_log_section *log,
@@ -21,15 +21,16 @@ bool cr_plans_need_gradients(const struct cr_train_section *train,
 bool cr_plans_eager(const struct cr_config *config);
 /* A step of training. `apart`: gradients stay apart from their updates. */
 struct cr_exec_opts cr_plans_train(bool separate_update, bool eager);
-/* The same as the config says it, whose section train is read along. False
- * after reporting. */
+/* The same with the settings of the config, whose section train is read into
+ * *train. False after reporting. */
 bool cr_plans_train_of(struct cr_config *config,
                        const struct cr_optim_use *optim,
                        struct cr_train_section *train, struct cr_exec_opts *to);
-/* A batch of an evaluation. `metrics`: blocks are among them. */
+/* Options for a batch of an evaluation. `metrics`: some metrics are blocks. */
 struct cr_exec_opts cr_plans_eval(const struct cr_config *config, bool metrics,
                                   bool eager);
-/* A batch of a prediction. `fixed`: parameters will not change any more. */
+/* Options for a batch of a prediction. `fixed`: parameters will not change any
+ * more. */
 struct cr_exec_opts cr_plans_predict(int64_t batch, bool fixed);
 
 /* The plans of a data loader's batches: of the usual size, and the last one's,

@@ -1,7 +1,6 @@
 /*
- * Everything a run needs, made and checked before its first step. All of it
- * is tried even when something is wrong already, so that one look at the
- * messages shows all there is to mend.
+ * Makes and checks everything a run needs before its first step. It continues
+ * after errors, so that one run reports all of them.
  */
 #include "train/print.h"
 #include "train/train.h"
@@ -12,7 +11,7 @@
 
 #include "base/checked_math.h"
 
-/* ---- How often */
+/* ---- Intervals */
 
 struct cr_interval cr_train_interval(const struct cr_train *t,
                                      const struct cr_quantity *amount)
@@ -87,7 +86,7 @@ static bool prepare_amount(struct cr_train *t, const char *section,
 
 /* ---- Sections */
 
-/* Going back needs something to go back to. */
+/* A fallback needs checkpoints that can be resumed. */
 static bool prepare_nan(struct cr_train *t)
 {
     const struct cr_node *node =
@@ -103,7 +102,7 @@ static bool prepare_nan(struct cr_train *t)
                          : "'checkpoint.weights_only' saves only weights");
 }
 
-/* Means that nothing keeps cannot be evaluated with. */
+/* eval.use_ema has no effect without train.ema. */
 static void prepare_means(struct cr_train *t)
 {
     const struct cr_node *node = cr_node_find(t->config->root, "eval.use_ema");
@@ -151,7 +150,7 @@ static bool prepare_sections(struct cr_train *t)
     return cr_threads_start(c, t->cli->threads) && ok;
 }
 
-/* A name that serves as one part of a path. */
+/* The run's name must be a single component of a path. */
 static bool prepare_name(struct cr_train *t)
 {
     const struct cr_node *node =
@@ -276,7 +275,7 @@ static bool prepare_plans(struct cr_train *t, const struct cr_column *columns)
     return t->eval != NULL;
 }
 
-/* ---- What thaws */
+/* ---- Unfreezing */
 
 int64_t cr_train_thaw_at(const struct cr_train *t,
                          const struct cr_unfreeze_rule *thaw)
@@ -336,7 +335,7 @@ static bool prepare_thaws(struct cr_train *t)
     return ok;
 }
 
-/* ---- Metrics that decide something */
+/* ---- Metrics that select or stop */
 
 /* Whether larger values are better, for the decision `what` at `node`. */
 static bool prepare_maximize(struct cr_train *t, const struct cr_node *node,
@@ -417,7 +416,7 @@ static bool prepare_plateau(struct cr_train *t)
     return use != NULL;
 }
 
-/* Both have to be said: it is told when only one is, or none. */
+/* Early stopping needs both keys; warns if one or both are missing. */
 static void prepare_early(struct cr_train *t)
 {
     const struct cr_node *early =

@@ -1,5 +1,5 @@
 /*
- * Where print(...) and plug-ins say what they say: run.print.
+ * The destination of print(...) and of plug-ins' output: run.print.
  */
 #ifndef CR_TRAIN_PRINT_H
 #define CR_TRAIN_PRINT_H

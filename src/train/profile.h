@@ -1,6 +1,6 @@
 /*
- * What steps cost, cell by cell, and what else a run spends its time on:
- * the command bench, and the flag --profile.
+ * Time profiles: the cost of steps per cell, and the time of the phases of a
+ * run, for the command bench and the flag --profile.
  */
 #ifndef CR_TRAIN_PROFILE_H
 #define CR_TRAIN_PROFILE_H
@@ -9,7 +9,7 @@
 #include "net/net.h"
 #include "train/eval.h"
 
-/* What the steps of one cell have cost in all. */
+/* Total cost of the steps of one cell. */
 struct cr_profile_row {
     const char *cell;       /* lives as long as the network */
     double seconds[2];      /* forward, backward with the update */
@@ -22,23 +22,24 @@ struct cr_profile_rows {
     int n, cap;
 };
 
-/* Adds what the steps of a plan have cost since its clock was started, which
- * is when cr_exec_costs was called first. */
+/* Adds the cost of a plan's steps since its clock was started by the first
+ * call of cr_exec_costs. */
 void cr_profile_rows_add(struct cr_profile_rows *parts, struct cr_exec *exec);
-/* Seconds of all of them. */
+/* The sum of the seconds of all rows. */
 double cr_profile_rows_seconds(const struct cr_profile_rows *parts);
-/* The table, per step, of so many steps; `peak` of the processor in FLOP per
- * second, 0: not known. */
+/* Prints the table of costs per step, the totals divided by `steps`; `peak` is
+ * the processor's in FLOP per second, 0 if not known. */
 void cr_profile_rows_print(const struct cr_profile_rows *parts, double steps,
                            double peak);
 /* The same as a JSON list. */
 void cr_profile_rows_json(const struct cr_profile_rows *parts, double steps,
                           struct cr_buf *to);
-/* The processor's peak on so many threads, measured for so long. */
+/* Measures the processor's peak in FLOP per second with `threads` threads for
+ * `seconds`. */
 double cr_profile_rows_peak(struct cr_arena *arena, int threads,
                             double seconds);
 
-/* What a run may be at. */
+/* The phases of a run. */
 enum cr_phase {
     CR_PHASE_DATA,          /* waits for a batch, or makes it */
     CR_PHASE_STEP,          /* forward, backward, and updates within */
@@ -60,12 +61,14 @@ struct cr_profile {
     int64_t steps;          /* of training, whose cells were timed */
 };
 
-/* From now on the run is at this. */
+/* Starts a phase and ends the previous one. */
 void cr_profile_at(struct cr_profile *profile, enum cr_phase phase);
-/* The clocks of these plans: begin, and, before they are freed, add. */
+/* Start the clocks of the plans; add their costs, before the plans are
+ * freed. */
 void cr_profile_start(const struct cr_plans *plans);
 void cr_profile_add(struct cr_profile *profile, const struct cr_plans *plans);
-/* What came out: two tables on stdout, or the object of `"profile":`. */
+/* Print the profile as two tables to standard output, or as the JSON object of
+ * `"profile":`. */
 void cr_profile_print(const struct cr_profile *profile);
 void cr_profile_json(const struct cr_profile *profile, struct cr_buf *to);
 

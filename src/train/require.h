@@ -1,6 +1,6 @@
 /*
- * What a run must reach: `eval.accuracy>=0.97`, several joined by `and` or a
- * comma. A side is a metric's name or a number.
+ * The conditions of --require: `eval.accuracy>=0.97`, several joined by `and`
+ * or a comma. A side is a metric's name or a number.
  */
 #ifndef CR_TRAIN_REQUIRE_H
 #define CR_TRAIN_REQUIRE_H
@@ -12,9 +12,10 @@ struct cr_require;
 /* NULL after reporting wrong text (exit 2); `text` NULL: nothing required. */
 struct cr_require *cr_require_read(struct cr_diag *diag, const char *text);
 
-/* Whether all of it holds. `value` looks a name up and says false if there
- * is no such; that is reported as wrong usage. With `only_names` nothing is
- * compared. Reports E0402 with the value found for what does not hold. */
+/* Whether all conditions hold. `value` looks up a name and returns false if it
+ * is not found, which is reported as wrong usage. With `only_names` nothing is
+ * compared. Reports E0402 with the value found for each condition that does
+ * not hold. */
 bool cr_require_check(struct cr_diag *diag, const struct cr_require *require,
                       bool only_names,
                       bool (*value)(void *ctx, const char *name, double *to),

@@ -31,14 +31,14 @@ struct cr_run_lock {
     bool lost;              /* atomic: another process has taken it */
 };
 
-/* Takes the lock of a folder. False after reporting: exit 2 when somebody
- * holds it, 1 when the folder cannot be written. */
+/* Takes the lock of a folder. False after reporting: exit 2 if another process
+ * holds it, 1 if the folder cannot be written. */
 bool cr_run_lock_take(struct cr_arena *arena, struct cr_diag *diag,
                       struct cr_run_lock *lock, const char *folder);
 /* Whether another process has taken the lock, as it may from a machine whose
  * process did not run for minutes. */
 bool cr_run_lock_lost(const struct cr_run_lock *lock);
-/* Gives the lock back, if it is held. */
+/* Releases the lock, if it is held. */
 void cr_run_lock_release(struct cr_run_lock *lock);
 
 #endif

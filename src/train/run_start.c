@@ -1,5 +1,5 @@
 /*
- * Taking hold of a run directory, and going on from a checkpoint in it.
+ * Opening a run directory, and resuming from a checkpoint.
  */
 #include "train/config_diff.h"
 #include "train/freeze_report.h"
@@ -35,9 +35,10 @@ const char *cr_train_folder(struct cr_train *t)
     return cr_strf(t->arena, "%s/%s/%.8s", runs, t->name, t->id);
 }
 
-/* ---- Checkpoints to go on from */
+/* ---- Checkpoints to resume from */
 
-/* Opens and verifies a file without a word in `diag`; NULL and the reason. */
+/* Opens and verifies a file without reporting; NULL, with the reason in
+ * *why. */
 static struct cr_tensor_file *start_sound(struct cr_arena *arena,
                                           const char *path,
                                           const struct cr_message **why)
@@ -77,8 +78,8 @@ struct cr_tensor_file *cr_train_newest(struct cr_arena *arena,
     return NULL;
 }
 
-/* Where in the data a run with other batches goes on: at the batch that the
- * next unseen sample falls into. */
+/* Recomputes the step of a run resumed with another batch size: it continues
+ * with the batch that contains the next unseen sample. */
 static void start_rebatch(struct cr_train *t)
 {
     struct cr_state *s = &t->state;
@@ -112,7 +113,8 @@ static void start_rebatch(struct cr_train *t)
     s->nan.skipped = (int64_t)(part * (double)s->nan.skipped);
 }
 
-/* Rows of embeddings belong to what they were learned for. */
+/* The vocabulary must be the same, since rows of embeddings belong to its
+ * tokens. */
 static bool start_same_words(struct cr_train *t,
                              const struct cr_tensor_file *file)
 {
@@ -145,7 +147,7 @@ static void start_good(struct cr_train *t)
     t->good = t->saved;
 }
 
-/* What belongs to this process, whatever the checkpoint says. */
+/* Members of the state that come from this process, not from the checkpoint. */
 static void start_state(struct cr_train *t)
 {
     char *dir = realpath(t->config->dir, NULL);
@@ -209,9 +211,9 @@ bool cr_train_restore(struct cr_train *t, struct cr_tensor_file *file)
     return true;
 }
 
-/* ---- What the directory holds */
+/* ---- Contents of the directory */
 
-/* The key that makes it another one; NULL if it is not found. */
+/* The first key that differs; NULL if it is not found. */
 static const char *start_differs(struct cr_train *t)
 {
     struct cr_diag quiet = { .arena = t->arena };
@@ -241,7 +243,7 @@ static bool start_same_run(struct cr_train *t, const struct cr_node *record)
     return false;
 }
 
-/* Whether the run that the record tells of has come to its end. */
+/* Whether the recorded run is complete. */
 static bool start_over(const struct cr_train *t, const struct cr_node *record)
 {
     const char *status = cr_json_str(record, "status", "");
@@ -251,8 +253,8 @@ static bool start_over(const struct cr_train *t, const struct cr_node *record)
             cr_json_int(record, "steps", 0) >= t->total);
 }
 
-/* Checkpoints of a future that will not be: those past the one we go on
- * from. best.safetensors may have been one of them. */
+/* Removes the checkpoints after the one resumed from. best.safetensors may
+ * have been one of them. */
 bool cr_train_drop_newer_ckpts(struct cr_train *t)
 {
     const char *best = cr_path_join(t->arena, t->dir.ckpt, "best.safetensors");
@@ -446,7 +448,7 @@ bool cr_train_reopen(struct cr_train *t)
     return ok;
 }
 
-/* A line for the shell that does the same again. */
+/* The command line, quoted for the shell. */
 static const char *start_line(struct cr_train *t)
 {
     struct cr_buf b = { .arena = t->arena };
@@ -511,8 +513,8 @@ static const char *start_when(const void *of,
                : cr_strf(t->arena, "step %" PRId64, at);
 }
 
-/* What a checkpoint that the user does not trust has asked for stays a
- * stranger's. */
+/* Settings from a checkpoint that the user does not trust are not recorded as
+ * the user's own. */
 static bool start_provenance(struct cr_train *t)
 {
     return cr_config_foreign(t->config) ||

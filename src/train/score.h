@@ -20,11 +20,12 @@ struct cr_score {
 struct cr_scores {
     int n;
     struct cr_score *v;
-    int64_t samples;        /* judged */
+    int64_t samples;        /* samples evaluated */
     int64_t classes;        /* rows of tables of classes */
 };
 
-/* By name; the prefix `eval.` may be there. NULL: no such score. */
+/* Finds a score by name, with or without the prefix `eval.`; NULL: not
+ * found. */
 const struct cr_score *cr_score_find(const struct cr_scores *scores,
                                      const char *name);
 /* The name without the prefix `eval.`. */
@@ -33,7 +34,7 @@ const char *cr_score_bare(const char *name);
 /* `"accuracy":0.9193,"loss":0.281` (tables as lists of rows if `tables`). */
 void cr_buf_scores(struct cr_buf *buf, const struct cr_scores *scores,
                    bool tables);
-/* Lines `accuracy: 0.9193`, each behind the prefix. */
+/* Lines `accuracy: 0.9193`, each after the prefix. */
 void cr_buf_score_lines(struct cr_buf *buf, const struct cr_scores *scores,
                         const char *prefix);
 /* A field of CSV (RFC 4180), quoted where it must be. */

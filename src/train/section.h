@@ -1,6 +1,6 @@
 /*
- * The sections of a config that the training loop reads, as structs. Their
- * option rows stand in section.c; what a key means stands in its row.
+ * The sections of a config that the training loop reads, as structs. The
+ * option rows in section.c define and describe the keys.
  */
 #ifndef CR_TRAIN_SECTION_H
 #define CR_TRAIN_SECTION_H
@@ -31,14 +31,14 @@ struct cr_train_section {
     struct cr_quantity limit;
     int64_t grad_accumulation;
     struct {
-        double norm, value;         /* NaN: gradients stay as they are */
+        double norm, value; /* NaN: no clipping */
         double tensor_norm;
     } clip;
     struct {
         double eta, gamma;          /* eta 0: no noise */
     } grad_noise;
     struct {
-        double decay;               /* 0: no moving means */
+        double decay; /* 0: no EMA */
     } ema;
 };
 
@@ -87,16 +87,16 @@ struct cr_predict_section {
     struct cr_strs labels;
 };
 
-/* The run's seed; 1 unless given. False after reporting. */
+/* The run's seed. Default: 1. False after reporting. */
 bool cr_seed_read(struct cr_config *config, uint64_t *seed);
 
-/* Starts the pool of threads as wide as the flag, `run.threads`,
- * CELLRUN_THREADS, SLURM_CPUS_PER_TASK or the processors given to us say, in
- * this order. `flag` 0: not given. False after reporting. */
+/* Starts the thread pool. The number of threads comes from the flag (0: not
+ * set), `run.threads`, CELLRUN_THREADS, SLURM_CPUS_PER_TASK or the processors
+ * available to the process, in this order. False after reporting. */
 bool cr_threads_start(struct cr_config *config, int flag);
 
-/* The section `train`; false after reporting, also when neither epochs nor
- * steps are given, or both in one file. */
+/* Reads the section `train`; false after reporting, also if neither epochs nor
+ * steps are set, or both in one file. */
 bool cr_train_read(struct cr_config *config, struct cr_train_section *to);
 
 /* Seconds that `train.time_limit` leaves (auto: until SLURM_JOB_END_TIME,

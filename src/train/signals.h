@@ -6,16 +6,18 @@
  * 143: there is nothing to save yet. Once training has begun, handlers only
  * set a flag, except that a second INT or TERM ends the process at once.
  *
- * INT, TERM: finish the step, save, end with 130 or 143. HUP: save and go on.
- * USR1: as `run.on_usr1` says. USR2: print a status line, read `log.every`
- * again.
+ * INT, TERM: finish the step, save, end with 130 or 143. HUP: save and
+ * continue. USR1: as `run.on_usr1` says. USR2: print a status line, read
+ * `log.every` again.
  */
 #ifndef CR_TRAIN_SIGNALS_H
 #define CR_TRAIN_SIGNALS_H
 
 #include <stdbool.h>
 
-enum { CR_STATUS_AGAIN = 75 }; /* stopped in good order; the run can go on */
+enum {
+    CR_STATUS_AGAIN = 75
+}; /* stopped and saved; the run can be resumed */
 
 /* Installs the handlers. */
 void cr_signals_start(void);
@@ -34,7 +36,7 @@ bool cr_signals_end(void);
 bool cr_signals_hup(void);
 bool cr_signals_usr1(void);
 bool cr_signals_usr2(void);
-/* Whether any signal waits to be looked at. */
+/* Whether any signal is pending. */
 bool cr_signals_any(void);
 
 #endif
