@@ -75,7 +75,7 @@ END
     [[ $stderr == *"did you mean 'float32'?"* ]]
 }
 
-@test "to_float and amp.level exclude each other; both places are named" {
+@test "to_float and amp.level cannot be combined; both places are named" {
     cat >x.yaml <<'END'
 amp:
   level: O2
