@@ -95,7 +95,8 @@ static void parsing(void)
            "x r.csv:2:4: error: text after a closing quote; write a quote "
            "within a field twice [E0203]");
     expect("x\n\n\"a\nb,\"\"\n",
-           "x r.csv:3:1: error: unclosed quote: the file ends within it [E0203]");
+           "x r.csv:3:1: error: unclosed quote: the file ends "
+           "within it [E0203]");
     expect("x,\"a\r",
            "r.csv:1:3: error: unclosed quote: the file ends within it [E0203]");
     expect("\xc3\xa4\xc3\xb6,\"\xc3\xbc\n\",b\"\n",
@@ -103,7 +104,8 @@ static void parsing(void)
     same(rows("a;b,c\n", 6, ';'), "a|b,c", "another delimiter");
     same(rows("a\tb\n", 4, '\t'), "a|b", "a tab");
     same(rows("a\nb\0c\n", 6, ','),
-         "a r.csv:2:2: error: found a NUL byte, expected text [E0203]", "a NUL");
+         "a r.csv:2:2: error: found a NUL byte, expected text [E0203]",
+         "a NUL");
     same(rows("\"a\n\0", 4, ','),
          "r.csv:2:1: error: found a NUL byte, expected text [E0203]",
          "a NUL in quotes");
