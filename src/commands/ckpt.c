@@ -43,9 +43,10 @@ static const struct cr_opt ckpt_opts[] = {
                     "becomes float32) or MindSpore's .ckpt.",
                     .flag = 'o', .text = "FILE"),
     CR_REAL_DEFAULT(struct ckpt, rtol, 0, 0, DBL_MAX,
-                    "diff: a deviation up to this part of B's value is none."),
+                    "diff: relative tolerance, a fraction of the value in the "
+                    "second file."),
     CR_REAL_DEFAULT(struct ckpt, atol, 0, 0, DBL_MAX,
-                    "diff: a deviation up to this is none."),
+                    "diff: absolute tolerance."),
     { 0 },
 };
 

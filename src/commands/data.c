@@ -31,10 +31,10 @@ static const char *const splits[] = { "train", "eval", "test" };
 
 static const struct cr_opt data_opts[] = {
     CR_ENUM_DEFAULT(struct data, split, SPLIT_TRAIN, "train|eval|test",
-                    "Part of the data; train is shuffled and has what serves "
-                    "training only."),
+                    "Split of the data; train is shuffled and has the "
+                    "transforms of training."),
     CR_INT_OPTIONAL(struct data, samples, 1, 10000,
-                    "So many; 64 in a sheet, 4 as text unless given.",
+                    "Number of samples. Default: 64 in a sheet, 4 as text.",
                     .flag = 'n', .text = "N"),
     { .name = "output",
       .at = offsetof(struct data, to),

@@ -18,19 +18,20 @@ struct eval {
 
 static const struct cr_opt eval_opts[] = {
     CR_STR_OPTIONAL(struct eval, ckpt,
-                    "Checkpoint, or run directory (its best, else its last).",
+                    "Checkpoint or run directory (best checkpoint, else "
+                    "last).",
                     .text = "CKPT"),
     CR_STR_OPTIONAL(
         struct eval, data,
-        "A split (train, eval, test), a folder in place of its "
-        "dataset_dir, or a YAML file with a dataset; by default the "
-        "split eval, else test.",
+        "A split (train, eval, test), a folder in place of its dataset_dir, "
+        "or a YAML file with a dataset. Default: the split eval, else test.",
         .text = "DATA"),
     CR_STR_OPTIONAL(struct eval, metrics,
                     "Metrics instead of the config's, separated by commas.",
                     .text = "NAMES"),
     CR_STR_OPTIONAL(struct eval, require,
-                    "End with status 6 unless this holds: 'accuracy>=0.97'.",
+                    "Exit with 6 if this condition is not met: "
+                    "'accuracy>=0.97'.",
                     .text = "EXPR"),
     CR_STR_OPTIONAL(struct eval, confusion,
                     "Write the confusion matrix as CSV; - is standard output.",
@@ -39,19 +40,20 @@ static const struct cr_opt eval_opts[] = {
                     "Print precision, recall and F1 of each class too."),
     CR_INT_OPTIONAL(
         struct eval, kfold, 2, 1000,
-        "Instead of --ckpt: cut the training data of the config into "
-        "N folds, train on all but one for each, judge on that one, "
-        "and print mean and standard deviation. Folds of runs that "
-        "are finished are not trained again."),
+        "Instead of --ckpt: split the training data of the config into N "
+        "folds, train N times on all but one fold, evaluate on that fold, and "
+        "print mean and standard deviation. Folds with a finished run are not "
+        "trained again."),
     CR_STR_OPTIONAL(
         struct eval, run_dir,
-        "--kfold: the runs are DIR/fold-0 and so on; RUNS/NAME/ID each "
-        "if not given.",
+        "--kfold: write the runs to DIR/fold-0 and so on. Default: "
+        "RUNS/NAME/ID for each.",
         .flag = 'o', .text = "DIR"),
     CR_BOOL_DEFAULT(struct eval, force, false,
                     "--kfold: train all folds again."),
     CR_BOOL_DEFAULT(struct eval, eager, false,
-                    "Op by op, nothing fused or cut: slow, for comparison."),
+                    "Run op by op, without fusion or pruning: slow, for "
+                    "debugging."),
     { 0 },
 };
 

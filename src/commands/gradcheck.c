@@ -56,20 +56,19 @@ struct gradcheck {
 static const struct cr_opt gradcheck_opts[] = {
     CR_STRS_OPTIONAL(
         struct gradcheck, feed,
-        "A column of the batch, behind the datapipe. Without any the "
-        "first batch of the training data is taken.",
+        "A column of the batch, as the datapipe would deliver it. Default: "
+        "the first training batch.",
         .text = "COLUMN=FILE"),
-    CR_STR_OPTIONAL(struct gradcheck, ckpt, "Weights to check at.",
+    CR_STR_OPTIONAL(struct gradcheck, ckpt, "Weights at which to check.",
                     .text = "CKPT"),
     CR_BOOL_DEFAULT(struct gradcheck, eval, false,
                     "Compute as in evaluation, not as in training."),
     CR_REAL_OPTIONAL(
         struct gradcheck, tolerance, 0, 1,
-        "Largest relative deviation that is none: 0.02, what float32 "
-        "leaves (1e-6 in a build with REAL=double). What the rounding "
-        "of the loss may do to a difference is added to it: 5e-7 of "
-        "the loss (1e-15 with REAL=double) over the length of the "
-        "step, which counts where a gradient is small."),
+        "Relative tolerance. Default: 0.02, the accuracy of float32 (1e-6 in "
+        "a build with REAL=double). The rounding error of the loss is added: "
+        "5e-7 of the loss (1e-15 with REAL=double) divided by the length of "
+        "the step, which matters for small gradients."),
     CR_INT_DEFAULT(
         struct gradcheck, samples, 3, 0, 1000000,
         "Random halves of each parameter that are tried besides its "

@@ -29,15 +29,16 @@ static const struct cr_opt resume_opts[] = {
                     .flag = 'o', .text = "DIR"),
     CR_ENUM_DEFAULT(struct resume, progress, CR_PROGRESS_AUTO,
                     "auto|bar|plain|none",
-                    "What to show; auto: a bar on a terminal, else lines."),
+                    "Form of the progress. auto: a bar on a terminal, else "
+                    "lines."),
     CR_STR_OPTIONAL(
         struct resume, require,
-        "End with status 6 unless this holds: 'eval.accuracy>=0.97'.",
+        "Exit with 6 if this condition is not met: 'eval.accuracy>=0.97'.",
         .text = "EXPR"),
     CR_BOOL_DEFAULT(
         struct resume, profile, false,
-        "Tell at the end what took the time: data, steps and each of "
-        "their cells, evaluation, checkpoints."),
+        "Print a time profile at the end: data, steps and each of their "
+        "cells, evaluation, checkpoints."),
     { 0 },
 };
 

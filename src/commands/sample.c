@@ -17,20 +17,21 @@ struct sample {
 
 static const struct cr_opt sample_opts[] = {
     CR_STR(struct sample, ckpt,
-           "Checkpoint, or run directory (its best, else its last).",
+           "Checkpoint or run directory (best checkpoint, else last).",
            .text = "CKPT"),
     CR_STR_OPTIONAL(struct sample, prompt,
-                    "What the text begins with; by default a line begins.",
+                    "Beginning of the text. Default: the start of a line.",
                     .text = "TEXT"),
     CR_INT_OPTIONAL(struct sample, length, 1, CR_DIM_MAX,
-                    "Characters to draw; 200 by default."),
+                    "Number of characters. Default: 200."),
     CR_REAL_OPTIONAL(struct sample, temperature, 0, 1e6,
-                     "Divides the logits: below 1 likely characters become "
-                     "likelier, 0 takes the likeliest; 1 by default."),
+                     "Divisor of the logits: below 1 likely characters become "
+                     "more likely, 0 selects the most likely one. Default: 1."),
     CR_INT_OPTIONAL(struct sample, top_k, 1, CR_DIM_MAX,
-                    "Draw among the K likeliest characters."),
+                    "Sample from the K most likely characters."),
     CR_REAL_OPTIONAL(struct sample, top_p, 0, 1,
-                     "Draw among the likeliest that make up this part of all."),
+                     "Sample from the most likely characters that have this "
+                     "fraction of the probability (nucleus sampling)."),
     { 0 },
 };
 

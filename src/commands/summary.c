@@ -22,7 +22,7 @@ struct summary {
 
 static const struct cr_opt summary_opts[] = {
     CR_INT_OPTIONAL(struct summary, batch, 1, CR_DIM_MAX,
-                    "Samples in a batch; the datapipe's if not given."),
+                    "Samples in a batch. Default: that of the datapipe."),
     CR_STR_OPTIONAL(struct summary, at,
                     "Only this cell and those in it, by its full name.",
                     .text = "CELL"),

@@ -49,9 +49,8 @@ struct trace {
 static const struct cr_opt trace_opts[] = {
     CR_STRS_OPTIONAL(
         struct trace, feed,
-        "A column of the batch, behind the "
-        "datapipe. Without any the first batch of the training data "
-        "is taken.",
+        "A column of the batch, as the datapipe would deliver it. Default: "
+        "the first training batch.",
         .text = "COLUMN=FILE"),
     CR_STR_OPTIONAL(
         struct trace, ckpt,
@@ -107,9 +106,9 @@ static const struct cr_opt trace_opts[] = {
         .text = "FILE"),
     CR_REAL_DEFAULT(
         struct trace, rtol, 1e-4, 0, DBL_MAX,
-        "--against: a deviation up to this part of the value is none."),
+        "--against: relative tolerance."),
     CR_REAL_DEFAULT(struct trace, atol, 1e-5, 0, DBL_MAX,
-                    "--against: a deviation up to this is none."),
+                    "--against: absolute tolerance."),
     { 0 },
 };
 

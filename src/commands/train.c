@@ -23,14 +23,13 @@ static const struct cr_opt train_opts[] = {
     CR_STR_OPTIONAL(struct train, name, "Name of the run: run.name.",
                     .flag = 'n', .text = "NAME"),
     CR_STR_OPTIONAL(struct train, run_dir,
-                    "The run directory itself; by default RUNS/NAME/ID.",
+                    "The run directory. Default: RUNS/NAME/ID.",
                     .flag = 'o', .text = "DIR"),
     CR_STR_OPTIONAL(struct train, load, "Start from these weights: load.ckpt.",
                     .text = "CKPT"),
     CR_ENUM_DEFAULT(
         struct train, resume, RESUME_NEVER, "never|auto",
-        "auto: go on when the run directory has a checkpoint, start "
-        "otherwise."),
+        "auto: continue if the run directory has a checkpoint, else start."),
     CR_INT_OPTIONAL(struct train, epochs, 1, 1e9, "train.epochs."),
     CR_INT_OPTIONAL(struct train, steps, 1, 1e15, "train.steps."),
     CR_STR_OPTIONAL(struct train, time_limit, "train.time_limit.",
@@ -42,23 +41,24 @@ static const struct cr_opt train_opts[] = {
                     "Build everything, do one step, write no files."),
     CR_ENUM_DEFAULT(struct train, progress, CR_PROGRESS_AUTO,
                     "auto|bar|plain|none",
-                    "What to show; auto: a bar on a terminal, else lines."),
+                    "Form of the progress. auto: a bar on a terminal, else "
+                    "lines."),
     CR_STR_OPTIONAL(struct train, log_every, "log.every.", .text = "AMOUNT"),
     CR_BOOL_DEFAULT(struct train, no_ckpt, false, "Write no checkpoints."),
     CR_BOOL_DEFAULT(struct train, force, false,
-                    "Start over: remove the run that the run directory holds."),
+                    "Start over: remove the run in the run directory."),
     CR_STR_OPTIONAL(
         struct train, require,
-        "End with status 6 unless this holds: 'eval.accuracy>=0.97'.",
+        "Exit with 6 if this condition is not met: 'eval.accuracy>=0.97'.",
         .text = "EXPR"),
     CR_BOOL_DEFAULT(struct train, eager, false,
-                    "Op by op, nothing fused or cut: slow, for comparison."),
+                    "Run op by op, without fusion or pruning: slow, for "
+                    "debugging."),
     CR_BOOL_DEFAULT(
         struct train, profile, false,
-        "Tell at the end what took the time: data, steps and each of "
-        "their cells, evaluation, checkpoints. With --json it is the "
-        "object 'profile', whose cells' seconds are those of one "
-        "step."),
+        "Print a time profile at the end: data, steps and each of their "
+        "cells, evaluation, checkpoints. With --json it is the object "
+        "'profile'; seconds of cells are per step."),
     { 0 },
 };
 
