@@ -25,13 +25,13 @@ struct bench {
 
 static const struct cr_opt bench_opts[] = {
     CR_INTS_OPTIONAL(struct bench, batch, 1, CR_DIM_MAX,
-                     "Batch sizes, separated by commas; the datapipe's if not "
-                     "given."),
+                     "Batch sizes, separated by commas. Default: that of the "
+                     "datapipe. given."),
     CR_INT_DEFAULT(struct bench, warmup, 20, 0, 1000000,
-                   "Steps before those that are timed."),
+                   "Warm-up steps before timing."),
     CR_INT_DEFAULT(struct bench, repeat, 5, 1, 10000,
-                   "Measurements of a tenth of a second each, every one beside "
-                   "a measurement of the processor; the median counts."),
+                   "Number of measurements of 0.1 s each, alternating with "
+                   "measurements of the processor; the median is reported."),
     { 0 },
 };
 

@@ -27,7 +27,7 @@ struct check {
 
 static const struct cr_opt check_opts[] = {
     CR_BOOL_DEFAULT(struct check, data, false,
-                    "Read every sample too, and check its values."),
+                    "Also read every sample and check its values."),
     { 0 },
 };
 
@@ -216,8 +216,8 @@ static void check_print(const struct cr_cli *cli, const struct cost *c,
         fputs(plugins, stdout);
     if (!built) {
         puts(cli->json ? "\"built\": false}"
-                       : "ok, but for the network: it has cells of plug-ins, "
-                         "which check does not open");
+                       : "ok, except the network: it contains cells of "
+                         "plug-ins, which check does not open");
         return;
     }
     if (cli->json) {
@@ -251,7 +251,7 @@ static int check_run(struct cr_cli *cli)
         return cr_cli_errors(cli, NULL);
     if (cli->diag->strict && !cr_section(config, "cellrun")) {
         cr_warn(cli->diag, config->root->pos, CR_E_MISSING_KEY,
-                "the key 'cellrun' is missing: the version of the language");
+                "key 'cellrun' is missing: the version of the config language");
         cr_hint(cli->diag, "write 'cellrun: 1'");
     }
     if (cli->threads == 0)

@@ -34,9 +34,9 @@ static const struct cr_opt ckpt_opts[] = {
                     .text = "KEY"),
     CR_STR_OPTIONAL(
         struct ckpt, values,
-        "show: print only the values of the tensors whose names match "
-        "this glob, as NumPy prints arrays: abridged where there are "
-        "more than 1000, which --json is not.",
+        "show: print only the values of the tensors whose names match this "
+        "glob, in NumPy's format; more than 1000 values are abridged, except "
+        "with --json.",
         .text = "GLOB"),
     CR_STR_OPTIONAL(struct ckpt, out,
                     "convert: the file to write: .safetensors, .npz (bfloat16 "
@@ -229,8 +229,7 @@ static bool ckpt_value(struct cr_cli *cli, struct cr_tensor_file *file,
     if (!ok)
         cr_error(cli->diag, cr_at_file(cli->arena, cr_tensor_file_path(file)),
                  CR_E_CKPT_FORMAT,
-                 "'%s' has values of type %s: found no way "
-                 "to read them",
+                 "'%s': cannot read values of type %s",
                  cr_escape(cli->arena, e->name), e->dtype);
     ok = ok && cr_tensor_file_read(file, cli->diag, e, type, data);
     if (ok && cli->json) {
@@ -413,7 +412,7 @@ static void ckpt_verify(struct cr_cli *cli, const char *path)
         printf("%s: ok, %d tensors, %" PRId64 " bytes%s\n",
                cr_escape(cli->arena, cr_tensor_file_path(file)), n,
                cr_tensor_file_size(file),
-               summed ? "" : " (there are no checksums in it)");
+               summed ? "" : " (without checksums)");
     }
     cr_tensor_file_close(file);
 }
@@ -548,7 +547,7 @@ static int ckpt_diff(struct cr_cli *cli, const char *first, const char *second)
         if (d.differ > 0)
             printf("%d of %d tensors differ\n", d.differ, d.all);
         else
-            printf("%d tensors, none differs\n", d.all);
+            printf("%d tensors, no differences\n", d.all);
     }
 done:
     cr_tensor_file_close(a);
@@ -619,8 +618,7 @@ static void ckpt_convert(struct cr_cli *cli, const char *path)
     /* a run could not go on from what would be left of it */
     if (ckpt_same_file(cr_tensor_file_path(file), o->out))
         ok = cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
-                      "-o: found the checkpoint that is read, expected "
-                      "another file");
+                      "-o: found the input checkpoint, expected another file");
     e = cr_tensor_file_entries(file, &n);
     if (ok && cr_tensor_file_is_train(file) && cr_ends(o->out, ".ckpt"))
         number = ckpt_numbers(cli, file, &numbers);
@@ -678,7 +676,7 @@ static int ckpt_load_report(struct cr_cli *cli)
         return cr_cli_errors(cli, NULL);
     if (!cr_section(model.config, "load"))
         cr_error(cli->diag, model.config->root->pos, CR_E_MISSING_KEY,
-                 "ckpt load-report: there is no 'load' in this config");
+                 "ckpt load-report: the config has no section 'load'");
     else if (cr_model_inspect(&model, 0, true) &&
              cr_load(model.config, model.net, NULL, &report)) {
         frozen = cr_freeze_report(cli->arena, model.net, ckpt_when, cli);
@@ -740,7 +738,7 @@ static int ckpt_run(struct cr_cli *cli)
     if ((sub->run == ckpt_convert) != (o->out != NULL)) {
         cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
                  o->out ? "ckpt %s writes no file: -o is for convert"
-                        : "ckpt %s: say with -o which file to write",
+                        : "ckpt %s: -o FILE is missing",
                  name);
         return 0;
     }

@@ -17,22 +17,21 @@ struct config {
 
 static const struct cr_opt config_opts[] = {
     CR_BOOL_DEFAULT(struct config, origin, false,
-                    "Say behind each value where it comes from."),
+                    "Append the origin of each value as a comment."),
     CR_BOOL_DEFAULT(struct config, full, false,
-                    "Print defaults as well, for everything that has one."),
+                    "Include all defaults."),
     CR_BOOL_DEFAULT(struct config, minimal, false,
-                    "Leave out what equals its default."),
+                    "Omit values that equal their defaults."),
     CR_STR_OPTIONAL(struct config, get,
                     "Print only the value of this key (train.epochs), or its "
                     "default.",
                     .text = "KEY"),
     CR_STR_OPTIONAL(struct config, diff,
-                    "Print what differs from this config, key by key.",
+                    "Print the differences from this config, key by key.",
                     .text = "FILE"),
     CR_STR_OPTIONAL(
         struct config, plot,
-        "Draw what a run would do, from its first step to its last: "
-        "lr, the learning rates.",
+        "Plot a curve over the steps of a run: lr, the learning rates.",
         .text = "lr"),
     CR_STR_OPTIONAL(
         struct config, out,
@@ -259,7 +258,8 @@ static void config_plot(struct cr_cli *cli, struct cr_buf *buf,
     const char *svg;
 
     if (strcmp(o->plot, "lr") != 0) {
-        cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE, "--plot draws lr, not '%s'",
+        cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE, "--plot: found '%s', "
+                                                    "expected lr",
                  cr_quote(cli->arena, o->plot, strlen(o->plot)));
         return;
     }
@@ -338,11 +338,11 @@ static int config_run(struct cr_cli *cli)
 
     if (o->full && o->minimal) {
         cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
-                 "--full and --minimal exclude each other");
+                 "--full and --minimal cannot be combined");
         return 2;
     }
     if (o->out && !o->plot)
-        cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE, "-o is the file of --plot");
+        cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE, "-o requires --plot");
     if (cli->diag->errors == 0)
         cr_config_check(config);
     if (cli->diag->errors > 0)

@@ -42,8 +42,8 @@ static const struct cr_opt data_opts[] = {
       .need = CR_OPTIONAL,
       .flag = 'o',
       .text = "FILE",
-      .doc = "Draw a sheet as PNG there; - is standard output. Without it "
-             "samples are printed." },
+      .doc = "File of a contact sheet, PNG; - is standard output. Default: "
+             "print the samples as text." },
     { 0 },
 };
 
@@ -482,8 +482,7 @@ static bool data_loader(struct job *j, struct cr_config *config)
         images = images || data_image(&j->column[k].spec, &first);
     if (j->o->to && !images)
         return cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
-                        "dataset.%s has no column of images to draw: leave "
-                        "out -o",
+                        "dataset.%s has no column of images; omit -o",
                         splits[j->o->split]);
     j->n = j->o->samples != CR_INT_NONE ? j->o->samples : j->o->to ? 64 : 4;
     if (j->n > cr_data_loader_samples(j->loader))
@@ -524,7 +523,7 @@ static int data_run(struct cr_cli *cli)
     }
     if (cli->n_operands < 2) {
         cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
-                 "data show needs a config");
+                 "data show: found no config, expected FILE");
         return 0;
     }
     cli->operands++;

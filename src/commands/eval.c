@@ -27,7 +27,8 @@ static const struct cr_opt eval_opts[] = {
         "or a YAML file with a dataset. Default: the split eval, else test.",
         .text = "DATA"),
     CR_STR_OPTIONAL(struct eval, metrics,
-                    "Metrics instead of the config's, separated by commas.",
+                    "Metrics, separated by commas. Default: those of the "
+                    "config.",
                     .text = "NAMES"),
     CR_STR_OPTIONAL(struct eval, require,
                     "Exit with 6 if this condition is not met: "
@@ -267,7 +268,8 @@ static int eval_kfold(struct cr_cli *cli)
 
     if (o->ckpt || o->data || o->confusion || o->per_class)
         cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
-                 "--kfold trains checkpoints of its own: found --%s too",
+                 "--kfold cannot be combined with --%s: it trains its own "
+                 "checkpoints",
                  o->ckpt        ? "ckpt"
                  : o->data      ? "data"
                  : o->confusion ? "confusion"
@@ -376,14 +378,14 @@ static int eval_run(struct cr_cli *cli)
     }
     if (o->run_dir || o->force)
         cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
-                 "--run-dir and --force are for --kfold");
+                 "--run-dir and --force require --kfold");
     if (cli->diag->errors > 0)
         return cr_diag_exit(cli->diag);
     if (cli->json && o->confusion && strcmp(o->confusion, "-") == 0) {
         cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
                  "--json and --confusion - both write to standard output");
-        cr_hint(cli->diag, "--confusion takes a FILE; of --json, the metric "
-                           "confusion_matrix has the same numbers");
+        cr_hint(cli->diag, "use --confusion FILE, or the metric "
+                           "confusion_matrix, which --json includes");
         return cr_diag_exit(cli->diag);
     }
     if (cr_model_open(cli, o->ckpt, cli->operands, &model))

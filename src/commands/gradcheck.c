@@ -62,7 +62,7 @@ static const struct cr_opt gradcheck_opts[] = {
     CR_STR_OPTIONAL(struct gradcheck, ckpt, "Weights at which to check.",
                     .text = "CKPT"),
     CR_BOOL_DEFAULT(struct gradcheck, eval, false,
-                    "Compute as in evaluation, not as in training."),
+                    "Compute in predict mode instead of training mode."),
     CR_REAL_OPTIONAL(
         struct gradcheck, tolerance, 0, 1,
         "Relative tolerance. Default: 0.02, the accuracy of float32 (1e-6 in "
@@ -71,9 +71,9 @@ static const struct cr_opt gradcheck_opts[] = {
         "the step, which matters for small gradients."),
     CR_INT_DEFAULT(
         struct gradcheck, samples, 3, 0, 1000000,
-        "Random halves of each parameter that are tried besides its "
-        "whole gradient: more of them find smaller mistakes, and take "
-        "so much longer."),
+        "Number of random halves of each parameter that are tested in "
+        "addition to its whole gradient; more find smaller errors and take "
+        "longer."),
     { 0 },
 };
 
@@ -338,7 +338,7 @@ static void gradcheck_all(struct job *j)
     }
     if (wrong > 0)
         cr_error(j->diag, CR_NOWHERE, CR_E_DIFFERS,
-                 "the gradients of %d of %d parameters differ from "
+                 "the gradients of %d of %d parameters do not match finite "
                  "differences of the loss",
                  wrong, j->n);
 }
@@ -389,10 +389,10 @@ static void gradcheck_print(const struct job *j)
     if (gradcheck_hooks(j))
         puts("compared without the hooks of watch that replace gradients");
     if (cr_net_amp_ignored(j->net))
-        puts("compared in float32: low precision (amp, to_float) is left out");
+        puts("compared in float32: amp and to_float are ignored");
     if (j->kinks > 0)
-        printf("skipped: %d direction%s, at a kink: the slopes of the loss on "
-               "both sides differ\n",
+        printf("skipped: %d direction%s at a kink (left and right slopes of "
+               "the loss differ)\n",
                j->kinks, j->kinks == 1 ? "" : "s");
 }
 

@@ -26,8 +26,8 @@ static const struct cr_opt init_opts[] = {
       .type = CR_OPT_STR,
       .need = CR_OPTIONAL,
       .text = "FILE",
-      .doc = "Write a config for this table: fields are read to find out "
-             "what they hold." },
+      .doc = "Write a config for this table; the types of its fields are "
+             "inferred." },
     CR_STR_OPTIONAL(struct init, target,
                     "The field of --from-csv that the network predicts.",
                     .text = "FIELD"),
@@ -47,8 +47,8 @@ static const struct cr_opt init_opts[] = {
              "targets." },
     CR_ENUM_DEFAULT(
         struct init, task, CR_TASK_AUTO, "auto|classify|regress",
-        "What the target is. auto: classes where it has words or few "
-        "different whole numbers, else numbers."),
+        "Kind of the target. auto: classes if it has strings or few distinct "
+        "integers, else numbers."),
     CR_BOOL_DEFAULT(struct init, force, false, "Replace FILE if it exists."),
     { 0 },
 };
@@ -170,7 +170,7 @@ static bool init_write(struct cr_cli *cli, const struct cr_starter *s)
     if (!cr_write_file(cli->diag, o->to, s->out.text, s->out.len))
         return false;
     if (!cli->quiet)
-        fprintf(stderr, "%s is written; cellrun train %s trains it\n", o->to,
+        fprintf(stderr, "wrote %s; train it with cellrun train %s\n", o->to,
                 o->to);
     return true;
 }

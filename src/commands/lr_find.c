@@ -32,12 +32,13 @@ struct lr_find {
 };
 
 static const struct cr_opt lr_find_opts[] = {
-    CR_REAL_POS_DEFAULT(struct lr_find, min, 1e-6, 1e6, "The first rate."),
-    CR_REAL_POS_DEFAULT(struct lr_find, max, 10, 1e6, "The last rate."),
+    CR_REAL_POS_DEFAULT(struct lr_find, min, 1e-6, 1e6, "Initial learning "
+                                                        "rate."),
+    CR_REAL_POS_DEFAULT(struct lr_find, max, 10, 1e6, "Final learning rate."),
     CR_INT_DEFAULT(struct lr_find, steps, 100, 10, 1000000,
-                   "Steps between them."),
+                   "Number of steps."),
     CR_STR_OPTIONAL(struct lr_find, out,
-                    "Write the curve there, as SVG, instead of printing it.",
+                    "File of the curve, as SVG. Default: print it.",
                     .flag = 'o', .text = "FILE"),
     { 0 },
 };

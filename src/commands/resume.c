@@ -22,10 +22,10 @@ static const struct cr_opt resume_opts[] = {
                     .text = "TIME"),
     CR_STR_OPTIONAL(struct resume, log_every, "log.every.", .text = "AMOUNT"),
     CR_BOOL_DEFAULT(struct resume, allow_change, false,
-                    "Accept any change of the config."),
+                    "Allow any change of the config."),
     CR_STR_OPTIONAL(struct resume, run_dir,
-                    "Go on in this new run directory; needed for a checkpoint "
-                    "that lies in none.",
+                    "Continue in this new run directory; required for a "
+                    "checkpoint that is not in one.",
                     .flag = 'o', .text = "DIR"),
     CR_ENUM_DEFAULT(struct resume, progress, CR_PROGRESS_AUTO,
                     "auto|bar|plain|none",
@@ -77,9 +77,9 @@ static bool resume_sets(struct cr_cli *cli, const struct resume *o)
             ok = cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
                           "resume cannot change '%.*s'",
                           (int)strcspn(cli->sets[i], "="), cli->sets[i]);
-            cr_note(cli->diag, "it takes train.epochs train.steps "
-                               "train.time_limit log run checkpoint; all "
-                               "else with --allow-change");
+            cr_note(cli->diag, "allowed: train.epochs, train.steps, "
+                               "train.time_limit, log, run, checkpoint; use "
+                               "--allow-change for other keys");
         }
     cr_flag_int(cli, "--epochs", "train.epochs", o->epochs);
     cr_flag_int(cli, "--steps", "train.steps", o->steps);
@@ -180,7 +180,7 @@ static int resume_run(struct cr_cli *cli)
         t.flags.ckpt = cr_tensor_file_path(file);
     if (!t.flags.run_dir) {
         cr_error(cli->diag, cr_at_file(cli->arena, ckpt), CR_E_USAGE,
-                 "the checkpoint lies in no run directory");
+                 "the checkpoint is not in a run directory");
         cr_note(cli->diag, "-o DIR makes one");
         return cr_cli_errors(cli, "Nothing was run.");
     }
@@ -190,7 +190,8 @@ static int resume_run(struct cr_cli *cli)
                  "directory");
         cr_note(cli->diag, "a run directory is yours until it is copied or "
                            "unpacked, or chmod or touch changes config.yaml");
-        cr_note(cli->diag, "-o DIR resumes in a new one, --trust in this one");
+        cr_note(cli->diag, "use -o DIR to resume in a new one, --trust to "
+                           "resume in this one");
         return cr_cli_errors(cli, "Nothing was run.");
     }
     files[0] = cr_path_join(cli->arena, t.flags.run_dir, "resolved.yaml");

@@ -25,8 +25,8 @@ struct runs {
 static const struct cr_opt runs_opts[] = {
     CR_STR_OPTIONAL(
         struct runs, sort,
-        "Order by this column, metrics with the best first; with '-' "
-        "in front the other way round. By default oldest first.",
+        "Sort by this column, metrics with the best first; '-' before the "
+        "name reverses the order. Default: oldest first.",
         .text = "COLUMN"),
     CR_STR_OPTIONAL(
         struct runs, cols,
@@ -34,8 +34,8 @@ static const struct cr_opt runs_opts[] = {
         "of the config.",
         .text = "NAMES"),
     CR_STR_OPTIONAL(struct runs, where,
-                    "Only runs for which this holds: 'eval.accuracy>0.9', "
-                    "'status=completed and seed!=3'.",
+                    "Only runs that satisfy this condition: "
+                    "'eval.accuracy>0.9', 'status=completed and seed!=3'.",
                     .text = "EXPR"),
     CR_STR_OPTIONAL(struct runs, metric, "best: by this metric.",
                     .text = "NAME"),

@@ -72,7 +72,8 @@ static bool sample_prepare(struct job *j)
         return cr_error(
             j->cli->diag,
             cr_at_file(j->cli->arena, cr_tensor_file_path(j->model.file)),
-            CR_E_CKPT_FORMAT, "the checkpoint does not say what goes in");
+            CR_E_CKPT_FORMAT, "the checkpoint does not record the input "
+                              "columns");
     if (!cr_generate_can(j->model.config, s->columns, s->n_columns))
         return false;
     j->model.looks = CR_IN_PREDICT;

@@ -22,8 +22,7 @@ struct schema {
 static const struct cr_opt schema_opts[] = {
     CR_STR_OPTIONAL(
         struct schema, key,
-        "Only what may stand under this key (train, train.epochs) or "
-        "be given to this type (SGD).",
+        "Only the schema of this key (train, train.epochs) or type (SGD).",
         .text = "KEY"),
     { 0 },
 };

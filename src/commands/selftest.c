@@ -33,7 +33,7 @@ struct selftest {
 
 static const struct cr_opt selftest_opts[] = {
     CR_BOOL_DEFAULT(struct selftest, quick, false,
-                    "Try a few elements of each gradient instead of all."),
+                    "Check a few elements of each gradient instead of all."),
     CR_STR_OPTIONAL(struct selftest, cell,
                     "Only the gradients of this cell or "
                     "loss.",
@@ -558,13 +558,13 @@ static const char *selftest_round(struct made *a, struct made *b,
     made_steps(a, 3, 4);
     made_steps(b, 3, 4);
     if (!made_equal(a, b))
-        return "it does not go on exactly";
+        return "the resumed run differs";
     file = cr_tensor_file_open(&b->arena, &quiet, path);
     if (!file || !selftest_flip(path, (off_t)cr_tensor_file_size(file) - 5))
         return "it cannot be opened again";
     noticed = !cr_tensor_file_verify(file, &quiet);
     cr_tensor_file_close(file);
-    return noticed ? NULL : "a changed bit is not noticed";
+    return noticed ? NULL : "a changed bit is not detected";
 }
 
 static void selftest_checkpoint(struct job *j)
@@ -626,7 +626,7 @@ static bool selftest_known(struct job *j)
     for (i = 0; cells[i] && n < 255; i++)
         names[n++] = cells[i]->name;
     cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
-             "--cell: there is no cell or loss '%s'",
+             "--cell: cell or loss '%s' not found",
              cr_quote(j->cli->arena, j->o->cell, strlen(j->o->cell)));
     if (cr_closest_name(j->o->cell, names))
         cr_hint(j->cli->diag, "did you mean '%s'?",

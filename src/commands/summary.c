@@ -24,7 +24,7 @@ static const struct cr_opt summary_opts[] = {
     CR_INT_OPTIONAL(struct summary, batch, 1, CR_DIM_MAX,
                     "Samples in a batch. Default: that of the datapipe."),
     CR_STR_OPTIONAL(struct summary, at,
-                    "Only this cell and those in it, by its full name.",
+                    "Only this cell and its subcells, by its full name.",
                     .text = "CELL"),
     CR_BOOL_DEFAULT(
         struct summary, params, false,
@@ -32,8 +32,8 @@ static const struct cr_opt summary_opts[] = {
         "parameters_and_names does: name, shape, type, requires_grad, "
         "initialiser and the optimizer's group. -v lists both."),
     CR_STR_OPTIONAL(struct summary, svg,
-                    "Draw the network, or that cell, into this file; - is "
-                    "standard output.",
+                    "Write a diagram of the network, or of that cell, to "
+                    "this file; - is standard output.",
                     .text = "FILE"),
     CR_STR_OPTIONAL(struct summary, dot, "The same as text for Graphviz.",
                     .text = "FILE"),
@@ -77,7 +77,7 @@ static bool summary_at(struct job *j)
             return true;
     }
     cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
-             "--at: there is no cell '%s'",
+             "--at: cell '%s' not found",
              cr_quote(j->cli->arena, j->o->at, strlen(j->o->at)));
     if (cr_closest_name(j->o->at, names))
         cr_hint(j->cli->diag, "did you mean '%s'?",
@@ -277,14 +277,14 @@ static double summary_macs(const struct job *j)
     return macs;
 }
 
-/* How much of the way back is cut. */
+/* Prints how much of the backward pass is pruned. */
 static void summary_back(const struct job *j)
 {
     double all, some = cr_exec_backward_macs(j->exec, &all);
     double batch = (double)j->model.batch;
 
     if (j->model.loss && some < all && !j->o->at)
-        printf("way back: %.0f multiply-adds per sample, %.0f are cut "
+        printf("backward pass: %.0f multiply-adds per sample, %.0f pruned "
                "(%.0f %%)\n",
                some / batch, (all - some) / batch, 100 * (all - some) / all);
 }
@@ -339,11 +339,12 @@ static void summary_hooks(const struct job *j)
         const struct cr_unfused_step *s = &j->splits[i];
 
         if (s->back)
-            printf("split by a hook: %s of %s on the way back, else part of "
-                   "the step behind it\n",
+            printf("unfused because of a hook: %s of %s in the backward "
+                   "pass, otherwise part of the next step\n",
                    s->op, s->cell);
         else
-            printf("split by a hook: %s of %s, else part of %s of %s\n", s->op,
+            printf("unfused because of a hook: %s of %s, otherwise part of "
+                   "%s of %s\n", s->op,
                    s->cell, s->with, s->of);
     }
 }
@@ -402,7 +403,7 @@ static void summary_print(const struct job *j)
     cuts = cr_exec_pruned(j->exec, &n);
     for (i = 0; i < n; i++)
         if (summary_shows(j, cuts[i].name))
-            printf("cut from the way back: %s: %s\n", cuts[i].name,
+            printf("pruned from the backward pass: %s: %s\n", cuts[i].name,
                    cuts[i].reason);
     if (j->cli->verbose > 0) {
         putchar('\n');

@@ -57,9 +57,9 @@ static const struct cr_opt trace_opts[] = {
         "Weights: every parameter of the network, and nothing else.",
         .text = "CKPT"),
     CR_BOOL_DEFAULT(struct trace, eval, false,
-                    "Compute as in evaluation, not as in training."),
+                    "Compute in predict mode instead of training mode."),
     CR_BOOL_DEFAULT(struct trace, predict, false,
-                    "Compute as in prediction: as --eval, without the loss."),
+                    "Compute in predict mode, without the loss."),
     CR_BOOL_DEFAULT(
         struct trace, as_run, false,
         "Use the fused plan that train runs (with --eval: eval; with "
@@ -68,7 +68,7 @@ static const struct cr_opt trace_opts[] = {
         "gradients; --grad then separates gradients from updates, as "
         "log.grad_norm does."),
     CR_BOOL_DEFAULT(struct trace, eager, false,
-                    "Compute op by op, with nothing fused or left out."),
+                    "Run op by op, without fusion or pruning."),
     CR_BOOL_DEFAULT(
         struct trace, grad, false,
         "Write gradients too: of the loss or, without the section "
@@ -638,7 +638,7 @@ static bool trace_usage(struct trace_job *t)
                         o->eval ? "eval" : "predict");
     if (o->eval && o->predict)
         return cr_error(t->diag, CR_NOWHERE, CR_E_USAGE,
-                        "--eval and --predict exclude each other");
+                        "--eval and --predict cannot be combined");
     if (o->grad && o->as_run && (o->predict || o->eval))
         return cr_error(t->diag, CR_NOWHERE, CR_E_USAGE,
                         "--grad and --as-run --%s: %s computes no gradients",
@@ -696,7 +696,7 @@ static void trace_values(struct trace_job *t)
     }
     if (n > 0)
         return;
-    cr_error(t->diag, CR_NOWHERE, CR_E_USAGE, "--print: there is no cell '%s'",
+    cr_error(t->diag, CR_NOWHERE, CR_E_USAGE, "--print: cell '%s' not found",
              cr_quote(t->arena, t->o->print, strlen(t->o->print)));
     if (cr_closest_name(t->o->print, names))
         cr_hint(t->diag, "did you mean '%s'?",

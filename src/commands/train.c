@@ -38,7 +38,7 @@ static const struct cr_opt train_opts[] = {
                     "train.overfit_batches."),
     CR_STR_OPTIONAL(struct train, limit, "train.limit.", .text = "AMOUNT"),
     CR_BOOL_DEFAULT(struct train, dry_run, false,
-                    "Build everything, do one step, write no files."),
+                    "Build everything and do one step, without writing files."),
     CR_ENUM_DEFAULT(struct train, progress, CR_PROGRESS_AUTO,
                     "auto|bar|plain|none",
                     "Form of the progress. auto: a bar on a terminal, else "
@@ -123,15 +123,15 @@ static int train_run(struct cr_cli *cli)
     };
     if (o->force && o->resume == RESUME_AUTO)
         cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
-                 "--force starts over, --resume goes on: only one can be");
+                 "--force and --resume auto cannot be combined");
     if (o->dry_run && o->profile)
         cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
-                 "--dry-run does one step, of which --profile could tell "
-                 "nothing: only one can be");
+                 "--dry-run does one step only and cannot be combined with "
+                 "--profile");
     if (o->dry_run && o->require)
         cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
-                 "--dry-run learns nothing that --require could judge: only "
-                 "one can be");
+                 "--dry-run trains for one step only and cannot be combined "
+                 "with --require");
     t.config = cr_cli_config(cli);
     if (t.config->load_failed || !cr_train_prepare(&t) || !cr_train_start(&t)) {
         cr_train_close(&t);

@@ -65,7 +65,7 @@ static int version_run(struct cr_cli *cli)
 const struct cr_command cr_command_version = {
     .about = {
         .name = "version",
-        .summary = "Print the version, how it was built, and the processor.",
+        .summary = "Print the version, the build options and the processor.",
         .example = "cellrun version --json\n",
     },
     .usage = "",

@@ -96,7 +96,7 @@ alike() {
     run -2 "$CELLRUN" trace net.yaml "${feed[@]}" --predict --step
     [[ "$output" == *"--step and --predict: "* ]]
     run -2 "$CELLRUN" trace net.yaml "${feed[@]}" --predict --eval
-    [[ "$output" == *"--eval and --predict exclude each other"* ]]
+    [[ "$output" == *"--eval and --predict cannot be combined"* ]]
 }
 
 @test "BatchNorm after Dense on (N, L, in): an evaluation, as trace has it" {

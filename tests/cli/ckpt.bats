@@ -146,12 +146,12 @@ moments.out.weight out.bias out.weight" ]
 
 @test "diff" {
     run -0 "$CELLRUN" ckpt diff run/ckpt/last $last
-    [ "$output" = "8 tensors, none differs" ]
+    [ "$output" = "8 tensors, no differences" ]
     run -6 "$CELLRUN" ckpt diff run/ckpt/net-1_2 $last
     [ "${lines[8]}" = "8 of 8 tensors differ" ]
     [[ "$output" == *"at ["*"]: "*", "*" of "*" beyond"* ]]
     run -0 "$CELLRUN" ckpt diff run/ckpt/net-1_2 $last --atol 100
-    [ "${lines[8]}" = "8 tensors, none differs" ]
+    [ "${lines[8]}" = "8 tensors, no differences" ]
     run -6 "$CELLRUN" ckpt diff -q run/ckpt/net-1_2 $last
     [ -z "$output" ]
     st a.safetensors fc.weight:4,3 fc.bias:5 x:1
@@ -349,7 +349,7 @@ rule 2 twice
     cp $last before
     for file in "$last" "$PWD/run/ckpt/last.safetensors"; do
         run -2 "$CELLRUN" ckpt convert $last -o "$file"
-        [[ $output == *"error: -o: found the checkpoint that is read, expected another file [E0501]"* ]]
+        [[ $output == *"error: -o: found the input checkpoint, expected another file [E0501]"* ]]
     done
     cmp before $last
     # a copy of it is another file

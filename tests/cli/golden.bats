@@ -109,7 +109,7 @@ walk() {
         "$CELLRUN" ckpt diff --match output --rtol 1e-5 --atol 3e-5 \
             "$BATS_TEST_TMPDIR/out.safetensors" "${dir}ref.safetensors" \
             >"$BATS_TEST_TMPDIR/said" 2>&1 &&
-            grep -qx '1 tensors, none differs' "$BATS_TEST_TMPDIR/said" || {
+            grep -qx '1 tensors, no differences' "$BATS_TEST_TMPDIR/said" || {
             bad=$((bad + 1))
             basename "$dir"
             cat "$BATS_TEST_TMPDIR/said"

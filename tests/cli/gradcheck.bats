@@ -236,11 +236,11 @@ END
         'amp.cast={float16: [b]}'; do
         run -0 "$CELLRUN" gradcheck net.yaml "${feed[@]}" "$set"
         [ "$output" = "$full
-compared in float32: low precision (amp, to_float) is left out" ]
+compared in float32: amp and to_float are ignored" ]
     done
     run -0 "$CELLRUN" gradcheck word.yaml "${feed[@]}"
     [ "$output" = "$full
-compared in float32: low precision (amp, to_float) is left out" ]
+compared in float32: amp and to_float are ignored" ]
     run -0 "$CELLRUN" help gradcheck
     [[ $(tr -s " \n" " " <<<"$output") == *"rounding of the loss may do to a difference is added"* ]]
 }

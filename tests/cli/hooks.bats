@@ -334,7 +334,7 @@ YAML
         'watch=[{at: r, hook: backward, scale: 0.5, name: half}, {at: "a b"}]'
     [[ "$output" == *"hook half: backward of r: scale 0.5"$'\n'* ]]
     [[ "$output" == *"hook: tap of a, b: looks at output"$'\n'* ]]
-    [[ "$output" == *"split by a hook: relu of r, else part of linear of a"* ]]
+    [[ "$output" == *"unfused because of a hook: relu of r, otherwise part of linear of a"* ]]
     run -0 "$CELLRUN" summary small.yaml 'watch=[{at: b, hook: backward, scale: 0.5}]'
     [[ "$output" != *"split"* ]]
     run -0 "$CELLRUN" summary small.yaml 'watch=[{at: a, what: [output, grad]}]'

@@ -104,7 +104,7 @@ setup() {
     run -2 "$CELLRUN" eval --kfold 3
     [[ $output == *"--kfold: found no config, expected FILE.yaml"* ]]
     run -2 "$CELLRUN" eval --kfold 3 c.yaml --ckpt x
-    [[ $output == *"--kfold trains checkpoints of its own: found --ckpt too"* ]]
+    [[ $output == *"--kfold cannot be combined with --ckpt: it trains its own checkpoints"* ]]
     run -2 "$CELLRUN" eval c.yaml
     [[ $output == *"--ckpt is missing"* ]]
     run -2 "$CELLRUN" eval --kfold 1 c.yaml

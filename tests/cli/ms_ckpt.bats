@@ -72,7 +72,7 @@ freeze  30 of 62 parameters (551 of 2098 values), 10 BatchNorm cells with frozen
     local file
     for file in sliced sliced-async; do
         run -0 "$CELLRUN" ckpt diff "$GOLDEN/$file.ckpt" "$GOLDEN/sliced.npz"
-        [ "$output" = "3 tensors, none differs" ]
+        [ "$output" = "3 tensors, no differences" ]
     done
 }
 
@@ -80,7 +80,7 @@ freeze  30 of 62 parameters (551 of 2098 values), 10 BatchNorm cells with frozen
     run -0 "$CELLRUN" ckpt verify "$GOLDEN/sliced.ckpt"
     [[ "$output" == *"sliced.ckpt: ok, 3 tensors, 6159 bytes" ]]
     run -0 "$CELLRUN" ckpt verify "$GOLDEN/types.ckpt"
-    [[ "$output" == *"(there are no checksums in it)" ]]
+    [[ "$output" == *"(without checksums)" ]]
     cp "$GOLDEN/sliced.ckpt" a.ckpt
     printf x | dd of=a.ckpt bs=1 seek=2000 conv=notrunc status=none
     run -4 --separate-stderr "$CELLRUN" ckpt verify a.ckpt
@@ -165,7 +165,7 @@ END
     [ "$output" = '{"loaded": 100, "skipped": 2, "missing": 0, "unused": 0}' ]
     run -2 --separate-stderr "$CELLRUN" ckpt load-report resnet18.yaml \
         '~dataset'
-    [[ "$stderr" == *"there is no 'load' in this config"* ]]
+    [[ "$stderr" == *"the config has no section 'load'"* ]]
     run -2 "$CELLRUN" ckpt load-report
 }
 
@@ -314,7 +314,7 @@ END
         for number in global_step learning_rate; do
             run -0 "$CELLRUN" ckpt diff "$name.ckpt" \
                 "$GOLDEN/train-$name.ckpt" --match "$number"
-            [[ $output == *"1 tensors, none differs" ]]
+            [[ $output == *"1 tensors, no differences" ]]
         done
     done <<'END'
 adam:Adam: {learning_rate: 0.01}

@@ -101,9 +101,9 @@ END2
                my @n = /<\w+/g; my @e = /<\/\w+|\/>/g;
                exit(@n != @e)' lr.svg
     run -2 "$CELLRUN" config c.yaml --plot momentum
-    [[ $output == *"--plot draws lr, not 'momentum'"* ]]
+    [[ $output == *"--plot: found 'momentum', expected lr"* ]]
     run -2 "$CELLRUN" config c.yaml -o lr.svg
-    [[ $output == *"-o is the file of --plot"* ]]
+    [[ $output == *"-o requires --plot"* ]]
     run -1 "$CELLRUN" config c.yaml --plot lr -o /nowhere/lr.svg
     run -2 "$CELLRUN" config c.yaml --plot lr '~optimizer'
     [[ $output == *"the section 'optimizer' is missing"* ]]

@@ -692,7 +692,7 @@ bias (1,) Float32 False" ]
 }
 
 @test "2.5: freezing costs what stop_gradient does, with nothing trained before" {
-    back() { "$CELLRUN" summary "$@" | grep '^way back: '; }
+    back() { "$CELLRUN" summary "$@" | grep '^backward pass: '; }
     [ "$(back "$SEEDS/freeze.yaml" 'freeze.patterns="a.* b.*"')" = \
       "$(back "$SEEDS/stop_gradient.yaml")" ]
     [ "$(back "$SEEDS/freeze.yaml")" != "$(back "$SEEDS/stop_gradient.yaml")" ]

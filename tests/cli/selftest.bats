@@ -39,7 +39,7 @@ setup() {
 
 @test "a cell that is not there" {
     run -2 --separate-stderr "$CELLRUN" selftest --cell Desne
-    [[ "$stderr" == *"--cell: there is no cell or loss 'Desne' [E0501]"*"did you mean 'Dense'?"* ]]
+    [[ "$stderr" == *"--cell: cell or loss 'Desne' not found [E0501]"*"did you mean 'Dense'?"* ]]
 }
 
 @test "selftest --json is one object" {

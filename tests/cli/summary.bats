@@ -89,7 +89,7 @@ END
     run -0 "$CELLRUN" summary net.yaml --json --at body.0
     [[ "$output" == '{"cells": [{"name": "body.0", '*'"macs": 140, "args": "in_channels=20, out_channels=7, has_bias=True"}], "params": [{"name": "body.0.weight"'* ]]
     run -2 --separate-stderr "$CELLRUN" summary net.yaml --at bodi
-    [[ "$stderr" == *"--at: there is no cell 'bodi' [E0501]"*"did you mean 'body'?"* ]]
+    [[ "$stderr" == *"--at: cell 'bodi' not found [E0501]"*"did you mean 'body'?"* ]]
 }
 
 @test "a network alone: the first cell declares its input" {
@@ -171,7 +171,7 @@ END
 @test "how much of the way back is cut" {
     run -0 "$CELLRUN" summary net.yaml --batch 2 'network.body=[{Dense: [20, 7], freeze: true}, ReLU, {Dense: [7, 3]}]'
     # all: 140 for the first weight, 2 * 21 for the second cell
-    [[ "$output" == *$'\nway back: 21 multiply-adds per sample, 161 are cut (88 %)\n'* ]]
+    [[ "$output" == *$'\nbackward pass: 21 multiply-adds per sample, 161 pruned (88 %)\n'* ]]
     run -0 "$CELLRUN" summary net.yaml --batch 2 '~network.body' 'network.body=[{Dense: [20, 7]}, {Dense: [7, 3]}]'
     [[ "$output" != *"way back"* ]]
 }

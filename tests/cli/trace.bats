@@ -448,7 +448,7 @@ END
     [[ "$output" == *"grad.a.weight: Tensor(shape=[2, 3], dtype=$type, value="* ]]
     [[ "$output" != *"output.b"* ]]
     run -2 "$CELLRUN" trace values.yaml --feed x=v.npy --print c
-    [[ "$output" == *"--print: there is no cell 'c'"* ]]
+    [[ "$output" == *"--print: cell 'c' not found"* ]]
 }
 
 @test "--feed: a column that neither network nor loss takes is an error" {

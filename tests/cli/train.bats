@@ -504,7 +504,7 @@ last.safetensors" ]
 @test "--dry-run and --require exclude each other" {
     run -2 --separate-stderr "$CELLRUN" train c.yaml --dry-run \
         --require 'accuracy>=0.1'
-    [[ $stderr == *"error: --dry-run learns nothing that --require could judge: only one can be [E0501]"*"Nothing was run."* ]]
+    [[ $stderr == *"error: --dry-run trains for one step only and cannot be combined with --require [E0501]"*"Nothing was run."* ]]
 }
 
 @test "--profile prints where time was spent, and changes nothing" {
@@ -540,5 +540,5 @@ last.safetensors" ]
     run -0 "$CELLRUN" resume c --epochs 4 -q --profile
     [[ $output == *"cells in 19 steps of training"* ]]
     run -2 "$CELLRUN" train c.yaml --dry-run --profile
-    [[ $output == *"only one can be"* ]]
+    [[ $output == *"cannot be combined"* ]]
 }
