@@ -101,7 +101,7 @@ Dense takes in_channels 500 [E0101]"* ]]
     run -0 --separate-stderr "$CELLRUN" check net.yaml
     [ -z "$stderr" ]
     run -2 --separate-stderr "$CELLRUN" check net.yaml --strict
-    [[ "$stderr" == *"the key 'cellrun' is missing"* ]]
+    [[ "$stderr" == *"key 'cellrun' is missing"* ]]
     run -0 "$CELLRUN" check net.yaml --strict cellrun=1
 }
 

@@ -169,8 +169,7 @@ moments.out.weight out.bias out.weight" ]
     [[ "${lines[1]}" == "w       F32    (2, 2)     16" ]]
     run -0 "$CELLRUN" ckpt verify a
     [ "$output" = \
-"a.safetensors: ok, 1 tensors, $(stat -c %s a.safetensors) bytes (there are \
-no checksums in it)" ]
+"a.safetensors: ok, 1 tensors, $(stat -c %s a.safetensors) bytes (without checksums)" ]
     run -4 --separate-stderr "$CELLRUN" eval --ckpt a
     [[ "$stderr" == *"the checkpoint contains no config; name a config file [E0302]"* ]]
 }

@@ -47,7 +47,7 @@ train: {epochs: 6}' ]
     [[ "$output" == *"keep_checkpoint_max: 5"* ]]
     [[ "$output" == *"nesterov: false"* ]]
     run -2 --separate-stderr "$CELLRUN" config a.yaml --full --minimal
-    [[ "$stderr" == *"exclude each other"* ]]
+    [[ "$stderr" == *"cannot be combined"* ]]
 }
 
 @test "--get prints a value, given or default" {

@@ -104,7 +104,7 @@ END
     [ "${lines[2]}" = "  label: 0" ]
     [ "${lines[3]}" = "sample 1" ]
     run -2 "$CELLRUN" data show show.yaml -o a.png
-    [[ "$output" == *"no column of images to draw"* ]]
+    [[ "$output" == *"no column of images"* ]]
 }
 
 @test "an evaluation folder has the classes of the training folder" {
@@ -135,7 +135,7 @@ END
     run -2 "$CELLRUN" data sho show.yaml
     [[ "$output" == *"found 'sho', expected show"* ]]
     run -2 "$CELLRUN" data show
-    [[ "$output" == *"needs a config"* ]]
+    [[ "$output" == *"found no config"* ]]
     run -2 "$CELLRUN" data show show.yaml --split tets
     run -2 "$CELLRUN" data show show.yaml --split eval
     [[ "$output" == *"dataset.eval not found"* ]]

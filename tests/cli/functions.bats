@@ -237,7 +237,7 @@ END
         "$CELLRUN" train f.yaml -q --force -o f train.epochs=1
         "$CELLRUN" train c.yaml -q --force -o c train.epochs=1
         run -0 "$CELLRUN" ckpt diff f c
-        [[ "$output" == *"none differs"* ]]
+        [[ "$output" == *"no differences"* ]]
     done
 }
 
@@ -247,7 +247,7 @@ END
     "$CELLRUN" train f.yaml -q -o half train.epochs=1
     "$CELLRUN" resume half -q train.epochs=2
     run -0 "$CELLRUN" ckpt diff whole half
-    [[ "$output" == *"none differs"* ]]
+    [[ "$output" == *"no differences"* ]]
     "$CELLRUN" train f.yaml -q -o eager --eager train.epochs=2
     run -0 "$CELLRUN" ckpt diff --rtol 1e-4 --atol 1e-5 whole eager
     "$CELLRUN" eval --ckpt whole >eval.txt
@@ -266,7 +266,7 @@ END
         "$CELLRUN" train f.yaml -q --force -o f train.epochs=1 amp.level=$level amp.dtype=bfloat16
         "$CELLRUN" train c.yaml -q --force -o c train.epochs=1 amp.level=$level amp.dtype=bfloat16
         run -0 "$CELLRUN" ckpt diff f c
-        [[ "$output" == *"none differs"* ]]
+        [[ "$output" == *"no differences"* ]]
     done
     net g.yaml "cast(cast(h, float16) * 3.1, float32)"
     "$CELLRUN" train g.yaml -q -o g train.epochs=1

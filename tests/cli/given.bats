@@ -45,7 +45,7 @@ setup() {
     "$CELLRUN" resume elsewhere/run/ckpt/last.safetensors -q train.epochs=3 \
         >/dev/null
     run -0 "$CELLRUN" ckpt diff whole elsewhere/run
-    [[ $output == *"none differs"* ]]
+    [[ $output == *"no differences"* ]]
     run -0 "$CELLRUN" trace elsewhere/run/ckpt/last.safetensors \
         --ckpt elsewhere/run/ckpt/last.safetensors
 }

@@ -305,7 +305,7 @@ YAML
         {at: "*", hook: backward_pre, construct: return grad_output},
         {at: "*", hook: backward, construct: return grad_input}]'
     run -0 "$CELLRUN" ckpt diff bare same
-    [[ "$output" == *"none differs"* ]]
+    [[ "$output" == *"no differences"* ]]
 }
 
 @test "a handle is removed, disabled or changed on the command line" {
@@ -317,11 +317,11 @@ YAML
     "$CELLRUN" train small.yaml -q -o disabled watch.twice.enabled=false \
         watch.half.scale=1 >/dev/null
     run -0 "$CELLRUN" ckpt diff bare removed
-    [[ "$output" == *"none differs"* ]]
+    [[ "$output" == *"no differences"* ]]
     run -0 "$CELLRUN" ckpt diff bare disabled
-    [[ "$output" == *"none differs"* ]]
+    [[ "$output" == *"no differences"* ]]
     run -6 "$CELLRUN" ckpt diff bare with
-    [[ "$output" != *"none differs"* ]]
+    [[ "$output" != *"no differences"* ]]
     run -2 --separate-stderr "$CELLRUN" train small.yaml '~watch.halve'
     [[ "$stderr" == *"'halve' is not a member of a list of 2"*"did you mean 'half'?"* ]]
     run -2 --separate-stderr "$CELLRUN" train small.yaml watch.other.enabled=false
@@ -400,7 +400,7 @@ YAML
     "$CELLRUN" train small.yaml -q -o part train.epochs=2 --threads 3 >/dev/null
     "$CELLRUN" resume part train.epochs=4 -q >/dev/null
     run -0 "$CELLRUN" ckpt diff whole part
-    [[ "$output" == *"none differs"* ]]
+    [[ "$output" == *"no differences"* ]]
     [ "$(records whole | wc -l)" -gt 20 ]
     equal records whole part
 }

@@ -92,7 +92,7 @@ number() {
 @test "a table of classes: a config that trains, with no edit" {
     table t.csv 400
     run -0 "$CELLRUN" init --from-csv t.csv --target kind -o c.yaml
-    [[ $output == *"c.yaml is written"* ]]
+    [[ $output == *"wrote c.yaml"* ]]
     grep -q '^#   key: an id: all values differ$' c.yaml
     grep -q '^#   site: all rows have the same value$' c.yaml
     grep -q 'fields: kind, classes: \[tall, wide\]' c.yaml

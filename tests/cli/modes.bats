@@ -65,7 +65,7 @@ END
         train.epochs=2 >/dev/null
     "$CELLRUN" resume two/ckpt/last.safetensors -q train.epochs=3 >/dev/null
     run -0 "$CELLRUN" ckpt diff one two
-    [[ $output == *"none differs"* ]]
+    [[ $output == *"no differences"* ]]
     "$CELLRUN" trace one/ckpt/last.safetensors --step=1 --ckpt \
         one/ckpt/last.safetensors >trace
     run -0 grep -E 'param.norm.moving_variance +\(16,\) +1 +0' trace
@@ -132,7 +132,7 @@ bits() {
     "$CELLRUN" train c.yaml -q -o flag --eager >/dev/null
     "$CELLRUN" train c.yaml -q -o key run.eager=true >/dev/null
     run -0 "$CELLRUN" ckpt diff flag key
-    [[ $output == *"none differs"* ]]
+    [[ $output == *"no differences"* ]]
     "$CELLRUN" trace c.yaml --grad --eager -o flag.npz
     "$CELLRUN" trace c.yaml --grad run.eager=true -o key.npz
     cmp flag.npz key.npz

@@ -123,7 +123,7 @@ checksum is "*" is stored [E0303]"* ]]
     "$CELLRUN" ckpt convert d.ckpt -o d.npz
     run -0 "$CELLRUN" ckpt diff d.npz "$GOLDEN/backbone.npz"
     run -2 --separate-stderr "$CELLRUN" ckpt convert d.ckpt
-    [[ "$stderr" == *"say with -o which file to write"* ]]
+    [[ "$stderr" == *"-o FILE is missing"* ]]
     run -2 --separate-stderr "$CELLRUN" ckpt ls d.ckpt -o e.npz
     [[ "$stderr" == *"ckpt ls writes no file: -o is for convert"* ]]
     run -2 "$CELLRUN" ckpt convert d.ckpt d.npz -o e.npz

@@ -75,7 +75,7 @@ END
     "$CELLRUN" train c.yaml -q -o part train.epochs=2 >/dev/null
     "$CELLRUN" resume part/ckpt/last.safetensors -q train.epochs=4 >/dev/null
     run -0 "$CELLRUN" ckpt diff whole part
-    [[ $output == *"none differs"* ]]
+    [[ $output == *"no differences"* ]]
     run -0 "$CELLRUN" eval --ckpt whole --eager
     eager=$output
     run -0 "$CELLRUN" eval --ckpt whole

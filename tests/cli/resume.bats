@@ -254,7 +254,7 @@ saved() {
     cmp a/ckpt/last.safetensors b/ckpt/last.safetensors
     cp a/ckpt/c-2_19.safetensors alone.safetensors
     run -2 "$CELLRUN" resume alone.safetensors
-    [[ $output == *"lies in no run directory"*"-o DIR"* ]]
+    [[ $output == *"is not in a run directory"*"-o DIR"* ]]
     run -0 "$CELLRUN" resume alone -q -o n --trust
     run -0 "$CELLRUN" ckpt diff a/ckpt/last n/ckpt/last
 }

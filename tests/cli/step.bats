@@ -23,7 +23,7 @@ put() {
 # same RUN RUN: tensors to the bit, and states but for the data's fingerprints
 same() {
     run -0 "$CELLRUN" ckpt diff "$1" "$2"
-    [[ $output == *"none differs"* ]]
+    [[ $output == *"no differences"* ]]
     diff <(state "$1") <(state "$2")
 }
 

@@ -70,7 +70,7 @@ records() {
     "$CELLRUN" train net.yaml -q -o two >/dev/null \
         'watch=[{at: "*", what: [output, grad], every: 1}]'
     run -0 "$CELLRUN" ckpt diff one two
-    [[ "$output" == *"none differs"* ]]
+    [[ "$output" == *"no differences"* ]]
 }
 
 @test "what cannot be watched" {
