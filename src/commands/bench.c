@@ -26,7 +26,7 @@ struct bench {
 static const struct cr_opt bench_opts[] = {
     CR_INTS_OPTIONAL(struct bench, batch, 1, CR_DIM_MAX,
                      "Batch sizes, separated by commas. Default: that of the "
-                     "datapipe. given."),
+                     "datapipe."),
     CR_INT_DEFAULT(struct bench, warmup, 20, 0, 1000000,
                    "Warm-up steps before timing."),
     CR_INT_DEFAULT(struct bench, repeat, 5, 1, 10000,
