@@ -99,7 +99,7 @@ static bool assign_all(struct cr_interp *m, const struct cr_script_line *line,
     if (value->kind != CR_SV_TUPLE || value->n != line->n_names)
         return cr_interp_fail(
             m, line->expr,
-            cr_strf(arena, "found found %d names, but the value is %s",
+            cr_strf(arena, "found %d names, but the value is %s",
                     line->n_names, cr_script_value_what(arena, value)));
     for (i = 0; i < line->n_names; i++)
         if (!assign(m, line->expr, line->names[i], &value->items[i]))

@@ -25,8 +25,8 @@ ids() {
     [ "${lines[0]}" = "c.yaml:1:12: error: column 'x' of sample 1 is 5, expected\
  0 to 4 [E0204]" ]
     run -3 "$CELLRUN" trace c.yaml --feed x=low.npy -o o.safetensors
-    [ "${lines[0]}" = "c.yaml:1:12: error: column 'x' of sample 0 is -1, outside\
- of 0 to 4 [E0204]" ]
+    [ "${lines[0]}" = "c.yaml:1:12: error: column 'x' of sample 0 is -1, expected\
+ 0 to 4 [E0204]" ]
     # one that the network computes
     cat >d.yaml <<'END'
 network:

@@ -82,7 +82,7 @@ records() {
     [[ "$stderr" == *"'at' is missing"* ]]
     [[ "$stderr" == *"expected a number of steps, epochs, samples or percent"* ]]
     run -2 --separate-stderr "$CELLRUN" train net.yaml -o run watch=r
-    [[ "$stderr" == *"watch is a list of taps"* ]]
+    [[ "$stderr" == *"expected a list of entries"* ]]
 }
 
 @test "of several batches a step has it is the first that is seen" {
@@ -262,5 +262,5 @@ evaluated() {
     [[ "$output" == *"found 'a.txt', expected a file *.npz or *.safetensors"* ]]
     run -2 "$CELLRUN" check net.yaml \
         'watch=[{at: a, hook: forward, zero: true, until: 1}]'
-    [[ "$output" == *"'until' ends looking"* ]]
+    [[ "$output" == *"'until' ends observation only"* ]]
 }
