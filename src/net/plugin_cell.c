@@ -92,7 +92,7 @@ static const char *error_text(struct cr_arena *arena, char *text)
     for (p = text; *p; p++)
         if ((unsigned char)*p < ' ' || *p == 0x7f)
             *p = ' ';
-    return text[0] ? cr_strdup(arena, text) : "it it refuses these inputs";
+    return text[0] ? cr_strdup(arena, text) : "it refuses these inputs";
 }
 
 static void said_check(const struct cr_plugin_cell *c, struct cr_arena *arena,

@@ -496,7 +496,7 @@ static struct cr_script *power(struct cr_parser *p)
         return e;
     if (++p->depth > CR_PARSE_DEPTH)
         return cr_parse_fail_at(p, p->end - 2, 2,
-                                "powers are nested too deeplyly");
+                                "powers are nested too deeply");
     e = cr_parse_two(p, "pow", e, unary(p));
     p->depth--;
     return e;
@@ -512,7 +512,7 @@ static struct cr_script *unary(struct cr_parser *p)
         return power(p);
     p->at++;
     if (++p->depth > CR_PARSE_DEPTH)
-        return cr_parse_fail_at(p, at, 1, "signs are nested too deeplyly");
+        return cr_parse_fail_at(p, at, 1, "signs are nested too deeply");
     e = unary(p);
     p->depth--;
     if (!e || !minus)
@@ -606,7 +606,7 @@ static struct cr_script *negation(struct cr_parser *p)
     if (!cr_parse_take(p, "not"))
         return comparison(p);
     if (++p->depth > CR_PARSE_DEPTH)
-        return cr_parse_fail_at(p, at, 3, "signs are nested too deeplyly");
+        return cr_parse_fail_at(p, at, 3, "signs are nested too deeply");
     e = negation(p);
     p->depth--;
     if (!e)
@@ -657,7 +657,7 @@ struct cr_script *cr_parse_expr(struct cr_parser *p)
     struct cr_script *e;
 
     if (++p->depth > CR_PARSE_DEPTH)
-        return cr_parse_fail_at(p, at, 1, "brackets are nested too deeplyly");
+        return cr_parse_fail_at(p, at, 1, "brackets are nested too deeply");
     if (p->parts > PARTS_MAX)
         return cr_parse_fail_at(p, at, 1, "the text has too many parts");
     e = disjunction(p);

@@ -187,7 +187,7 @@ static struct cr_script_line *condition(struct cr_parser *p, size_t indent,
     at = p->at;
     if (cr_parse_take(p, "elif")) {
         if (++p->depth > CR_PARSE_DEPTH) {
-            cr_parse_fail_at(p, at, 4, "lines are nested too deeplyly");
+            cr_parse_fail_at(p, at, 4, "lines are nested too deeply");
             return NULL;
         }
         line->other = condition(p, indent, at);
@@ -249,7 +249,7 @@ static struct cr_script_line *block(struct cr_parser *p, size_t least)
     size_t indent = 0, deep;
 
     if (++p->depth > CR_PARSE_DEPTH) {
-        cr_parse_fail_at(p, p->at, 1, "lines are nested too deeplyly");
+        cr_parse_fail_at(p, p->at, 1, "lines are nested too deeply");
         return NULL;
     }
     while (next_line(p, &deep)) {

@@ -56,7 +56,7 @@ static void half_backward(const struct cr_op_ctx *s)
 }
 
 const struct cr_op cr_op_fake_cast = {
-    .about = { .name = "half",
+    .about = { .name = "fake_cast",
                .summary = "Rounds to float16 or bfloat16, stored as float32.",
                .opts = half_opts,
                .size = sizeof(struct cr_fake_cast) },
