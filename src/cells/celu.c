@@ -19,7 +19,7 @@ static bool celu_check(struct cr_diag *diag, struct cr_pos pos,
 {
     return ((const struct celu *)opts)->alpha != 0 ||
            cr_error(diag, pos, CR_E_OUT_OF_RANGE,
-                    "CELU takes an alpha other than 0");
+                    "alpha: found 0, expected another number");
 }
 
 CR_INLINE cr_real celu_y(const struct celu *o, cr_real v)

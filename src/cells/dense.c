@@ -31,13 +31,14 @@ static struct cr_val *dense_build(struct cr_build *b, struct cr_val *const *in)
 
     if (x->rank < 2) {
         cr_fail(b, CR_E_SHAPE,
-                "Dense takes inputs (batch, ..., features), not %s",
+                "Dense: found input %s, expected (batch, ..., features)",
                 cr_diag_format(cr_build_arena(b), x));
         return NULL;
     }
     if (o->in_channels != CR_INT_NONE && o->in_channels != channels) {
         cr_fail(b, CR_E_SHAPE,
-                "input %s does not fit: Dense takes in_channels %lld",
+                "input: found %s, expected in_channels %lld as its last "
+                "dimension",
                 cr_diag_format(cr_build_arena(b), x),
                 (long long)o->in_channels);
         return NULL;

@@ -25,7 +25,7 @@ static bool dropout_check(struct cr_diag *diag, struct cr_pos pos,
 
     if (!isnan(o->keep_prob) && !isnan(o->p))
         return cr_error(diag, pos, CR_E_CONFLICT,
-                        "Dropout takes p or keep_prob, not both");
+                        "Dropout: found p and keep_prob, expected one of them");
     return true;
 }
 

@@ -17,9 +17,7 @@ static struct cr_val *dropout2d_build(struct cr_build *b,
     int rank = cr_val_spec(in[0])->rank;
 
     if (rank != 4) {
-        cr_fail(b, CR_E_SHAPE,
-                "input %s does not fit: (N, C, H, W) is "
-                "expected",
+        cr_fail(b, CR_E_SHAPE, "input: found %s, expected (N, C, H, W)",
                 cr_diag_format(cr_build_arena(b), cr_val_spec(in[0])));
         return NULL;
     }

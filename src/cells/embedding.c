@@ -36,7 +36,8 @@ static struct cr_val *embedding_build(struct cr_build *b,
 
     if (o->padding_idx != CR_INT_NONE && o->padding_idx >= o->vocab_size) {
         cr_fail(b, CR_E_OUT_OF_RANGE,
-                "padding_idx %lld is no row of the table: vocab_size is %lld",
+                "padding_idx: found %lld, expected an index below vocab_size "
+                "%lld",
                 (long long)o->padding_idx, (long long)o->vocab_size);
         return NULL;
     }

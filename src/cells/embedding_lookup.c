@@ -48,7 +48,8 @@ static bool lookup_check(struct cr_diag *diag, struct cr_pos pos,
 
     return o->sparse || o->target == TARGET_DEVICE ||
            cr_error(diag, pos, CR_E_OUT_OF_RANGE,
-                    "EmbeddingLookup with target CPU takes sparse: true");
+                    "EmbeddingLookup: found sparse: false with target CPU, "
+                    "expected true");
 }
 
 static struct cr_val *lookup_clip(struct cr_build *b, double max_norm,

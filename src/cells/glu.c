@@ -16,7 +16,8 @@ static bool glu_plan(struct cr_op_plan *p)
         return false;
     if (p->in[0].dim[axis] % 2 != 0)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "input %s has no halves along axis %lld",
+                        "input: found %s, expected an even size along axis "
+                        "%lld",
                         cr_diag_format(p->arena, &p->in[0]),
                         (long long)o->axis);
     p->out[0] = p->in[0];

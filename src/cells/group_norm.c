@@ -37,13 +37,14 @@ static struct cr_val *group_norm_build(struct cr_build *b,
     struct cr_spec c;
 
     if (x->rank < 2) {
-        cr_fail(b, CR_E_SHAPE, "input %s does not fit: (N, C, ...) is expected",
+        cr_fail(b, CR_E_SHAPE, "input: found %s, expected (N, C, ...)",
                 cr_diag_format(arena, x));
         return NULL;
     }
     if (o->num_channels != CR_INT_NONE && o->num_channels != x->dim[1]) {
         cr_fail(b, CR_E_SHAPE,
-                "input %s has %lld channels, and num_channels is %lld",
+                "input: found %s with %lld channels, expected num_channels "
+                "%lld",
                 cr_diag_format(arena, x), (long long)x->dim[1],
                 (long long)o->num_channels);
         return NULL;

@@ -23,7 +23,8 @@ static bool hardtanh_check(struct cr_diag *diag, struct cr_pos pos,
 
     return o->min_val < o->max_val ||
            cr_error(diag, pos, CR_E_OUT_OF_RANGE,
-                    "Hardtanh takes a min_val below its max_val");
+                    "Hardtanh: found min_val not below max_val, expected it "
+                    "below");
 }
 
 CR_INLINE cr_real hardtanh_y(const struct hardtanh *o, cr_real v)

@@ -53,7 +53,7 @@ static struct cr_val *layer_norm_build(struct cr_build *b,
     if (axis < 1 || layer_norm_axis(x, o->begin_norm_axis) < 0) {
         cr_fail(
             b, CR_E_SHAPE,
-            "input %s does not fit: it has no axis %lld besides the batch",
+            "input: found %s, expected an axis %lld after the batch",
             cr_diag_format(arena, x),
             (long long)(axis < 1 ? o->begin_params_axis : o->begin_norm_axis));
         return NULL;
@@ -65,8 +65,8 @@ static struct cr_val *layer_norm_build(struct cr_build *b,
         if (o->normalized_shape.n != shape.rank ||
             o->normalized_shape.v[i] != shape.dim[i]) {
             cr_fail(b, CR_E_SHAPE,
-                    "input %s ends in %s from begin_params_axis %lld on: "
-                    "normalized_shape is another",
+                    "input: found %s, which ends in %s from begin_params_axis "
+                    "%lld on, expected normalized_shape",
                     cr_diag_format(arena, x), cr_diag_format(arena, &shape),
                     (long long)o->begin_params_axis);
             return NULL;

@@ -19,7 +19,7 @@ static bool lrn_plan(struct cr_op_plan *p)
 {
     if (p->in[0].rank != 4)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "input %s does not fit: (N, C, H, W) is expected",
+                        "input: found %s, expected (N, C, H, W)",
                         cr_diag_format(p->arena, &p->in[0]));
     p->out[0] = p->in[0];
     p->saved = cr_bytes(&p->in[0]);   /* D */

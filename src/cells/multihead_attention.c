@@ -92,10 +92,12 @@ static bool attn_width(struct cr_build *b, struct cr_val *x, const char *name,
 
     if (s->rank != 2 && s->rank != 3)
         return cr_fail(b, CR_E_SHAPE,
-                       "%s %s does not fit: (N, L, E) or (L, E) is expected",
-                       name, cr_diag_format(cr_build_arena(b), s));
+                       "%s: found %s, expected (N, L, E) or (L, E)", name,
+                       cr_diag_format(cr_build_arena(b), s));
     return s->dim[s->rank - 1] == width ||
-           cr_fail(b, CR_E_SHAPE, "%s %s has %lld features, and %s is %lld",
+           cr_fail(b, CR_E_SHAPE,
+                   "%s: found %s with %lld features, expected "
+                   "%s %lld",
                    name, cr_diag_format(cr_build_arena(b), s),
                    (long long)s->dim[s->rank - 1], option, (long long)width);
 }
@@ -254,7 +256,7 @@ static struct cr_val *multihead_attention_build(struct cr_build *b,
     o.vdim = o.vdim == CR_INT_NONE ? e : o.vdim;
     if (e % o.num_heads != 0) {
         cr_fail(b, CR_E_OUT_OF_RANGE,
-                "embed_dim %lld cannot be shared out to num_heads %lld",
+                "embed_dim: found %lld, expected a multiple of num_heads %lld",
                 (long long)e, (long long)o.num_heads);
         return NULL;
     }

@@ -34,8 +34,8 @@ static bool pad_plan(struct cr_op_plan *p)
 
     if (o->paddings.n != 2 * x->rank)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "paddings takes a pair for each of the %d dimensions "
-                        "of input %s",
+                        "paddings: expected a pair for each of the %d "
+                        "dimensions of input %s",
                         x->rank, cr_diag_format(p->arena, x));
     p->out[0] = *x;
     for (d = 0; d < 2 * x->rank; d++) {
@@ -43,8 +43,8 @@ static bool pad_plan(struct cr_op_plan *p)
 
         if (o->mode != CONSTANT && o->paddings.v[d] > most)
             return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                            "dimension %d of input %s has %lld elements to "
-                            "mirror, not %lld",
+                            "dimension %d of input %s: found %lld elements, "
+                            "expected at least %lld to mirror",
                             d / 2, cr_diag_format(p->arena, x), (long long)most,
                             (long long)o->paddings.v[d]);
         p->out[0].dim[d / 2] += o->paddings.v[d];

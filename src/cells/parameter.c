@@ -30,7 +30,9 @@ static struct cr_val *parameter_build(struct cr_build *b,
 
     (void)in;
     if (o->shape.n > CR_RANK_MAX) {
-        cr_fail(b, CR_E_SHAPE, "a tensor has at most %d dimensions",
+        cr_fail(b, CR_E_SHAPE,
+                "shape: found too many dimensions, expected at "
+                "most %d",
                 CR_RANK_MAX);
         return NULL;
     }

@@ -129,28 +129,30 @@ static struct cr_val *positional_encoding_build(struct cr_build *b,
     int64_t length;
 
     if (x->rank < 3) {
-        cr_fail(b, CR_E_SHAPE, "input %s does not fit: (N, L, dim) is expected",
+        cr_fail(b, CR_E_SHAPE, "input: found %s, expected (N, L, dim)",
                 cr_diag_format(arena, x));
         return NULL;
     }
     length = x->dim[x->rank - 2];
     attr->dim = x->dim[x->rank - 1];
     if (o->dim != CR_INT_NONE && o->dim != attr->dim) {
-        cr_fail(b, CR_E_SHAPE, "input %s has %lld features, and dim is %lld",
+        cr_fail(b, CR_E_SHAPE,
+                "input: found %s with %lld features, expected "
+                "dim %lld",
                 cr_diag_format(arena, x), (long long)attr->dim,
                 (long long)o->dim);
         return NULL;
     }
     if (attr->dim % 2 != 0) {
         cr_fail(b, CR_E_SHAPE,
-                "%lld features: sines and cosines come in pairs, an even "
-                "number is needed",
+                "found %lld features, expected an even number: sines and "
+                "cosines come in pairs",
                 (long long)attr->dim);
         return NULL;
     }
     if (length > o->maxlen) {
         cr_fail(b, CR_E_SHAPE,
-                "input %s has %lld positions, and maxlen is "
+                "input: found %s with %lld positions, expected at most maxlen "
                 "%lld",
                 cr_diag_format(arena, x), (long long)length,
                 (long long)o->maxlen);

@@ -25,7 +25,7 @@ static struct cr_val *prelu_build(struct cr_build *b, struct cr_val *const *in)
 
     if (x->rank < 1 ||
         (o->channel > 1 && (x->rank < 2 || x->dim[1] != o->channel))) {
-        cr_fail(b, CR_E_SHAPE, "input %s does not fit: channel is %lld",
+        cr_fail(b, CR_E_SHAPE, "input: found %s, expected channel %lld",
                 cr_diag_format(cr_build_arena(b), x), (long long)o->channel);
         return NULL;
     }

@@ -85,7 +85,8 @@ static bool rrelu_check(struct cr_diag *diag, struct cr_pos pos,
 
     return o->lower <= o->upper ||
            cr_error(diag, pos, CR_E_OUT_OF_RANGE,
-                    "RReLU takes a lower that is not above its upper");
+                    "RReLU: found lower above upper, expected it below or "
+                    "equal");
 }
 
 static struct cr_val *rrelu_build(struct cr_build *b, struct cr_val *const *in)

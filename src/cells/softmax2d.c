@@ -9,8 +9,7 @@ static struct cr_val *softmax2d_build(struct cr_build *b,
     struct cr_softmax *attr = CR_NEW(arena, struct cr_softmax);
 
     if (cr_val_spec(in[0])->rank != 3 && cr_val_spec(in[0])->rank != 4) {
-        cr_fail(b, CR_E_SHAPE,
-                "input %s does not fit: (N, C, H, W) is expected",
+        cr_fail(b, CR_E_SHAPE, "input: found %s, expected (N, C, H, W)",
                 cr_diag_format(arena, cr_val_spec(in[0])));
         return NULL;
     }

@@ -33,12 +33,12 @@ static bool encoder_check(struct cr_diag *diag, struct cr_pos pos,
     if (!type || strcmp(type, "TransformerEncoderLayer") != 0)
         return cr_error(diag, o->encoder_layer ? o->encoder_layer->pos : pos,
                         o->encoder_layer ? CR_E_WRONG_TYPE : CR_E_MISSING_KEY,
-                        "encoder_layer takes {TransformerEncoderLayer: "
+                        "encoder_layer: expected {TransformerEncoderLayer: "
                         "{...}}");
     if (o->norm && o->norm->kind != CR_NODE_NULL &&
         !cr_node_type(o->norm, &args))
         return cr_error(diag, o->norm->pos, CR_E_WRONG_TYPE,
-                        "norm takes a cell, as {LayerNorm: {...}}");
+                        "norm: expected a cell such as {LayerNorm: {...}}");
     return true;
 }
 

@@ -119,7 +119,8 @@ static struct cr_val *layer_activate(struct cr_build *b, struct cr_val *x)
         return x ? CR_EMIT(b, "gelu", exact, x) : NULL;
     if (cr_node_type(f, &(const struct cr_node *){ NULL }))
         return x ? cr_child(b, "activation", f, 1, &x) : NULL;
-    cr_fail(b, CR_E_WRONG_TYPE, "activation takes relu, gelu or a cell, not %s",
+    cr_fail(b, CR_E_WRONG_TYPE,
+            "activation: found %s, expected relu, gelu or a cell",
             cr_node_what(cr_build_arena(b), f));
     return NULL;
 }

@@ -202,16 +202,16 @@ static bool upsample_check(struct cr_diag *diag, struct cr_pos pos,
 
     if ((o->size.n > 0) == (o->scale_factor.n > 0))
         return cr_error(diag, pos, CR_E_CONFLICT,
-                        "Upsample takes either size or scale_factor");
+                        "Upsample: expected either size or scale_factor");
     if (o->scale_factor.n > 0 && o->recompute_scale_factor != 1)
         return cr_error(diag, pos, CR_E_CONFLICT,
-                        "scale_factor needs recompute_scale_factor: true");
+                        "scale_factor requires recompute_scale_factor: true");
     if (o->size.n > 0 && o->recompute_scale_factor == 1)
         return cr_error(diag, pos, CR_E_CONFLICT,
-                        "recompute_scale_factor goes with scale_factor");
+                        "recompute_scale_factor requires scale_factor");
     if (o->mode == NEAREST && o->align_corners != CR_BOOL_NONE)
         return cr_error(diag, pos, CR_E_CONFLICT,
-                        "align_corners goes with linear and bilinear");
+                        "align_corners requires mode linear or bilinear");
     return true;
 }
 
@@ -236,7 +236,7 @@ static struct cr_val *upsample_build(struct cr_build *b,
 
     if ((dims != 1 && dims != 2) || (o->mode == LINEAR && dims != 1) ||
         (o->mode == BILINEAR && dims != 2)) {
-        cr_fail(b, CR_E_SHAPE, "input %s does not fit: %s%s%s is expected",
+        cr_fail(b, CR_E_SHAPE, "input: found %s, expected %s%s%s",
                 cr_diag_format(arena, x),
                 o->mode != BILINEAR ? "(N, C, L)" : "",
                 o->mode == NEAREST ? " or " : "",
@@ -244,7 +244,9 @@ static struct cr_val *upsample_build(struct cr_build *b,
         return NULL;
     }
     if (n > 1 && n != dims) {
-        cr_fail(b, CR_E_SHAPE, "input %s has %d dimensions to size, not %d",
+        cr_fail(b, CR_E_SHAPE,
+                "input: found %s with %d dimensions to resize, "
+                "expected %d",
                 cr_diag_format(arena, x), dims, n);
         return NULL;
     }
@@ -253,7 +255,7 @@ static struct cr_val *upsample_build(struct cr_build *b,
     attr->linear = o->mode != NEAREST;
     attr->align = o->align_corners == 1;
     if (attr->h < 1 || attr->w < 1) {
-        cr_fail(b, CR_E_SHAPE, "nothing is left of input %s",
+        cr_fail(b, CR_E_SHAPE, "input: found %s, which leaves no elements",
                 cr_diag_format(arena, x));
         return NULL;
     }

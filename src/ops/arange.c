@@ -39,10 +39,11 @@ static bool arange_plan(struct cr_op_plan *p)
     double n = ceil((o.end - o.start) / o.step);
 
     if (!(n >= 1 && n <= (double)CR_DIM_MAX))
-        return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "from %g to %g by %g there are no numbers, or too "
-                        "many",
-                        o.start, o.end, o.step);
+        return cr_error(
+            p->diag, p->pos, CR_E_SHAPE,
+            "arange: found start %g, end %g and step %g, which give "
+            "no numbers, or too many",
+            o.start, o.end, o.step);
     p->out[0] = CR_SPEC((int64_t)n);
     if (whole(o.start) && whole(o.end) && whole(o.step))
         p->out[0].type = CR_I32;

@@ -19,9 +19,13 @@ static bool attention_plan(struct cr_op_plan *p)
     if (p->n_in <= CR_ATTN_K || p->in[CR_ATTN_K].rank <= 0)
         p->out[0].dim[p->out[0].rank - 1] /= 3;
     else if (p->n_in <= CR_ATTN_V || p->in[CR_ATTN_V].rank <= 0)
-        return cr_error(p->diag, p->pos, CR_E_NETWORK, "a key needs a value");
+        return cr_error(p->diag, p->pos, CR_E_NETWORK,
+                        "key: found no value "
+                        "with it, expected "
+                        "both");
     return o->dropout < 1 || cr_error(p->diag, p->pos, CR_E_OUT_OF_RANGE,
-                                      "dropout 1 leaves no weights");
+                                      "dropout: found 1, expected a number "
+                                      "below 1");
 }
 
 static void attention_forward(const struct cr_op_ctx *s)

@@ -28,9 +28,11 @@ static bool bn_fold_plan(struct cr_op_plan *p)
     const struct cr_spec *w = &p->in[W], *gamma = &p->in[GAMMA];
 
     if (w->rank < 2 || gamma->rank != 1 || w->dim[0] != gamma->dim[0])
-        return cr_error(
-            p->diag, p->pos, CR_E_SHAPE, "weight %s does not fit %s channels",
-            cr_diag_format(p->arena, w), cr_diag_format(p->arena, gamma));
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "weight: found %s, expected %s "
+                        "channels",
+                        cr_diag_format(p->arena, w),
+                        cr_diag_format(p->arena, gamma));
     p->out[0] = *w;
     p->out[1] = *gamma;
     p->scratch = (size_t)gamma->dim[0] * sizeof(cr_real);

@@ -27,9 +27,11 @@ static bool broadcast_to_plan(struct cr_op_plan *p)
         fits = fits && y->dim[i] > 0 && (dim == 1 || dim == y->dim[i]);
     }
     if (!fits)
-        return cr_error(
-            p->diag, p->pos, CR_E_SHAPE, "input %s does not broadcast to %s",
-            cr_diag_format(p->arena, x), cr_diag_format(p->arena, y));
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "input: found %s, expected a shape "
+                        "that broadcasts to %s",
+                        cr_diag_format(p->arena, x),
+                        cr_diag_format(p->arena, y));
     return true;
 }
 

@@ -8,7 +8,7 @@ static bool causal_mask_plan(struct cr_op_plan *p)
 
     if (p->in[0].rank < 2)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "input %s has no positions: (..., L, E) is needed",
+                        "input: found %s, expected (..., L, E)",
                         cr_diag_format(p->arena, p->in));
     length = p->in[0].dim[p->in[0].rank - 2];
     p->out[0] = CR_SPEC(length, length);

@@ -18,7 +18,8 @@ static bool concat_plan(struct cr_op_plan *p)
             fits = i == axis || x->dim[i] == y->dim[i];
         if (!fits)
             return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                            "inputs %s and %s differ in more than axis %d",
+                            "inputs: found %s and %s, expected the same shape "
+                            "except along axis %d",
                             cr_diag_format(p->arena, &p->in[0]),
                             cr_diag_format(p->arena, x), axis);
         y->dim[axis] += x->dim[axis];

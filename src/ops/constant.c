@@ -19,12 +19,17 @@ static bool constant_plan(struct cr_op_plan *p)
 
     if (o->shape.n > CR_RANK_MAX)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "a tensor has at most %d dimensions", CR_RANK_MAX);
+                        "shape: found too many dimensions, expected at most "
+                        "%d",
+                        CR_RANK_MAX);
     p->out[0] = cr_spec_make(cr_dtype_type(o->dtype), o->shape.n,
                              o->shape.n > 0 ? o->shape.v : &none);
     if (!cr_spec_fits(&p->out[0]) ||
         (o->value.n != 1 && o->value.n != cr_count(&p->out[0])))
-        return cr_error(p->diag, p->pos, CR_E_SHAPE, "%d values do not fill %s",
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "values: found %d, "
+                        "expected as many as %s "
+                        "has",
                         o->value.n, cr_diag_format(p->arena, &p->out[0]));
     return true;
 }

@@ -18,8 +18,8 @@ static struct cr_val *dot_build(struct cr_build *b, const void *attr, int n,
         x->dim[x->rank - 1] != y->dim[axis < 0 ? 0 : axis] ||
         x->rank + y->rank - 2 > CR_RANK_MAX) {
         cr_fail(b, CR_E_SHAPE,
-                "inputs %s and %s do not fit: the last axis of the first must "
-                "be as long as the last but one of the second",
+                "inputs: found %s and %s, expected the last axis of the first "
+                "to be as long as the second last of the second",
                 cr_diag_format(cr_build_arena(b), x),
                 cr_diag_format(cr_build_arena(b), y));
         return NULL;

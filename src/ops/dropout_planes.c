@@ -27,7 +27,9 @@ static int64_t dropout_planes_count(const struct cr_spec *x)
 static bool dropout_planes_plan(struct cr_op_plan *p)
 {
     if (p->in[0].rank < 2)
-        return cr_error(p->diag, p->pos, CR_E_SHAPE, "input %s has no planes",
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "input: found %s, "
+                        "expected (N, C, ...)",
                         cr_diag_format(p->arena, p->in));
     p->out[0] = p->in[0];
     p->same = !p->training || ((const struct dropout_planes *)p->attr)->p == 0;

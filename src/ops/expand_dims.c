@@ -21,7 +21,8 @@ static bool expand_dims_plan(struct cr_op_plan *p)
     *y = p->in[0];
     if (y->rank == CR_RANK_MAX)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "input %s has %d dimensions already",
+                        "input: found %s, which has the maximum of %d "
+                        "dimensions",
                         cr_diag_format(p->arena, p->in), CR_RANK_MAX);
     y->rank++;
     if (!cr_axis_check(p, y, axis, &at))

@@ -27,7 +27,7 @@ static bool flatten_plan(struct cr_op_plan *p)
         end = start = 0; /* nothing behind the batch */
     if (start < 0 || end >= x->rank || start > end)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "input %s has no dimensions %lld to %lld",
+                        "input: found %s, expected dimensions %lld to %lld",
                         cr_diag_format(p->arena, x), (long long)o->start_dim,
                         (long long)o->end_dim);
     *y = (struct cr_spec){ .type = x->type };

@@ -24,7 +24,7 @@ static struct cr_val *flip_build(struct cr_build *b, const void *attr, int n,
         if (!cr_arrange_axis(b, in[0], dims->v[i], &at))
             return NULL;
         if (seen & 1u << at) {
-            cr_fail(b, CR_E_SHAPE, "dims: axis %d stands there twice", at);
+            cr_fail(b, CR_E_SHAPE, "dims: found axis %d twice", at);
             return NULL;
         }
         seen |= 1u << at;

@@ -33,11 +33,12 @@ static bool gather_plan(struct cr_op_plan *p)
         return false;
     if (index->type != CR_I32)
         return cr_error(p->diag, p->pos, CR_E_DTYPE,
-                        "indices are %s, but int32 is needed",
+                        "indices: found %s, expected int32",
                         cr_type_name(index->type));
     if (x->rank - 1 + index->rank > CR_RANK_MAX)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "input %s and indices %s make too many dimensions",
+                        "input and indices: found %s and %s, whose result has "
+                        "too many dimensions",
                         cr_diag_format(p->arena, x),
                         cr_diag_format(p->arena, index));
     *y = (struct cr_spec){ .type = x->type };

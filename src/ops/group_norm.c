@@ -37,18 +37,19 @@ static bool group_norm_plan(struct cr_op_plan *p)
 
     if (x->rank < 2)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "input %s does not fit: (N, C, ...) is expected",
+                        "input: found %s, expected (N, C, ...)",
                         cr_diag_format(p->arena, x));
     for (i = GAMMA; i <= BETA; i++)
         if (p->in[i].rank != 1 || p->in[i].dim[0] != x->dim[1])
             return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                            "input %s has %lld channels, and there are %s "
-                            "values for them",
+                            "input: found %s with %lld channels, expected as "
+                            "many as the %s values for them",
                             cr_diag_format(p->arena, x), (long long)x->dim[1],
                             cr_diag_format(p->arena, &p->in[i]));
     if (x->dim[1] % o->num_groups != 0)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "%lld channels are no multiple of %lld groups",
+                        "input: found %lld channels, expected a multiple of "
+                        "%lld groups",
                         (long long)x->dim[1], (long long)o->num_groups);
     p->out[0] = *x;
     p->saved = (size_t)(x->dim[0] * o->num_groups) * 2 * sizeof(cr_real);

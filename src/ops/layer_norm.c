@@ -81,7 +81,7 @@ static bool layer_norm_plan(struct cr_op_plan *p)
 
     if (r.m == 0 || r.params == 0)
         return cr_error(
-            p->diag, p->pos, CR_E_SHAPE, "input %s has no axis %d",
+            p->diag, p->pos, CR_E_SHAPE, "input: found %s, expected an axis %d",
             cr_diag_format(p->arena, x),
             (int)(r.m == 0 ? o->begin_norm_axis : o->begin_params_axis));
     axis = axis < 0 ? axis + x->rank : axis;
@@ -92,8 +92,8 @@ static bool layer_norm_plan(struct cr_op_plan *p)
         if (!cr_spec_same(&p->in[i], &params))
             return cr_error(
                 p->diag, p->pos, CR_E_SHAPE,
-                "input %s ends in %s from axis %d on, and the "
-                "parameters are %s",
+                "input: found %s, which ends in %s from axis %d on, expected "
+                "the shape of the parameters, %s",
                 cr_diag_format(p->arena, x), cr_diag_format(p->arena, &params),
                 (int)o->begin_params_axis, cr_diag_format(p->arena, &p->in[i]));
     p->out[0] = *x;

@@ -18,8 +18,8 @@ static bool linear_plan(struct cr_op_plan *p)
 
     if (last < 0 || x->dim[last] != w->dim[1])
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "input %s does not fit weight %s: its last dimension "
-                        "must be %lld",
+                        "input: found %s for weight %s, expected a last "
+                        "dimension of %lld",
                         cr_diag_format(p->arena, x),
                         cr_diag_format(p->arena, w), (long long)w->dim[1]);
     p->out[0] = *x;

@@ -19,7 +19,7 @@ static bool masked_mean_plan(struct cr_op_plan *p)
         fits = mask->dim[i] == 1 || mask->dim[i] == x->dim[i];
     if (!fits)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "mask %s does not fit input %s: it has its first "
+                        "mask: found %s for input %s, expected its first "
                         "dimensions",
                         cr_diag_format(p->arena, mask),
                         cr_diag_format(p->arena, x));

@@ -42,8 +42,8 @@ static bool matmul_plan(struct cr_op_plan *p)
     if (a->rank < 1 || b->rank < 1 ||
         a->dim[a->rank - 1] != b->dim[b->rank > 1 ? b->rank - 2 : 0])
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "operands %s and %s do not multiply: (..., m, k) and "
-                        "(..., k, n) are needed",
+                        "operands: found %s and %s, expected (..., m, k) and "
+                        "(..., k, n)",
                         cr_diag_format(p->arena, a),
                         cr_diag_format(p->arena, b));
     part.in = batch;

@@ -25,7 +25,7 @@ static struct cr_val *meshgrid_build(struct cr_build *b, const void *attr,
     int i, k;
 
     if (n > CR_RANK_MAX) {
-        cr_fail(b, CR_E_SHAPE, "a tensor has at most %d dimensions",
+        cr_fail(b, CR_E_SHAPE, "inputs: found too many, expected at most %d",
                 CR_RANK_MAX);
         return NULL;
     }

@@ -32,8 +32,7 @@ static struct cr_val *movedim_build(struct cr_build *b, const void *attr,
             !cr_arrange_axis(b, in[0], o->destination.v[i], &to))
             return NULL;
         if (moved & 1u << from || taken & 1u << to) {
-            cr_fail(b, CR_E_SHAPE, "an axis stands twice in source or "
-                                   "destination");
+            cr_fail(b, CR_E_SHAPE, "source, destination: found an axis twice");
             return NULL;
         }
         moved |= 1u << from;

@@ -24,13 +24,14 @@ static bool one_hot_plan(struct cr_op_plan *p)
 
     if (p->in[0].type != CR_I32)
         return cr_error(p->diag, p->pos, CR_E_DTYPE,
-                        "indices are %s, but int32 is needed",
+                        "indices: found %s, expected int32",
                         cr_type_name(p->in[0].type));
     *y = p->in[0];
     y->type = CR_REAL;
     if (y->rank == CR_RANK_MAX)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "indices %s have %d dimensions already",
+                        "indices: found %s, which have the maximum of %d "
+                        "dimensions",
                         cr_diag_format(p->arena, p->in), CR_RANK_MAX);
     y->rank++;
     if (!cr_axis_check(p, y, o->axis, &at))

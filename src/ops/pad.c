@@ -54,8 +54,8 @@ static bool pad_plan(struct cr_op_plan *p)
         if ((mode == REFLECT && o->v[i] >= p->in[0].dim[axis]) ||
             (mode == CIRCULAR && o->v[i] > p->in[0].dim[axis]))
             return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                            "axis %d of input %s is too short for %lld "
-                            "elements of this mode",
+                            "axis %d of input %s is too short for a padding of "
+                            "%lld in this mode",
                             axis, cr_diag_format(p->arena, p->in),
                             (long long)o->v[i]);
     }

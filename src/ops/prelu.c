@@ -32,8 +32,8 @@ static bool prelu_plan(struct cr_op_plan *p)
     if (x->rank < 1 || w->rank != 1 ||
         (w->dim[0] > 1 && (x->rank < 2 || x->dim[1] != w->dim[0])))
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "weight %s does not fit input %s: expected (1,), or "
-                        "one number for each channel",
+                        "weight: found %s for input %s, expected (1,) or one "
+                        "value per channel",
                         cr_diag_format(p->arena, w),
                         cr_diag_format(p->arena, x));
     p->out[0] = *x;

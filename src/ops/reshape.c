@@ -20,7 +20,9 @@ static bool reshape_plan(struct cr_op_plan *p)
     *y = (struct cr_spec){ .type = p->in[0].type };
     if (shape->n > CR_RANK_MAX)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "a shape has at most %d dimensions", CR_RANK_MAX);
+                        "shape: found too many dimensions, expected at most "
+                        "%d",
+                        CR_RANK_MAX);
     for (i = 0; i < shape->n; i++) {
         y->dim[y->rank++] = shape->v[i];
         if (shape->v[i] == -1 && open < 0)
@@ -35,7 +37,10 @@ static bool reshape_plan(struct cr_op_plan *p)
     if (left == 0 || (open < 0 && left != 1)) {
         if (open >= 0)
             y->dim[open] = -1;
-        return cr_error(p->diag, p->pos, CR_E_SHAPE, "input %s has no shape %s",
+        return cr_error(p->diag, p->pos, CR_E_SHAPE,
+                        "input: found %s, which "
+                        "has not as many elements "
+                        "as the shape %s",
                         cr_diag_format(p->arena, p->in),
                         cr_diag_format(p->arena, y));
     }

@@ -50,13 +50,13 @@ static bool split_plan(struct cr_op_plan *p)
         return true;
     if (o->size.n == 1)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "axis %d of input %s makes more than %d pieces of "
-                        "%lld",
+                        "axis %d of input %s: found more than %d pieces of "
+                        "length %lld",
                         axis, cr_diag_format(p->arena, x), CR_OP_MAX,
                         (long long)o->size.v[0]);
     return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                    "the sizes do not sum up to axis %d of input %s, in at "
-                    "most %d pieces",
+                    "the sizes do not add up to axis %d of input %s, or are "
+                    "more than %d",
                     axis, cr_diag_format(p->arena, x), CR_OP_MAX);
 }
 

@@ -26,7 +26,7 @@ static bool squeeze_plan(struct cr_op_plan *p)
             return false;
         if (x->dim[at] != 1)
             return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                            "axis %d of input %s is not of length 1", at,
+                            "axis %d of input %s: expected length 1", at,
                             cr_diag_format(p->arena, x));
         drop[at] = true;
     }

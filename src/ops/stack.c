@@ -15,12 +15,13 @@ static bool stack_plan(struct cr_op_plan *p)
             memcmp(p->in[k].dim, y->dim, (size_t)y->rank * sizeof y->dim[0]) !=
                 0)
             return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                            "inputs %s and %s must have one shape",
+                            "inputs: found %s and %s, expected equal shapes",
                             cr_diag_format(p->arena, y),
                             cr_diag_format(p->arena, &p->in[k]));
     if (y->rank == CR_RANK_MAX)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "inputs %s have %d dimensions already",
+                        "inputs: found %s, which have the maximum of %d "
+                        "dimensions",
                         cr_diag_format(p->arena, y), CR_RANK_MAX);
     y->rank++;
     if (!cr_axis_check(p, y, cr_concat_axis(p->attr), &axis))

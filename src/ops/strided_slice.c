@@ -45,19 +45,19 @@ static bool strided_slice_plan(struct cr_op_plan *p)
     if (o->begin.n > x->rank || o->end.n != o->begin.n ||
         (o->step.n > 0 && o->step.n != o->begin.n))
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "a slice of input %s takes as many begins, ends and "
-                        "steps, at most %d",
+                        "input %s: found different numbers of begins, ends and "
+                        "steps, or more than %d",
                         cr_diag_format(p->arena, x), x->rank);
     p->out[0] = *x;
     p->same = true;
     for (i = 0; i < o->begin.n; i++) {
         if (o->step.n > 0 && o->step.v[i] == 0)
             return cr_error(p->diag, p->pos, CR_E_OUT_OF_RANGE,
-                            "the step of a slice is not 0");
+                            "step: found 0, expected another number");
         p->out[0].dim[i] = slice_of(o, i, x->dim[i], &from, &step);
         if (p->out[0].dim[i] == 0)
             return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                            "the slice takes nothing of axis %d of input %s", i,
+                            "the slice of axis %d of input %s is empty", i,
                             cr_diag_format(p->arena, x));
         p->same = p->same && p->out[0].dim[i] == x->dim[i] && step == 1;
     }

@@ -32,12 +32,14 @@ static bool tile_plan(struct cr_op_plan *p)
     y->rank = dims->n > y->rank ? dims->n : y->rank;
     if (y->rank > CR_RANK_MAX)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "a tensor has at most %d dimensions", CR_RANK_MAX);
+                        "copies: found too many dimensions, expected at most "
+                        "%d",
+                        CR_RANK_MAX);
     for (i = 0; i < y->rank; i++) {
         tile_axis(&p->in[0], dims, y->rank, i, &copies, &length);
         if (__builtin_mul_overflow(copies, length, &y->dim[i]))
             return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                            "so many copies of input %s do not fit",
+                            "the copies of input %s are too large",
                             cr_diag_format(p->arena, p->in));
     }
     return true;

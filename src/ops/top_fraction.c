@@ -54,7 +54,7 @@ static bool top_fraction_plan(struct cr_op_plan *p)
         mask.layout = x->layout;
         if (!cr_spec_same(&mask, x))
             return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                            "mask %s does not have the shape of input %s",
+                            "mask: found %s, expected the shape of input %s",
                             cr_diag_format(p->arena, &mask),
                             cr_diag_format(p->arena, x));
         p->out[0] = CR_SCALAR;

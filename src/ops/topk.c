@@ -29,8 +29,10 @@ static bool topk_plan(struct cr_op_plan *p)
         return false;
     if (o->k > p->in[0].dim[at])
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "axis %d of input %s has no %lld elements", at,
-                        cr_diag_format(p->arena, &p->in[0]), (long long)o->k);
+                        "axis %d of input %s: expected at least %lld "
+                        "elements",
+                        at, cr_diag_format(p->arena, &p->in[0]),
+                        (long long)o->k);
     p->thread_scratch = cr_sort_scratch(p->in[0].dim[at]);
     p->out[0].dim[at] = o->k;
     p->out[1] = p->out[0];

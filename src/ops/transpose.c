@@ -39,8 +39,8 @@ static bool transpose_plan(struct cr_op_plan *p)
     }
     return good ? true
                 : cr_error(p->diag, p->pos, CR_E_SHAPE,
-                           "input_perm must name each of the %d axes of "
-                           "input %s once",
+                           "input_perm: expected each of the %d axes of input "
+                           "%s once",
                            x->rank, cr_diag_format(p->arena, x));
 }
 

@@ -36,13 +36,13 @@ static bool unsorted_segment_sum_plan(struct cr_op_plan *p)
 
     if (ids->type != CR_I32)
         return cr_error(p->diag, p->pos, CR_E_DTYPE,
-                        "segment_ids are %s, but int32 is needed",
+                        "segment_ids: found %s, expected int32",
                         cr_type_name(ids->type));
     if (ids->rank < 1 || ids->rank > x->rank ||
         memcmp(ids->dim, x->dim, (size_t)ids->rank * sizeof x->dim[0]) != 0)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "segment_ids %s must have the shape that input %s "
-                        "begins with",
+                        "segment_ids: found %s, expected the first dimensions "
+                        "of input %s",
                         cr_diag_format(p->arena, ids),
                         cr_diag_format(p->arena, x));
     *y = (struct cr_spec){ .type = x->type, .rank = 1 };

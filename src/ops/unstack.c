@@ -25,7 +25,7 @@ static struct cr_val *unstack_build(struct cr_build *b, const void *attr,
     if (!cr_arrange_axis(b, in[0], ((const struct unstack *)attr)->axis, &at))
         return NULL;
     if (x->dim[at] > SLICES_MAX) {
-        cr_fail(b, CR_E_LIMIT, "axis %d of input %s makes more than %d slices",
+        cr_fail(b, CR_E_LIMIT, "axis %d of input %s: found more than %d slices",
                 at, cr_diag_format(cr_build_arena(b), x), SLICES_MAX);
         return NULL;
     }

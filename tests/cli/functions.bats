@@ -136,7 +136,7 @@ wrong() {
 
 @test "an error inside a function is reported at its call, with its signature" {
     wrong "layer_norm(h, (4,))" \
-        "input (1, 3) ends in (3,) from axis -1 on, and the parameters are (4,) [E0101]"
+        "input: found (1, 3), which ends in (3,) from axis -1 on, expected the shape of the parameters, (4,) [E0101]"
     [[ "$stderr" == *"   in layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-5)"*"h (1, 3)"* ]]
     wrong "var(h, axis=4)" "input (1, 3) has no axis 4 [E0101]"
     wrong "softplus(h, 0)" "division by zero [E0103]"
@@ -162,13 +162,13 @@ wrong() {
 
 @test "axes and lengths that do not fit" {
     wrong "roll(h, (1, 2), 0)" "shifts: found 2, expected 1, one per axis [E0101]"
-    wrong "flip(h, (0, 0))" "dims: axis 0 stands there twice [E0101]"
+    wrong "flip(h, (0, 0))" "dims: found axis 0 twice [E0101]"
     wrong "unstack(h, 3)" "input (1, 3) has no axis 3 [E0101]"
     wrong "meshgrid(h, h)" "inputs: found (1, 3), expected one dimension [E0101]"
     said "gather_elements(h, 1, h)" # float64 in its own build
     [[ ${stderr_lines[0]} == *"index: found float"*", expected int32 [E0102]" ]]
     wrong "prelu(h, h)" \
-        "weight (1, 3) does not fit input (1, 3): expected (1,), or one number for each channel [E0101]"
+        "weight: found (1, 3) for input (1, 3), expected (1,) or one value per channel [E0101]"
 }
 
 @test "more arguments than a function of any number takes" {
@@ -205,7 +205,7 @@ END
 @test "narrow: a start and a length that leave the axis" {
     wrong "narrow(h, 1, 1, 3)" "input (2,) has no shape (3,) [E0101]"
     wrong "narrow(h, 1, -2, 3)" \
-        "the slice takes nothing of axis 0 of input (3,) [E0101]"
+        "the slice of axis 0 of input (3,) is empty [E0101]"
     said "narrow(h, 1, 1, 0)"
 }
 

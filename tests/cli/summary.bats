@@ -165,7 +165,7 @@ END
 @test "an error of the network" {
     run -2 --separate-stderr "$CELLRUN" summary net.yaml \
         'network.body=[{Dense: [21, 3]}]'
-    [[ "$stderr" == *"input (8, 20) does not fit: Dense takes in_channels 21"*"[E0101]"* ]]
+    [[ "$stderr" == *"input: found (8, 20), expected in_channels 21 as its last dimension"*"[E0101]"* ]]
 }
 
 @test "how much of the way back is cut" {
