@@ -38,9 +38,8 @@ static bool reshape_plan(struct cr_op_plan *p)
         if (open >= 0)
             y->dim[open] = -1;
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "input: found %s, which "
-                        "has not as many elements "
-                        "as the shape %s",
+                        "input: found %s, expected as many elements as the "
+                        "shape %s",
                         cr_diag_format(p->arena, p->in),
                         cr_diag_format(p->arena, y));
     }
