@@ -348,7 +348,7 @@ YAML
 
 @test "a hook that no gradient passes has a warning" {
     run -0 "$CELLRUN" summary one.yaml 'watch=[{at: a, hook: backward, scale: 2}]'
-    [[ "$output" == *"cut from the way back: a: its hook affects no trainable parameter"* ]]
+    [[ "$output" == *"pruned from the backward pass: a: its hook affects no trainable parameter"* ]]
     run -0 "$CELLRUN" summary one.yaml --dot - \
         'watch=[{at: a, hook: backward, scale: 2}]'
     [[ "$output" == *"a Dense"* && "$output" != *"no gradient needed"* ]]

@@ -56,7 +56,7 @@ END
     run -0 "$CELLRUN" summary net.yaml 'freeze.patterns=["body.0.*"]' \
         '~network.body' 'network.body=[{Dense: [20, 7]}, ReLU, {Dense: [7, 3]}]'
     [[ "$output" == *"not trained: body.0.weight: frozen"* ]]
-    [[ "$output" == *"cut from the way back: body.0: no trainable parameter in it or before it"* ]]
+    [[ "$output" == *"pruned from the backward pass: body.0: no trainable parameter in it or before it"* ]]
     [[ "$output" == *"trainable: 24"* ]]
 }
 
