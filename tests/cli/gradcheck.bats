@@ -242,5 +242,5 @@ compared in float32: amp and to_float are ignored" ]
     [ "$output" = "$full
 compared in float32: amp and to_float are ignored" ]
     run -0 "$CELLRUN" help gradcheck
-    [[ $(tr -s " \n" " " <<<"$output") == *"rounding error of the finite difference is added"* ]]
+    [[ $(tr -s " \n" " " <<<"$output") == *"rounding error of the loss is added"* ]]
 }

@@ -173,7 +173,7 @@ END
     # all: 140 for the first weight, 2 * 21 for the second cell
     [[ "$output" == *$'\nbackward pass: 21 multiply-adds per sample, 161 pruned (88 %)\n'* ]]
     run -0 "$CELLRUN" summary net.yaml --batch 2 '~network.body' 'network.body=[{Dense: [20, 7]}, {Dense: [7, 3]}]'
-    [[ "$output" != *"way back"* ]]
+    [[ "$output" != *"backward pass"* ]]
 }
 
 # A cell called twice, one call cut off; a block; a learned tensor; a shared
