@@ -17,7 +17,7 @@ static const struct cr_opt parameter_opts[] = {
     CR_BOOL_DEFAULT(
         struct parameter, requires_grad, true,
         "Train it. false: state, initialised with zeros unless init says "
-        "otherwise, which assign(NAME, value) updates in"),
+        "otherwise, which assign(NAME, value) updates in training."),
     { 0 },
 };
 

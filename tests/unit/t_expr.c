@@ -176,7 +176,7 @@ static const struct pair wrong[] = {
                         "[E0011]" },
     { "$data.classes", "t:3:4: error: '$data.classes' needs a data set "
                        "[E0010]" },
-    { "$vocab.text.size", "t:3:4: error: the data have no vocabulary for "
+    { "$vocab.text.size", "t:3:4: error: no vocabulary found for "
                           "column 'text' [E0010]" },
     { "$vocab.size", "t:3:4: error: undefined variable '$vocab.size' "
                      "[E0010]" },
