@@ -243,7 +243,7 @@ END2
         run -2 --separate-stderr "$CELLRUN" $command c.yaml \
             dataset.split='{eval_from_train: 10%}'
         [[ "$stderr" == "command line, argument 3: error: found 'dataset.split.eval_from_train' and 'dataset.eval', expected one of them [E0016]"* ]]
-        [[ "$stderr" == *"dataset.eval is at c.yaml:4:3"* ]]
+        [[ "$stderr" == *"dataset.eval is set at c.yaml:4:3"* ]]
         [ "$(grep -c error: <<<"$stderr")" -eq 1 ]
     done
     "$CELLRUN" check c.yaml '~dataset.eval' \

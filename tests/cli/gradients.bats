@@ -175,7 +175,7 @@ evals() {
 @test "accumulation: more batches than the run has" {
     run -2 --separate-stderr "$CELLRUN" train c.yaml --epochs 1 \
         train.grad_accumulation=20
-    [[ $stderr == *"'train.grad_accumulation' is 20, and the run has fewer batches"* ]]
+    [[ $stderr == *"'train.grad_accumulation' is 20, but the run has fewer batches"* ]]
 }
 
 @test "clip.tensor_norm: each tensor by itself, before the global norm" {

@@ -566,7 +566,7 @@ END
     run -0 "$CELLRUN" check many.yaml
     [ "${lines[0]}" = "a run opens plug-in many.so, SHA-256 $(
         sha256sum many.so | cut -d' ' -f1)" ]
-    [[ "${lines[1]}" == "ok, but for the network: "* ]]
+    [[ "${lines[1]}" == "ok, except the network: "* ]]
     run -0 "$CELLRUN" check many.yaml --json
     jq -e '.plugins[0].file == "many.so" and .built == false' <<<"$output"
     run -0 "$CELLRUN" config many.yaml --full

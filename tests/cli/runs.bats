@@ -151,7 +151,7 @@ END
     printf '{"id":' >elsewhere/other/record.json
     run -0 --separate-stderr "$CELLRUN" runs --dir elsewhere
     [ "${#lines[@]}" = 3 ]
-    [[ "$stderr" == "elsewhere/other/record.json: warning: not a record: "* ]]
+    [[ "$stderr" == "elsewhere/other/record.json: warning: not a run record: "* ]]
 }
 
 @test "names of files cannot move the cursor" {

@@ -8,7 +8,7 @@
 # - 0 means that nothing was lost: the same results as undisturbed;
 # - otherwise a message tells the reason, and no results stand in half;
 # - checkpoints of before are as they were, and no temporary files are left;
-# - the same command goes on without the failure: the same bytes as
+# - the same command continues without the failure: the same bytes as
 #   undisturbed, checkpoints and records.
 #
 # -n: of the calls of a kind at most that many, evenly spread. Prints TAP, one
@@ -149,7 +149,7 @@ sub judge {
             # what cannot be looked up is not trusted, which is an answer too
             $err !~ /out of memory|E0306/;
     }
-    if ($command eq 'resume' && $err !~ /taking the one before/) {
+    if ($command eq 'resume' && $err !~ /trying the previous checkpoint/) {
         for (glob "$top/b/ckpt/c-*") {
             my $f = basename($_);
             return "$f is not what it was"

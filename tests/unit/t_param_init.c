@@ -122,7 +122,7 @@ static void errors(void)
             "a rule for nothing");
     refused(BODY "init: [{match: \"*\", of: Dence, One: {}}]\n",
             "of: found 'Dence', expected the type of a cell", "no such cell");
-    refused(BODY "init: [{match: \"*\"}]\n", "a rule is {match: PATTERN",
+    refused(BODY "init: [{match: \"*\"}]\n", "expected a rule {match: PATTERN",
             "a rule without an initialiser");
     refused(BODY "init: [{match: \"*\", wat: 1, One: {}}]\n",
             "'wat' is not a key of a rule of init", "an unknown key");
