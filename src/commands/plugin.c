@@ -87,7 +87,7 @@ static const char plugin_source[] =
     "        s->y[0][i] = s->x[0][i] * gain * s->w[WEIGHT][i % features];\n"
     "}\n"
     "\n"
-    "/* Gradients that nobody asks for are NULL. */\n"
+    "/* dx and dw are NULL for gradients that are not needed. */\n"
     "static void bprop(const struct cellrun_step *s)\n"
     "{\n"
     "    cellrun_real gain = (cellrun_real)s->option[GAIN].real;\n"
@@ -124,7 +124,7 @@ static const char plugin_source[] =
 static const char plugin_makefile[] =
     "# make: builds @FILE@.so    make test: compares its gradients\n"
     "#\n"
-    "# cellrun.h is taken from beside the program, where `make install` puts\n"
+    "# cellrun.h is next to the program, where `make install` puts\n"
     "# it (PREFIX/bin, PREFIX/include); INCLUDE=DIR is another place, such as\n"
     "# src of cellrun's source tree.\n"
     "CELLRUN ?= cellrun\n"

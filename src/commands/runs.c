@@ -99,7 +99,7 @@ static struct cr_run *runs_named(struct runs_job *job, int operand)
     if (n == 1)
         return found;
     cr_error(job->cli->diag, job->cli->operand_pos[operand], CR_E_RUN_DIR,
-             n == 0 ? "'%s' is no run directory, and no run below '%s' has "
+             n == 0 ? "'%s' is not a run directory, and no run below '%s' has "
                       "such an id"
                     : "'%s' is the beginning of several ids below '%s'",
              cr_quote(job->arena, name, strlen(name)), job->dir);

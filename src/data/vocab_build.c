@@ -175,7 +175,7 @@ static bool entry_tokenizer(struct cr_config *config, const struct entry *e,
                            e->tokenizer, to);
     if (cr_node_get(args, "lower_case"))
         return cr_error(config->diag, given->key_pos, CR_E_CONFLICT,
-                        "lower_case stands twice, here and in the tokenizer");
+                        "duplicate lower_case, here and in the tokenizer");
     typed = CR_NEW(arena, struct cr_node);
     own = CR_NEW(arena, struct cr_node);
     *typed = *e->tokenizer;
@@ -282,7 +282,7 @@ struct cr_vocab *cr_vocab_build(struct cr_config *config, const char *column)
                           token, " ");
         if (!v)
             cr_error(config->diag, node->pos, CR_E_CONFLICT,
-                     "vocab.%s: a token stands twice", column);
+                     "vocab.%s: duplicate token", column);
     }
     free(c.slot);
     free(c.word);

@@ -111,7 +111,7 @@ runs/other	0.7" ]
     run -2 --separate-stderr "$CELLRUN" runs show aa
     [[ "$stderr" == *"'aa' is the beginning of several ids below 'runs'"* ]]
     run -2 --separate-stderr "$CELLRUN" runs show zz
-    [[ "$stderr" == *"'zz' is no run directory"* ]]
+    [[ "$stderr" == *"'zz' is not a run directory"* ]]
 }
 
 @test "two compared" {
