@@ -39,7 +39,7 @@ extract() {
 }
 
 setup_file() {
-    unset CELLRUN_SET CELLRUN_RUNS
+    unset CELLRUN_SET CELLRUN_RUNS MAKEFLAGS MAKELEVEL MFLAGS
     local top=$BATS_TEST_DIRNAME/../..
     export STEPS=$BATS_FILE_TMPDIR/steps SOURCE=$BATS_FILE_TMPDIR/source
     mkdir -p "$STEPS" "$SOURCE/build"
