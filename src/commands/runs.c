@@ -1,6 +1,6 @@
 /*
- * runs: what run directories have to tell: a table, the best, one in full,
- * two compared. Reads record.json, and metrics.jsonl of runs under way.
+ * runs: lists, sorts, compares and shows runs. Reads record.json, and
+ * metrics.jsonl of runs under way.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -15,7 +15,7 @@
 #include "conf/command_line.h"
 #include "train/metric.h"
 
-#define RUNS_VARIED 8 /* columns for settings that differ */
+#define RUNS_VARIED 8 /* maximum number of columns for settings that differ */
 
 struct runs {
     const char *sort, *cols, *where, *metric, *dir;
@@ -56,13 +56,13 @@ struct runs_job {
     const struct runs *o;
     const char *dir;
     struct cr_runs found;
-    bool filtered; /* some were found, but --where holds for none */
+    bool filtered; /* no run matches --where */
 };
 
 /* ---- Finding runs */
 
-/* A folder that was asked for must be there; the usual one comes with the
- * first run. */
+/* A missing folder is an error only if --dir names it: the default one is
+ * created by the first run. */
 static bool runs_find(struct runs_job *job)
 {
     const char *env = getenv("CELLRUN_RUNS");
@@ -76,8 +76,8 @@ static bool runs_find(struct runs_job *job)
     return true;
 }
 
-/* One run by its directory, its path below the folder, or (the beginning of)
- * its id; NULL after reporting. */
+/* Finds one run by its directory, its path below the folder, or its id or the
+ * beginning of its id. Returns NULL after reporting an error. */
 static struct cr_run *runs_named(struct runs_job *job, int operand)
 {
     const char *name = job->cli->operands[operand];
@@ -113,7 +113,8 @@ static bool runs_is_scalar(const struct cr_node *node)
     return node && node->kind != CR_NODE_MAP && node->kind != CR_NODE_LIST;
 }
 
-/* Whether a metric's larger values are better; *known: whether it is one. */
+/* Whether larger values of the metric are better; *known: whether the name is
+ * a metric. */
 static bool runs_maximize(const char *name, bool *known)
 {
     bool maximize;
@@ -125,8 +126,8 @@ static bool runs_maximize(const char *name, bool *known)
     return *known && maximize;
 }
 
-/* Which way is better: as a run says whose best was chosen by it, for its
- * config may have said so; else as the metric does. */
+/* Whether larger values are better. The records come before the metric's own
+ * direction, because a config may set checkpoint.best.mode. */
 static bool runs_larger(const struct runs_job *job, const char *name)
 {
     const char *bare = cr_run_bare(name);
@@ -150,7 +151,7 @@ static bool runs_is_number(const struct cr_node *node)
     return node && (node->kind == CR_NODE_INT || node->kind == CR_NODE_REAL);
 }
 
-/* For people metrics have 4 decimals; tabs have all digits. */
+/* Text of a value: metrics with 4 decimals in tables, all digits with --tsv. */
 static const char *runs_text(struct runs_job *job, struct cr_run *run,
                              const char *name, bool exact)
 {
@@ -193,7 +194,8 @@ static char *runs_trim(char *text)
     return text;
 }
 
-/* The next term's end: a comma or the word `and`; *next behind it. */
+/* The end of a term is a comma or the word `and`; *next is the text after
+ * it. */
 static char *runs_term_end(char *text, char **next)
 {
     char *comma = strchr(text, ','), *word = strstr(text, " and ");
@@ -206,7 +208,7 @@ static char *runs_term_end(char *text, char **next)
     return comma;
 }
 
-/* What stands between two commas, or the word `and`. */
+/* Reads one comparison. */
 static bool runs_term_read(struct runs_job *job, char *text,
                            struct runs_term *t)
 {
@@ -254,7 +256,7 @@ static bool runs_where_read(struct runs_job *job, struct runs_where *to)
     return true;
 }
 
-/* A run without such a value fails every comparison but "!=". */
+/* A run without the value fails every comparison except "!=". */
 static bool runs_holds(struct runs_job *job, struct cr_run *run,
                        const struct runs_term *t)
 {
@@ -315,7 +317,7 @@ static int runs_compare(struct cr_run *x, struct cr_run *y,
     if (runs_is_number(a) && runs_is_number(b))
         order = (a->real > b->real) - (a->real < b->real);
     else if (!a || !b || !a->text || !b->text)
-        return (!a || !a->text) - (!b || !b->text); /* none comes last */
+        return (!a || !a->text) - (!b || !b->text); /* no value: last */
     else
         order = strcmp(a->text, b->text);
     return key->down ? -order : order;
@@ -323,7 +325,7 @@ static int runs_compare(struct cr_run *x, struct cr_run *y,
 
 static int runs_by_key(const void *a, const void *b, void *key)
 {
-    /* what a name means was looked up once: nothing is written any more */
+    /* The values are cached: comparing writes nothing. */
     int order = runs_compare((struct cr_run *)a, (struct cr_run *)b, key);
 
     return order ? order : cr_runs_oldest(a, b);
@@ -377,8 +379,8 @@ static const char *runs_flow(struct cr_arena *arena, const struct cr_node *node)
                                        : cr_node_flow(arena, node);
 }
 
-/* Leaves of two trees that are not the same; maps are gone through together.
- * `plain` paths leave types out, as the command line may. */
+/* Reports the leaves in which two trees differ; maps are compared member by
+ * member. `plain`: paths omit the types, as --set may. */
 struct runs_walk {
     struct cr_arena *arena;
     bool plain;
@@ -419,7 +421,7 @@ static void runs_walk(const struct runs_walk *w, const char *path,
         w->differ(w->ctx, path, x, y);
 }
 
-/* ---- ls: columns for what is not the same in all runs */
+/* ---- ls: columns for settings that differ between runs */
 
 struct runs_varied {
     struct runs_job *job;
@@ -433,7 +435,7 @@ static void runs_varied(void *ctx, const char *path, const char *a,
     struct runs_varied *v = ctx;
     int before = v->columns->n;
 
-    /* long texts are structure, not settings */
+    /* long texts describe structure, not settings */
     if (cr_starts(path, "run.") || strlen(a) > 40 || strlen(b) > 40 ||
         v->left == 0)
         return;
@@ -473,7 +475,7 @@ static void runs_columns(struct runs_job *job, struct runs_columns *c)
     runs_column(job, c, "seconds");
 }
 
-/* Numbers stand to the right, words to the left. */
+/* Numeric columns are right-aligned. */
 static bool runs_is_numeric(struct runs_job *job, const char *name)
 {
     bool some = false;
@@ -620,8 +622,8 @@ static void runs_diff(struct runs_job *job)
 
 /* ---- best */
 
-/* A run's best value of the metric, where its best checkpoint was kept for
- * it; else the last one. */
+/* The value of the run's best checkpoint if it was selected by this metric;
+ * otherwise that of the last evaluation. */
 static const struct cr_node *runs_best_value(struct cr_run *run,
                                              const char *metric)
 {

@@ -127,7 +127,7 @@ void cr_console_bar(struct cr_console *console, double now,
                  bar->epochs);
     else
         snprintf(head, sizeof head, "epoch %" PRId64, bar->epoch);
-    /* fields of one width, or the bar would dance */
+    /* fixed field widths keep the bar from moving */
     digits = snprintf(NULL, 0, "%" PRId64, bar->of);
     snprintf(tail, sizeof tail,
              "%*" PRId64 "/%" PRId64 "  loss %6.4f  %6.0f samples/s  %5s left",

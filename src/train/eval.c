@@ -15,23 +15,26 @@ struct cr_eval {
     const struct cr_metrics *metrics;
     struct cr_plans plans;
     int64_t max_batches;
-    int n_columns, label; /* column of the data loader; -1 */
-    int *from;            /* the network's column i is the data loader's */
-    struct cr_spec label_spec;  /* of one sample */
-    int axis;                   /* of the output's classes */
-    int64_t classes, *rows;     /* of the output; of each metric */
-    char *state;                /* of all metrics */
-    struct cr_metric_block_value *judged; /* of the batch, where blocks are
-                                        among them */
+    int n_columns, label; /* index in the data loader; -1: none */
+    int *from;            /* from[i]: the data loader's index of the network's
+                             column i */
+    struct cr_spec label_spec;  /* of the labels of one sample */
+    int axis;                   /* axis of the classes in the output */
+    int64_t classes, *rows;     /* classes of the output; rows of each metric's
+                                   state */
+    char *state;                /* states of all metrics */
+    struct cr_metric_block_value *judged; /* values of the metric blocks in the
+                                             current batch; NULL: none */
     size_t *state_at, state_size;
-    struct cr_arena mem;        /* what states point to */
-    struct cr_arena told;       /* what scores point to: those of the last
-                                   evaluation that came to its end */
+    struct cr_arena mem;        /* memory of the metrics' states */
+    struct cr_arena told;       /* memory of the scores of the last evaluation
+                                   that finished */
     struct cr_scores scores;
-    double threshold, cut;      /* of a checkpoint: NaN: none; as in batches */
+    double threshold, cut;      /* of the checkpoint, as a probability (NaN:
+                                   none); cut: the same for raw outputs */
 };
 
-/* ---- The truth */
+/* ---- Label column */
 
 static int label_find(const struct cr_column *columns, int n, const char *name)
 {
@@ -50,8 +53,8 @@ int cr_label_column(const struct cr_config *config,
     const struct cr_node *inputs = loss ? cr_node_get(loss, "inputs") : NULL;
     int found = -1;
 
-    /* a loss written in the config: the first column among its inputs, which
-     * stand behind the network's results */
+    /* A loss written in the config: the first of its inputs, after the results
+     * of the network, that is a column. */
     for (int i = 1; i < cr_node_count(inputs) && !type && found < 0; i++) {
         const struct cr_node *m = cr_node_at(inputs, i);
 
@@ -75,7 +78,7 @@ bool cr_label_classifies(const struct cr_config *config,
 
 /* ---- Opening */
 
-/* Finds the network's columns among the data loader's. */
+/* Maps the columns of the network to those of the data loader. */
 static bool eval_columns(struct cr_eval *e, const struct cr_eval_opts *want)
 {
     int n;
@@ -122,7 +125,7 @@ int cr_class_axis(const struct cr_config *config, const struct cr_spec *out)
                                    : axis->integer);
 }
 
-/* Whether outputs are classes and labels say which. */
+/* What the output or the labels lack to be classes; NULL: nothing. */
 static const char *eval_no_classes(const struct cr_eval *e,
                                    const struct cr_spec *out)
 {
@@ -145,7 +148,7 @@ static const char *eval_no_classes(const struct cr_eval *e,
     return NULL;
 }
 
-/* Whether each number of the output has a label of its own. */
+/* What is missing for one label per number of the output; NULL: nothing. */
 static const char *eval_no_labels(const struct cr_eval *e,
                                   const struct cr_spec *out)
 {
@@ -161,7 +164,7 @@ static const char *eval_no_labels(const struct cr_eval *e,
     return NULL;
 }
 
-/* Classes that a metric counts; 0: it cannot. */
+/* Number of classes that the metric counts; 0: it cannot count them. */
 static int64_t eval_rows(const struct cr_eval *e,
                          const struct cr_metric_use *use,
                          const struct cr_spec *out)
@@ -172,7 +175,7 @@ static int64_t eval_rows(const struct cr_eval *e,
                                 eval_no_classes(e, out) ? 0 : e->classes);
 }
 
-/* What a metric lacks; NULL: nothing. */
+/* What the metric needs and does not have; NULL: nothing. */
 static const char *eval_misfit(const struct cr_eval *e,
                                const struct cr_metric_use *use,
                                const struct cr_spec *out)
@@ -196,7 +199,8 @@ static const char *eval_misfit(const struct cr_eval *e,
     return why;
 }
 
-/* ", a sample of the label column 'y' is (3,)"; "" without such a column. */
+/* Text such as ", a sample of the label column 'y' is (3,)"; "" without a
+ * label column. */
 static const char *eval_label_text(struct cr_eval *e)
 {
     const struct cr_column *have;
@@ -272,8 +276,8 @@ void cr_eval_part(struct cr_config *config, const struct cr_data_loader *loader,
             cr_node_find(config->root, "eval.max_batches"), "eval.max_batches");
 }
 
-/* The threshold of the checkpoint, where predict cuts too: rows of two
- * classes, or of one number. */
+/* Reads the threshold of the checkpoint. It is used as predict uses it: for
+ * outputs of two classes, or of one number. */
 static bool eval_cut(struct cr_eval *e, const struct cr_scores *chosen)
 {
     const struct cr_score *score = cr_score_find(chosen, "best_threshold");
@@ -393,12 +397,12 @@ static void eval_finish(struct cr_eval *e, int64_t samples)
         if (use->metric->cut && !isnan(e->threshold))
             score->value = e->threshold;
         if (isnan(score->value))
-            score->value = (double)NAN; /* never printed as -nan */
+            score->value = (double)NAN; /* keeps -nan from being printed */
         if (use->metric->curve) {
             const double *curve = use->metric->curve(use->opts, state, &e->mem,
                                                      &score->rows);
 
-            /* scores outlive the memory of the states */
+            /* the memory of the states is reused, scores are kept */
             score->table = cr_grow(&e->arena, curve, (size_t)score->rows * 3,
                                    (size_t)score->rows * 3 + 1,
                                    sizeof *curve);
