@@ -10,9 +10,9 @@
 #include "data/data_loader_internal.h"
 #include "data/features.h"
 #include "data/infer.h"
-#include "data/parts.h"
+#include "data/split_assign.h"
 
-static const char *const parts[] = { "train", "eval", "test" };
+static const char *const split_name[] = { "train", "eval", "test" };
 
 static const struct cr_node *split_node(const struct cr_node *dataset)
 {
@@ -33,13 +33,13 @@ static double fraction(const struct cr_quantity *a, double n)
 
 /* The part that gets what the others leave: the first that is not given; 3:
  * none, or they leave nothing. */
-static int rest_part(const struct cr_node *split)
+static int rest_split(const struct cr_node *split)
 {
     double sum = 0;
     int i, rest = 3;
 
     for (i = 2; i >= 0; i--) {
-        const struct cr_node *node = cr_node_get(split, parts[i]);
+        const struct cr_node *node = cr_node_get(split, split_name[i]);
         struct cr_quantity a;
 
         if (!node)
@@ -50,7 +50,7 @@ static int rest_part(const struct cr_node *split)
     return sum < 1 - 1e-9 ? rest : 3;
 }
 
-static bool in_parts(const struct cr_node *split)
+static bool sets_sizes(const struct cr_node *split)
 {
     return cr_node_get(split, "train") || cr_node_get(split, "eval") ||
            cr_node_get(split, "test");
@@ -65,9 +65,9 @@ bool cr_dataset_split_gives(const struct cr_node *dataset, const char *part)
         return false;
     if (test && cr_node_get(split, "folds"))
         return true;
-    if (in_parts(split))
+    if (sets_sizes(split))
         return cr_node_get(split, part) ||
-               rest_part(split) == (test ? CR_PART_TEST : CR_PART_EVAL);
+               rest_split(split) == (test ? CR_SPLIT_TEST : CR_SPLIT_EVAL);
     return !test && (!cr_node_get(split, "folds") ||
                      cr_node_get(split, "eval_from_train"));
 }
@@ -173,12 +173,12 @@ static bool sizes(struct cr_data_loader *p, const struct cr_dataset_split *s,
     int i, rest = 3;
 
     *test = 0;
-    if (!in_parts(split_node(cr_section(p->config, "dataset"))))
+    if (!sets_sizes(split_node(cr_section(p->config, "dataset"))))
         return size_of(p, "eval_from_train", &s->eval_from_train, n, eval);
     for (i = 2; i >= 0; i--) {
         if (given[i]->unit == CR_UNIT_NONE)
             rest = i;
-        else if (!size_of(p, parts[i], given[i], n, &v[i]))
+        else if (!size_of(p, split_name[i], given[i], n, &v[i]))
             return false;
         sum += v[i];
     }
@@ -192,8 +192,8 @@ static bool sizes(struct cr_data_loader *p, const struct cr_dataset_split *s,
     }
     if (rest < 3)
         v[rest] = sum < 1 - 1e-9 ? 1 - sum : 0;
-    *eval = v[CR_PART_EVAL];
-    *test = v[CR_PART_TEST];
+    *eval = v[CR_SPLIT_EVAL];
+    *test = v[CR_SPLIT_TEST];
     return true;
 }
 
@@ -346,14 +346,14 @@ static bool share_out(struct cr_data_loader *p, const struct making *m,
             some[i] = keys[own[i]];
     }
     if (m->time) {
-        cr_parts_time(p->arena, n, m->eval, m->test, m->time, part);
+        cr_split_by_time(p->arena, n, m->eval, m->test, m->time, part);
         return true;
     }
     if (m->groups)
-        return cr_parts_groups(p->arena, n, m->eval, m->test, some, seed,
-                               part) ||
+        return cr_split_by_group(p->arena, n, m->eval, m->test, some, seed,
+                                 part) ||
                too_few(p, m, "part");
-    cr_parts_random(p->arena, n, m->eval, m->test, some, seed, part);
+    cr_split_random(p->arena, n, m->eval, m->test, some, seed, part);
     return true;
 }
 
@@ -377,15 +377,15 @@ static bool fold_out(struct cr_data_loader *p, struct making *m, bool evals,
                             : cr_strf(p->arena, "fold %lld",
                                       (long long)s->fold),
                         (long long)s->folds - 1);
-    if (!cr_parts_fold(p->arena, n, s->folds, s->fold, m->labels, m->groups,
-                       (uint64_t)s->seed, part))
+    if (!cr_split_kfold(p->arena, n, s->folds, s->fold, m->labels, m->groups,
+                         (uint64_t)s->seed, part))
         return too_few(p, m, "fold");
     if (!evals)
         return true;
     own = CR_NEWS(p->arena, int64_t, n + 1);
     of = CR_NEWS(p->arena, unsigned char, n + 1);
     for (i = 0; i < n; i++)
-        if (part[i] == CR_PART_TRAIN)
+        if (part[i] == CR_SPLIT_TRAIN)
             own[left++] = i;
     if (!sizes(p, s, left, &m->eval, &m->test))
         return false;
@@ -403,7 +403,7 @@ static void choose(struct cr_data_loader *p, const unsigned char *part)
     int64_t *pool = CR_NEWS(p->arena, int64_t, p->set.count + 1), n = 0;
 
     for (int64_t i = 0; i < p->set.count; i++)
-        if (strcmp(parts[part[i]], p->want.split) == 0)
+        if (strcmp(split_name[part[i]], p->want.split) == 0)
             pool[n++] = i;
     p->sampler.pool = pool;
     p->sampler.n = n;

@@ -1,6 +1,6 @@
 #include "data/unicode.h"
 
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "base/str.h"
 
 #include <string.h>

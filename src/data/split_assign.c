@@ -1,4 +1,4 @@
-#include "data/parts.h"
+#include "data/split_assign.h"
 
 #include "math/rng.h"
 
@@ -31,15 +31,15 @@ static struct labelled *shuffled(struct cr_arena *arena, int64_t n,
 
     cr_rng_permute(&rng, n, order);
     for (i = 0; i < n; i++)
-        all[i] = (struct labelled){ labels ? labels[order[i]] : 0, i,
-                                    order[i] };
+        all[i] =
+            (struct labelled){ labels ? labels[order[i]] : 0, i, order[i] };
     qsort(all, (size_t)n, sizeof *all, by_label);
     return all;
 }
 
-void cr_parts_random(struct cr_arena *arena, int64_t n, double eval,
+void cr_split_random(struct cr_arena *arena, int64_t n, double eval,
                      double test, const int64_t *labels, uint64_t seed,
-                     unsigned char *part)
+                     unsigned char *split)
 {
     struct labelled *all = shuffled(arena, n, labels, seed);
     int64_t i, k, evals = 0, tests = 0;
@@ -51,8 +51,8 @@ void cr_parts_random(struct cr_arena *arena, int64_t n, double eval,
             ;
         /* so that all classes together give their share too */
         more_evals = llrint(eval * (double)k) - evals;
-        more_tests = llrint((eval + test) * (double)k) - evals - more_evals -
-                     tests;
+        more_tests =
+            llrint((eval + test) * (double)k) - evals - more_evals - tests;
         if (more_tests > k - i - more_evals)
             more_tests = k - i - more_evals;
         if (more_tests < 0)
@@ -60,9 +60,9 @@ void cr_parts_random(struct cr_arena *arena, int64_t n, double eval,
         evals += more_evals;
         tests += more_tests;
         for (; i < k; i++)
-            part[all[i].sample] = more_evals-- > 0   ? CR_PART_EVAL
-                                  : more_tests-- > 0 ? CR_PART_TEST
-                                                     : CR_PART_TRAIN;
+            split[all[i].sample] = more_evals-- > 0   ? CR_SPLIT_EVAL
+                                   : more_tests-- > 0 ? CR_SPLIT_TEST
+                                                      : CR_SPLIT_TRAIN;
     }
 }
 
@@ -82,8 +82,8 @@ static int by_time(const void *a, const void *b)
     return (x->sample > y->sample) - (x->sample < y->sample);
 }
 
-void cr_parts_time(struct cr_arena *arena, int64_t n, double eval,
-                   double test, const double *time, unsigned char *part)
+void cr_split_by_time(struct cr_arena *arena, int64_t n, double eval,
+                      double test, const double *time, unsigned char *split)
 {
     struct timed *all = CR_NEWS(arena, struct timed, n + 1);
     int64_t evals = llrint(eval * (double)n), i;
@@ -93,9 +93,9 @@ void cr_parts_time(struct cr_arena *arena, int64_t n, double eval,
         all[i] = (struct timed){ time[i], i };
     qsort(all, (size_t)n, sizeof *all, by_time);
     for (i = 0; i < n; i++)
-        part[all[i].sample] = i < n - later           ? CR_PART_TRAIN
-                              : i < n - later + evals ? CR_PART_EVAL
-                                                      : CR_PART_TEST;
+        split[all[i].sample] = i < n - later           ? CR_SPLIT_TRAIN
+                               : i < n - later + evals ? CR_SPLIT_EVAL
+                                                       : CR_SPLIT_TEST;
 }
 
 /* ---- groups ---- */
@@ -107,8 +107,8 @@ struct group {
 
 struct groups {
     int64_t n;
-    struct group *v;        /* in the order of their numbers */
-    struct group **drawn;   /* in random order */
+    struct group *v;      /* in the order of their numbers */
+    struct group **drawn; /* in random order */
 };
 
 static int by_id(const void *a, const void *b)
@@ -148,36 +148,35 @@ static struct group *group_of(const struct groups *g, int64_t id)
     return bsearch(&id, g->v, (size_t)g->n, sizeof *g->v, by_id);
 }
 
-/* Groups that have no part yet, until the part has its share. */
-static bool group_fill(struct groups *g, int64_t want, int64_t part)
+/* Groups that have no split yet, until the split has its share. */
+static bool group_fill(struct groups *g, int64_t want, int64_t split)
 {
     int64_t size = 0;
 
     for (int64_t i = 0; i < g->n; i++) {
         struct group *one = g->drawn[i];
 
-        if (one->fold >= 0 ||
-            llabs(size + one->n - want) >= llabs(size - want))
+        if (one->fold >= 0 || llabs(size + one->n - want) >= llabs(size - want))
             continue;
-        one->fold = part;
+        one->fold = split;
         size += one->n;
     }
     return want == 0 || size > 0;
 }
 
-bool cr_parts_groups(struct cr_arena *arena, int64_t n, double eval,
-                     double test, const int64_t *ids, uint64_t seed,
-                     unsigned char *part)
+bool cr_split_by_group(struct cr_arena *arena, int64_t n, double eval,
+                       double test, const int64_t *ids, uint64_t seed,
+                       unsigned char *split)
 {
     struct groups g = groups_of(arena, n, ids, seed);
-    bool ok = group_fill(&g, llrint(test * (double)n), CR_PART_TEST) &&
-              group_fill(&g, llrint(eval * (double)n), CR_PART_EVAL);
+    bool ok = group_fill(&g, llrint(test * (double)n), CR_SPLIT_TEST) &&
+              group_fill(&g, llrint(eval * (double)n), CR_SPLIT_EVAL);
     int64_t i, left = 0;
 
     for (i = 0; i < n; i++) {
         int64_t to = group_of(&g, ids[i])->fold;
 
-        part[i] = to > 0 ? (unsigned char)to : CR_PART_TRAIN;
+        split[i] = to > 0 ? (unsigned char)to : CR_SPLIT_TRAIN;
         left += to <= 0;
     }
     return ok && left > 0;
@@ -195,7 +194,7 @@ static int by_size(const void *a, const void *b)
 
 static bool fold_groups(struct cr_arena *arena, int64_t n, int64_t folds,
                         int64_t k, const int64_t *ids, uint64_t seed,
-                        unsigned char *part)
+                        unsigned char *split)
 {
     struct groups g = groups_of(arena, n, ids, seed);
     int64_t *size = CR_NEWS(arena, int64_t, folds), i, f, least;
@@ -208,23 +207,23 @@ static bool fold_groups(struct cr_arena *arena, int64_t n, int64_t folds,
         size[least] += g.drawn[i]->n;
     }
     for (i = 0; i < n; i++)
-        part[i] = group_of(&g, ids[i])->fold == k ? CR_PART_TEST
-                                                  : CR_PART_TRAIN;
+        split[i] =
+            group_of(&g, ids[i])->fold == k ? CR_SPLIT_TEST : CR_SPLIT_TRAIN;
     return g.n >= folds;
 }
 
 /* ---- folds ---- */
 
-bool cr_parts_fold(struct cr_arena *arena, int64_t n, int64_t folds,
-                   int64_t k, const int64_t *labels, const int64_t *groups,
-                   uint64_t seed, unsigned char *part)
+bool cr_split_kfold(struct cr_arena *arena, int64_t n, int64_t folds, int64_t k,
+                    const int64_t *labels, const int64_t *groups, uint64_t seed,
+                    unsigned char *split)
 {
     struct labelled *all;
 
     if (groups)
-        return fold_groups(arena, n, folds, k, groups, seed, part);
+        return fold_groups(arena, n, folds, k, groups, seed, split);
     all = shuffled(arena, n, labels, seed);
     for (int64_t i = 0; i < n; i++)
-        part[all[i].sample] = i % folds == k ? CR_PART_TEST : CR_PART_TRAIN;
+        split[all[i].sample] = i % folds == k ? CR_SPLIT_TEST : CR_SPLIT_TRAIN;
     return true;
 }
