@@ -14,7 +14,7 @@
 #ifndef CR_TESTS_KERNELS_H
 #define CR_TESTS_KERNELS_H
 
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "base/cpu.h"
 #include "base/thread_pool.h"
 #include "math/blas.h"

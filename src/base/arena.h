@@ -10,7 +10,7 @@
 #ifndef CR_BASE_ARENA_H
 #define CR_BASE_ARENA_H
 
-#include "base/attr.h"
+#include "base/compiler.h"
 
 #include <stdarg.h>
 #include <stddef.h>

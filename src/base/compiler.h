@@ -1,6 +1,6 @@
 /* The only place for compiler attributes. */
-#ifndef CR_BASE_ATTR_H
-#define CR_BASE_ATTR_H
+#ifndef CR_BASE_COMPILER_H
+#define CR_BASE_COMPILER_H
 
 #include <limits.h> /* __GLIBC__ */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/attr.h"
+#include "base/compiler.h"
 
 #ifdef __x86_64__
 #include <immintrin.h>

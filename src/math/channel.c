@@ -1,6 +1,6 @@
 #include "math/channel.h"
 
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "math/parallel_for.h"
 
 #define LANES 16

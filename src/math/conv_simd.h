@@ -6,7 +6,7 @@
 #ifndef CR_MATH_CONV_SIMD_H
 #define CR_MATH_CONV_SIMD_H
 
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "base/cpu.h"
 #include "base/thread_pool.h"
 #include "math/conv.h"

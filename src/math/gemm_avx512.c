@@ -1,5 +1,5 @@
 /* Products in vectors of 16, for processors with AVX-512. */
-#include "base/attr.h"
+#include "base/compiler.h"
 
 /* Worth one percent of a step: at -O2 the tiles' loops are scheduled worse. */
 CR_O3

@@ -27,7 +27,7 @@
  * A result that must be transposed, or whose k has several blocks, is gathered
  * in float32 first; the others go out from the registers.
  */
-#include "base/attr.h"
+#include "base/compiler.h"
 
 CR_O3
 

@@ -2,7 +2,7 @@
  * float and double. */
 #include "math/gemm.h"
 
-#include "base/attr.h"
+#include "base/compiler.h"
 
 #include "math/simd_portable.h"
 

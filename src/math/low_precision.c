@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "base/cpu.h"
 
 #if defined(__x86_64__) && !defined(CR_DOUBLE)

@@ -1,6 +1,6 @@
 #include "math/max_pool_2x2.h"
 
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "base/cpu.h"
 
 #if defined(__x86_64__) && !defined(CR_DOUBLE)

@@ -1,6 +1,6 @@
 #include "math/pool.h"
 
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "math/max_pool_2x2.h"
 #include "math/parallel_for.h"
 

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "math/parallel_for.h"
 
 #define LANES 16

@@ -1,7 +1,7 @@
 /* Attention in vectors of 8, for processors with AVX2 and FMA. */
 #include "math/sdpa.h"
 
-#include "base/attr.h"
+#include "base/compiler.h"
 
 #if defined(__x86_64__) && !defined(CR_DOUBLE)
 

@@ -1,5 +1,5 @@
 /* Attention in vectors of 16, for processors with AVX-512. */
-#include "base/attr.h"
+#include "base/compiler.h"
 
 CR_O3
 

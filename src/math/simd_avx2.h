@@ -2,7 +2,7 @@
 #ifndef CR_MATH_SIMD_AVX2_H
 #define CR_MATH_SIMD_AVX2_H
 
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "math/real.h"
 
 #if defined(__x86_64__) && !defined(CR_DOUBLE)

@@ -4,7 +4,7 @@
 #ifndef CR_MATH_SIMD_AVX512_H
 #define CR_MATH_SIMD_AVX512_H
 
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "math/real.h"
 
 #if defined(__x86_64__) && !defined(CR_DOUBLE)

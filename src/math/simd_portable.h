@@ -3,7 +3,7 @@
 #ifndef CR_MATH_SIMD_PORTABLE_H
 #define CR_MATH_SIMD_PORTABLE_H
 
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "math/real.h"
 
 #include <stdint.h>

@@ -1,6 +1,6 @@
 #include "math/tensor_iter.h"
 
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "math/parallel_for.h"
 
 #include <assert.h>

@@ -6,7 +6,7 @@
 #ifndef CR_MATH_VEC_MATH_H
 #define CR_MATH_VEC_MATH_H
 
-#include "base/attr.h"
+#include "base/compiler.h"
 
 #include <stdint.h>
 #include <string.h>

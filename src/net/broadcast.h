@@ -10,7 +10,7 @@
 #ifndef CR_NET_BROADCAST_H
 #define CR_NET_BROADCAST_H
 
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "math/tensor_iter.h"
 #include "net/op.h"
 

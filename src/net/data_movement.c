@@ -1,6 +1,6 @@
 #include "net/data_movement.h"
 
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "math/parallel_for.h"
 
 #include <string.h>

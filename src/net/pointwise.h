@@ -7,7 +7,7 @@
 #ifndef CR_NET_POINTWISE_H
 #define CR_NET_POINTWISE_H
 
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "net/op.h"
 
 /* x and y, as far as .saved_for_backward names them, are NULL or n elements. d

@@ -1,6 +1,6 @@
 #include "net/pool.h"
 
-#include "base/attr.h"
+#include "base/compiler.h"
 
 #include <string.h>
 

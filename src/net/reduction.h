@@ -8,7 +8,7 @@
 #ifndef CR_NET_REDUCTION_H
 #define CR_NET_REDUCTION_H
 
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "math/tensor_iter.h"
 #include "net/op.h"
 #include "net/op_attrs.h"

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "math/low_precision.h"
 #include "math/vec_math.h"
 #include "net/op_attrs.h"

@@ -1,6 +1,6 @@
 #include "net/softmax.h"
 
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "math/parallel_for.h"
 #include "math/tensor_iter.h"
 

@@ -6,7 +6,7 @@
  * blocks of a fixed size whose sums are added in order, and so is the norm of
  * all gradients: the same bytes for any number of threads.
  */
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "base/str.h"
 #include "base/thread_pool.h"
 #include "math/parallel_for.h"

@@ -14,7 +14,7 @@
 #include "net/op_attrs.h"
 #include "net/softmax.h"
 
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "math/parallel_for.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* dropout: y = x mask / keep, mask 1 with probability keep, in training;
  * y = x in prediction.  dx = dy mask / keep.
  * The mask is a function of seed, cell, call, update and element. */
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "math/parallel_for.h"
 #include "net/op.h"
 

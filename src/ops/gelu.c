@@ -1,7 +1,7 @@
 /* gelu (Hendrycks and Gimpel, arXiv:1606.08415)
  *   tanh:        y = x/2 (1 + tanh u),  u = sqrt(2/pi) (x + 0.044715 x^3)
  *   none:        y = x/2 (1 + erf(x / sqrt 2)) */
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "net/op_attrs.h"
 #include "net/pointwise.h"
 

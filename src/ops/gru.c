@@ -3,7 +3,7 @@
  *   u = h0 W' + b, s(v) = 1 / (1 + exp(-v))
  *   r = s(x_r + u_r),   z = s(x_z + u_z),   n = tanh(x_n + r u_n)
  *   h = n + z (h0 - n) */
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "net/rnn.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
  * Gers' forget gate), gates in MindSpore's order i f g o:
  *   (i, f, g, o) = x + h0 W' + b, s(v) = 1 / (1 + exp(-v))
  *   c = s(f) c0 + s(i) tanh(g),   h = s(o) tanh(c) */
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "net/rnn.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* rnn (Elman): h = f(x + h0 W' + b), f = tanh or relu;  dx = dh f'(h) */
 #include "net/rnn.h"
-#include "base/attr.h"
+#include "base/compiler.h"
 
 #include <string.h>
 

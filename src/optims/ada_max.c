@@ -8,7 +8,7 @@
  *
  * Slots: moment1 is m, moment2 is v; initially 0.
  */
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "train/optim.h"
 
 CR_O3

@@ -9,7 +9,7 @@
  *
  * Slots: accum is s, accum_update is a; initially 0.
  */
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "train/optim.h"
 
 CR_O3

@@ -13,7 +13,7 @@
  *
  * Slots: moment1 is m, moment2 is v, vhat the maximum of v; all initially 0.
  */
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "train/optim.h"
 
 CR_O3

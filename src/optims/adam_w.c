@@ -13,7 +13,7 @@
  * Slots: exp_avg is m, exp_avg_sq is v, max_exp_avg_sq the maximum of v; all
  * initially 0.
  */
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "train/optim.h"
 
 CR_O3

@@ -7,7 +7,7 @@
  *
  * Slots: adam_m is m, adam_v is v; initially 0.
  */
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "train/optim.h"
 
 CR_O3

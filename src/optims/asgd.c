@@ -8,7 +8,7 @@
  * Slots: ax_ is a, initially 0; eta_ and mu_ are scalars. eta is initially the
  * learning rate, stored as 0 before the first update; mu is initially 1.
  */
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "train/optim.h"
 
 CR_O3

@@ -11,7 +11,7 @@
  * the paper. A learning rate of 0 leaves everything unchanged. Slots: moments
  * is s, initially initial_accum; linear is z, initially 0.
  */
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "train/optim.h"
 
 CR_O3

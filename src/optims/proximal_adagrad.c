@@ -8,7 +8,7 @@
  *
  * Slot: accum is s, initially the option accum.
  */
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "train/optim.h"
 
 CR_O3

@@ -13,7 +13,7 @@
  * Slots: mean_square is s, initially 1; moment is m and, if centered,
  * mean_grad is q, initially 0.
  */
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "train/optim.h"
 
 CR_O3

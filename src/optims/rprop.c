@@ -11,7 +11,7 @@
  * Slots: prev is p, initially 0; step_size is the step, stored as 0 before the
  * first update, which starts from the learning rate.
  */
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "train/optim.h"
 
 CR_O3

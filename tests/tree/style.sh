@@ -13,9 +13,9 @@ ours=$(ls src/*.[ch] src/*.def src/*/*.[ch] src/*/*.def tests/*.[ch] \
         awk 'length > 80 { print FILENAME ":" FNR }' $ours)
     result 'nothing is left to do' < <(
         grep -nw 'TO[D]O\|FIX[M]E\|X[X]X' $ours)
-    result 'attributes stand in base/attr.h' < <(
+    result 'attributes stand in base/compiler.h' < <(
         grep -n '__attribute__' src/*.[ch] src/*/*.[ch] |
-            grep -v '^src/base/attr.h')
+            grep -v '^src/base/compiler.h')
 }
 result 'every command has its bats file' < <(
     for f in src/commands/*.c; do

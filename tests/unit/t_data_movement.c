@@ -1,6 +1,6 @@
 /* Moving elements: every order of the axes, near and far apart, against the
  * loop that explains. */
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "net/data_movement.h"
 #include "tap.h"
 

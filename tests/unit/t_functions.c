@@ -1,6 +1,6 @@
 /* Every op that help lists is a function of `construct`: its inputs have
  * names, or its signature says how it is called. */
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "base/str.h"
 #include "net/op.h"
 #include "tap.h"

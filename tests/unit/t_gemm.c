@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/attr.h"
+#include "base/compiler.h"
 #include "base/cpu.h"
 #include "base/thread_pool.h"
 #include "math/low_precision.h"
