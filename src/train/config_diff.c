@@ -1,6 +1,6 @@
 /*
- * Both configs are read from the texts that the printer makes of them, with
- * all defaults, so that a value stands in both or a key is another one.
+ * Compares two configs by the texts that the printer writes, with all
+ * defaults, so a key is missing from one of them only if the type differs.
  */
 #include "train/config_diff.h"
 
@@ -10,15 +10,15 @@
 #include "base/table.h"
 #include "conf/yaml.h"
 
-enum { VALUE_MAX = 60 }; /* longer ones are not shown */
+enum { VALUE_MAX = 60 }; /* longer values are not shown */
 
 struct differ {
     struct cr_arena *arena;
     const char *path;
-    const struct cr_node *old, *new; /* NULL: it has none */
+    const struct cr_node *old, *new; /* NULL: the key is missing */
 };
 
-/* What an ID leaves out (cr_config_id). */
+/* Keys that do not count for a run's ID (cr_config_id). */
 static bool config_diff_free(const char *path)
 {
     static const char *const keys[] = { "run", "log", "checkpoint",
@@ -44,7 +44,7 @@ static bool config_diff_in(struct differ *d, const char *path, const char *key,
     return !config_diff_free(at) && config_diff_at(d, at, old, new);
 }
 
-/* Whether both are types, and not the same. */
+/* Whether both are types, and different ones. */
 static bool config_diff_in_type(const struct cr_node *old,
                                 const struct cr_node *new)
 {
@@ -54,7 +54,7 @@ static bool config_diff_in_type(const struct cr_node *old,
     return a && b && strcmp(a, b) != 0;
 }
 
-/* Whether anything does; the first place is kept. */
+/* Whether the nodes differ; stores the first difference. */
 static bool config_diff_at(struct differ *d, const char *path,
                            const struct cr_node *old, const struct cr_node *new)
 {

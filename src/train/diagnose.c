@@ -1,16 +1,16 @@
 /*
- * Whether a run has learnt: a training that fails ends like one that
- * succeeds, with a loss and a checkpoint, so its signs are looked for.
+ * Warns about a run that did not learn: it finishes like any other, with a
+ * loss and a checkpoint, so its symptoms are tested.
  *
- *   loss       its mean over the last quarter of the run is not below that
+ *   loss       the mean over the last quarter of the run is not below that
  *              of the first quarter, or not below that of guessing,
  *              ln(classes)
  *   outputs    all samples of a batch have the same output
- *   ReLU       all outputs are 0 for all samples of a batch, or nearly all
+ *   ReLU       (nearly) all outputs are 0 for all samples of a batch
  *
- * Each sign is one warning (E0404) at its place in the config. The batch is
- * the first one of the evaluation, or of the training data without one.
- * Short runs are not judged: a few updates tell nothing.
+ * Each symptom is a warning (E0404) at its position in the config. The batch
+ * is the first one of the evaluation, or else of the training data. Short runs
+ * are not tested.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -18,18 +18,19 @@
 
 #include "train/train.h"
 
-#define UPDATES_MIN 50     /* fewer are not judged */
-#define FALL_MIN 0.01      /* the fraction by which a loss has to fall */
-#define GUESS_MARGIN 0.02  /* and how close to ln(classes) is guessing */
-#define DEAD_MIN 0.9       /* fraction of units that are 0 for all samples, */
-#define UNITS_MIN 32       /* of at least that many units and samples */
-#define EQUAL_MAX 1e-6     /* relative range of outputs that are equal */
+#define UPDATES_MIN 50     /* minimum number of updates for a diagnosis */
+#define FALL_MIN 0.01      /* smallest relative decrease of the loss */
+#define GUESS_MARGIN 0.02  /* a loss this close to ln(classes), relatively, is
+                              guessing */
+#define DEAD_MIN 0.9       /* fraction of units that are 0 for all samples */
+#define UNITS_MIN 32       /* minimum number of units and of samples */
+#define EQUAL_MAX 1e-6     /* largest relative range of equal outputs */
 
 /* ---- The loss over the run */
 
 void cr_trend_add(struct cr_trend *trend, double loss)
 {
-    if (trend->n == CR_TREND_MAX && trend->in == 0) { /* halve: join pairs */
+    if (trend->n == CR_TREND_MAX && trend->in == 0) { /* full: join pairs */
         for (int i = 0; i < CR_TREND_MAX / 2; i++)
             trend->sum[i] = trend->sum[2 * i] + trend->sum[2 * i + 1];
         trend->n = CR_TREND_MAX / 2;
@@ -53,7 +54,7 @@ static double trend_mean(const struct cr_trend *trend, int from, int to)
     return sum / ((double)(to - from) * (double)trend->per);
 }
 
-/* ---- Places in the config */
+/* ---- Positions in the config */
 
 static struct cr_pos diagnose_section(const struct cr_train *t,
                                       const char *name)
@@ -96,8 +97,8 @@ static bool diagnose_fall(struct cr_train *t)
     return true;
 }
 
-/* Whether the loss is a plain cross entropy: others have another value for
- * guessing. */
+/* Whether the loss is a plain cross entropy: ln(classes) is the value of
+ * guessing only there. */
 static bool diagnose_guessable(const struct cr_train *t)
 {
     const struct cr_node *args = NULL, *loss = cr_section(t->config, "loss");
@@ -133,7 +134,7 @@ static bool diagnose_guess(struct cr_train *t, const struct cr_spec *out)
 
 /* ---- One batch */
 
-/* Whether a column differs between samples. */
+/* Whether the column differs between samples. */
 static bool diagnose_varies(const struct cr_column *column, const char *data,
                             int64_t n)
 {
@@ -171,7 +172,7 @@ static void diagnose_equal(struct cr_train *t, const cr_real *y,
         "try a lower learning rate, another initialiser, or normalised inputs");
 }
 
-/* Units of a ReLU: channels of an image, else the last axis. */
+/* Tests a ReLU. Units are the channels of an image, else the last axis. */
 static void diagnose_relu(struct cr_train *t, const char *name,
                           const struct cr_tensor *v, const char *type)
 {
@@ -227,7 +228,7 @@ static void diagnose_cells(struct cr_train *t, struct cr_exec *exec)
     }
 }
 
-/* Feeds the network's columns from the batch; false if one is missing. */
+/* Feeds the columns of the network from the batch; false if one is missing. */
 static bool diagnose_feed(struct cr_train *t, struct cr_exec *exec,
                           struct cr_data_loader *loader,
                           const struct cr_batch *batch, int64_t n_samples,
@@ -266,10 +267,10 @@ static void diagnose_batch(struct cr_train *t)
     batch = cr_data_loader_next(loader, &quiet);
     if (!batch || batch->size_index != 0)
         return;
-    /* Not more samples than a step of training had: this needs less memory
-     * then, and the network is known to take that number of them. */
+    /* At most the batch size of training: it needs no more memory, and the
+     * network accepts it. */
     want.batch = batch->n < t->plans.batch ? batch->n : t->plans.batch;
-    if (!t->profile) /* which names the steps of the plans */
+    if (!t->profile) /* the profile refers to the steps of the plans */
         cr_plans_free(&t->plans);
     exec = cr_net_exec(t->net, &want);
     if (exec && diagnose_feed(t, exec, loader, batch, want.batch, &varies) &&

@@ -1,12 +1,12 @@
 /*
  * run.exec_on_eval: a command after each evaluation.
  *
- * The shell runs it with the metrics in its environment, nothing to read, and
- * our standard error as its standard output, because ours holds the summary
- * alone. It is a process group of its own, so that a keyboard's INT reaches
- * us and we end it with all that it began; the run waits for it no longer than
- * its own time limit. What becomes of
- * the command changes nothing in the run: a status other than 0 is a warning.
+ * The shell runs it with the metrics in its environment, an empty standard
+ * input, and cellrun's standard error as standard output, because standard
+ * output holds only the summary. It has its own process group: INT from the
+ * keyboard reaches cellrun alone, which then ends the command with all its
+ * children. The run waits for it, at most until train.time_limit. The result
+ * does not affect the run: a status other than 0 is a warning.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -24,12 +24,12 @@
 #include "train/signals.h"
 #include "train/train.h"
 
-#define COMMAND_NAP 0.05  /* seconds at most between two looks */
-#define COMMAND_GRACE 5.0 /* until a command that was asked to end is killed */
+#define COMMAND_NAP 0.05  /* longest interval of polling, in seconds */
+#define COMMAND_GRACE 5.0 /* seconds from SIGTERM to SIGKILL */
 
 extern char **environ;
 
-/* ---- What it is told */
+/* ---- The environment */
 
 struct command_env {
     struct cr_arena *arena;
@@ -49,7 +49,8 @@ static void command_put(struct command_env *e, char *text)
     e->v[e->n] = NULL;
 }
 
-/* CELLRUN_METRIC_NAME, in which what a shell's name cannot have is a '_'. */
+/* Sets CELLRUN_METRIC_NAME; characters not allowed in names of shell variables
+ * become '_'. */
 static void command_metric(struct command_env *e, const struct cr_score *score)
 {
     char *text = cr_strf(e->arena, "CELLRUN_METRIC_%s=%.17g", score->name,
@@ -93,7 +94,7 @@ static char **command_env(struct cr_train *t, struct cr_arena *mem)
     return e.v;
 }
 
-/* ---- Beginning, waiting, ending */
+/* ---- Starting, waiting, ending */
 
 static int command_spawn(const char *command, char *const *env, pid_t *pid)
 {
@@ -106,7 +107,7 @@ static int command_spawn(const char *command, char *const *env, pid_t *pid)
 
     sigemptyset(&none);
     sigemptyset(&plain);
-    sigaddset(&plain, SIGPIPE); /* which we ignore */
+    sigaddset(&plain, SIGPIPE); /* ignored by cellrun */
     sigaddset(&plain, SIGXFSZ);
     sigaddset(&plain, SIGCHLD);
     posix_spawn_file_actions_init(&files);
@@ -120,7 +121,7 @@ static int command_spawn(const char *command, char *const *env, pid_t *pid)
     posix_spawnattr_setsigmask(&attr, &none);
     posix_spawnattr_setsigdefault(&attr, &plain);
     posix_spawnattr_setpgroup(&attr, 0);
-    cr_thread_unpin(); /* it is no thread of ours */
+    cr_thread_unpin(); /* must not inherit the affinity of this thread */
     error = posix_spawn(pid, "/bin/sh", &files, &attr, argv, env);
     cr_thread_restore_affinity();
     posix_spawnattr_destroy(&attr);
@@ -135,7 +136,8 @@ static void command_nap(double seconds)
     nanosleep(&nap, NULL);
 }
 
-/* Its status as waitpid has it; -1 when somebody else has taken it. */
+/* Returns the status of waitpid, or -1 if another part of the program has
+ * reaped the child. */
 static int command_wait(struct cr_train *t, pid_t pid)
 {
     double nap = 1e-3, asked = 0;
@@ -177,7 +179,7 @@ void cr_train_eval_command(struct cr_train *t)
     cr_console_clear(&t->console);
     cr_train_flush(t);
     fflush(stderr);
-    /* ignored children leave no status behind */
+    /* An ignored SIGCHLD would discard the status. */
     sigaction(SIGCHLD, &plain, NULL);
     error = command_spawn(t->run.exec_on_eval, command_env(t, &mem), &pid);
     status = error ? 0 : command_wait(t, pid);

@@ -17,7 +17,7 @@ static int finish_exit(const struct cr_train *t, enum cr_outcome end)
         problems = cr_code_exit(CR_E_SYSTEM);
     switch (end) {
     case CR_OUTCOME_SIGNAL:
-        /* status 75 promises a checkpoint */
+        /* status 75 requires a checkpoint */
         return t->unsaved ? problems : 128 + cr_signals_stop();
     case CR_OUTCOME_TIME:
     case CR_OUTCOME_USR1:
@@ -95,7 +95,7 @@ static void finish_print_json(struct cr_train *t, enum cr_outcome end)
     fputs(cr_buf_text(&b), stdout);
 }
 
-/* ---- What is required */
+/* ---- --require */
 
 bool cr_train_value(void *ctx, const char *name, double *to)
 {

@@ -34,7 +34,7 @@ const char *cr_freeze_report(
         cr_buf_f(&text, "freeze  %d of %d parameters (%s of %s values)", frozen,
                  all, frozen_values(arena, values),
                  frozen_values(arena, all_values));
-    if (frozen && still) /* a mean and a variance per cell */
+    if (frozen && still) /* moving mean and variance of each cell */
         cr_buf_f(&text, ", %d BatchNorm cell%s with frozen statistics",
                  still / 2, still == 2 ? "" : "s");
     for (int i = 0; i < n_thaws; i++)

@@ -13,14 +13,14 @@ struct cr_generate {
     struct cr_config *config;
     const struct cr_vocab *vocab;
     struct cr_exec *exec;
-    int64_t window;         /* T */
-    int64_t classes;        /* of the network; those beyond the vocabulary's
-                               are never drawn */
-    int64_t stride;         /* between classes of a position */
-    int64_t step;           /* between positions */
-    int32_t *ids;           /* the window */
-    int64_t n;              /* of it that are text */
-    bool tried;             /* that it does not look ahead */
+    int64_t window;         /* length T of the window */
+    int64_t classes;        /* outputs of the network; those beyond the
+                               vocabulary are never sampled */
+    int64_t stride;         /* from a class to the next at one position */
+    int64_t step;           /* from a position to the next */
+    int32_t *ids;           /* indices of the characters in the window */
+    int64_t n;              /* number of characters of text in the window */
+    bool tried;             /* whether the network was tested to be causal */
     struct likely *likely;
 };
 
@@ -31,7 +31,8 @@ struct likely {
 
 /* ---- Opening */
 
-/* Whether its samples are characters, one number each. */
+/* Reports an error unless a sample is a sequence of characters, one index
+ * each. */
 static bool generate_characters(struct cr_config *config,
                                 const struct cr_column *column)
 {
@@ -45,7 +46,7 @@ static bool generate_characters(struct cr_config *config,
                     column->name);
 }
 
-/* The column of text among those of the network; -1 after reporting. */
+/* Finds the only input column of the network; -1 after reporting an error. */
 static int generate_column(struct cr_config *config,
                            const struct cr_column *columns, int n)
 {
@@ -79,7 +80,7 @@ bool cr_generate_can(struct cr_config *config,
     return generate_column(config, columns, n_columns) >= 0;
 }
 
-/* Where in the output the logits of a position are. */
+/* Finds the axis of the classes and the strides of the output. */
 static bool generate_output(struct cr_generate *g)
 {
     struct cr_spec out;
@@ -139,7 +140,7 @@ void cr_generate_close(struct cr_generate *g)
     cr_arena_free(&g->arena);
 }
 
-/* ---- Drawing */
+/* ---- Sampling */
 
 static void generate_push(struct cr_generate *g, int64_t id)
 {
@@ -149,7 +150,7 @@ static void generate_push(struct cr_generate *g, int64_t id)
     g->ids[g->n++] = (int32_t)id;
 }
 
-/* Bytes of the first character of a text, as the vocabulary counts them. */
+/* Length in bytes of the first character, as the vocabulary splits the text. */
 static size_t generate_char(const struct cr_vocab *v, const char *text)
 {
     uint32_t code;
@@ -158,7 +159,7 @@ static size_t generate_char(const struct cr_vocab *v, const char *text)
     return len > 0 ? (size_t)len : 1;
 }
 
-/* `what` it is, at `pos`, for the message. */
+/* Reads the prompt into the window. Errors name it `what` and show `pos`. */
 static bool generate_prompt(struct cr_generate *g, const char *prompt,
                             struct cr_pos pos, const char *what)
 {
@@ -178,7 +179,7 @@ static bool generate_prompt(struct cr_generate *g, const char *prompt,
                             what, cr_quote(&g->arena, at, len));
         generate_push(g, id);
     }
-    if (g->n == 0) { /* a line begins */
+    if (g->n == 0) { /* an empty prompt: begin a line */
         id = cr_vocab_find(g->vocab, "\n", 1);
         generate_push(g, id < 0 ? 0 : id);
     }
@@ -191,7 +192,9 @@ bool cr_generate_takes(struct cr_generate *g, const char *prompt,
     return generate_prompt(g, prompt, pos, what);
 }
 
-/* The logits behind the text; NULL after reporting. */
+/* Runs the network and returns the logits for the character after the text, or
+ * NULL after reporting an error. The rest of the window is filled with
+ * `rest`. */
 static const cr_real *generate_forward(struct cr_generate *g, int32_t rest)
 {
     struct cr_diag *diag = g->config->diag;
@@ -207,8 +210,8 @@ static const cr_real *generate_forward(struct cr_generate *g, int32_t rest)
     return cr_exec_output(g->exec, &out) + (g->n - 1) * g->step;
 }
 
-/* Whether the logits behind the text do not depend on what follows it; false
- * after reporting. */
+/* Whether the logits for the next character do not depend on the rest of the
+ * window; false after reporting an error. */
 static bool generate_causal(struct cr_generate *g)
 {
     double *before = CR_NEWS(&g->arena, double, g->classes);
@@ -229,7 +232,7 @@ static bool generate_causal(struct cr_generate *g)
         "later characters (pass attn_mask=causal_mask(x) to attention)");
 }
 
-/* The likeliest first, equals in the order of their numbers. */
+/* Sorts by descending probability; equal ones by index. */
 static int generate_order(const void *a, const void *b)
 {
     const struct likely *x = a, *y = b;
@@ -239,8 +242,8 @@ static int generate_order(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* Draws from softmax(logits / temperature), cut to top_k and top_p. u is
- * uniform in [0, 1). -1 if the logits are not finite. */
+/* Samples from softmax(logits / temperature), limited to top_k and top_p. u is
+ * uniform in [0, 1). Returns -1 if the logits are not finite. */
 static int64_t generate_draw(struct cr_generate *g, const cr_real *y,
                              const struct cr_sampling_opts *how, double u)
 {

@@ -6,7 +6,7 @@
 #include "base/str.h"
 #include "train/single_batch.h"
 
-/* A number is a position among the network's inputs. */
+/* A number is an index into the inputs of the network. */
 static bool targets_position(struct cr_diag *diag, const struct cr_net *net,
                              const char *text, bool *columns, bool *found)
 {
@@ -27,7 +27,8 @@ static bool targets_position(struct cr_diag *diag, const struct cr_net *net,
     return true;
 }
 
-/* A column that is named, not only matched, has to have a gradient. */
+/* A column given by its full name must be differentiable; one matched by a
+ * pattern is skipped if it is not. */
 static bool targets_float(struct cr_diag *diag, const struct cr_column *column,
                           int n, const struct cr_strs *wrt, bool *columns)
 {
@@ -117,8 +118,8 @@ void cr_grad_targets_check(struct cr_arena *arena, struct cr_diag *diag,
     }
 }
 
-/* The path of an argument of --sens, and the result that it is for; NULL
- * after reporting. */
+/* The path of a --sens argument and the index of its result; NULL after
+ * reporting an error. */
 static const char *sens_path(struct cr_diag *diag, int results,
                              const char *text, int *at)
 {
@@ -145,7 +146,7 @@ static const char *sens_path(struct cr_diag *diag, int results,
     return NULL;
 }
 
-/* The array of one result, which must have its shape. */
+/* Reads the gradient of one result, which must have the result's shape. */
 static bool sens_array(struct cr_arena *arena, struct cr_diag *diag,
                        struct cr_exec *exec, const char *path, int at)
 {

@@ -11,26 +11,26 @@
 #include "math/array_text.h"
 #include "train/train.h"
 
-#define BINS 20     /* of a histogram */
-#define VALUES 1000 /* that a record holds */
+#define BINS 20     /* bins of a histogram */
+#define VALUES 1000 /* maximum number of values in a record */
 
 struct tap {
     const struct cr_hook *hook;
     struct cr_interval every;
-    double until; /* steps; 0: for ever */
+    double until; /* number of steps; 0: no limit */
     bool due;
 };
 
 struct cr_hook_recorder {
-    struct cr_train *t; /* NULL: outside of a run */
+    struct cr_train *t; /* NULL: not part of a run */
     struct cr_net *net;
     struct cr_config *config;
     enum cr_hook_in in;
     struct tap *taps;
     int n;
-    struct cr_plans plans; /* of training */
+    struct cr_plans plans; /* plans for training */
     bool planned;
-    int64_t batch; /* outside of training: how many there were until now */
+    int64_t batch; /* outside of training: number of batches so far */
     struct cr_observer observer;
 };
 
@@ -52,7 +52,8 @@ static struct cr_hook_recorder *recorder_new(struct cr_config *config,
     return w;
 }
 
-/* Whether the files that entries ask for may be written; reports. */
+/* Whether the files named by entries may be written; reports those that may
+ * not. */
 static bool recorder_may(const struct cr_hook_recorder *w)
 {
     bool ok = true;
@@ -94,14 +95,14 @@ bool cr_hook_recorder_open(struct cr_train *t, struct cr_hook_recorder **to)
     return recorder_may(w);
 }
 
-/* ---- Numbers */
+/* ---- Statistics */
 
 struct numbers {
     double v[CR_STATS];
     int64_t bins[BINS];
 };
 
-/* The finite ones of n values. */
+/* Statistics of the finite values among n. */
 static struct numbers recorder_numbers(const cr_real *x, int64_t n)
 {
     struct numbers s = { 0 };
@@ -137,9 +138,9 @@ static struct numbers recorder_numbers(const cr_real *x, int64_t n)
     return s;
 }
 
-/* ---- What is said of a tensor */
+/* ---- Records */
 
-/* The first and last numbers, of a record. */
+/* Writes the first and last values of a tensor. */
 static void recorder_list(struct cr_buf *b, const struct cr_spec *spec,
                           const cr_real *x)
 {
@@ -174,7 +175,7 @@ static void recorder_say(const struct cr_hook_recorder *w, const char *text)
         fprintf(stderr, "%s\n", text);
 }
 
-/* Of the tensor, whose numbers are x as real ones. */
+/* Writes the record of a tensor; x holds its values as real numbers. */
 static void recorder_write(struct cr_hook_recorder *w,
                            const struct cr_hook *hook, const char *cell,
                            const char *what, const struct cr_tensor *kept,
@@ -228,15 +229,15 @@ static void recorder_write(struct cr_hook_recorder *w,
 
 /* ---- A step */
 
-/* What entries see of one step. */
+/* State of the entries in one step. */
 struct sight {
     struct cr_hook_recorder *w;
     struct cr_exec *exec;
-    double scale; /* of the gradients */
-    double clip;  /* what they are multiplied by once clipped; NaN: not yet */
+    double scale; /* loss scale of the gradients */
+    double clip;  /* factor of gradient clipping; NaN before clipping */
     struct cr_arena mem;
-    struct cr_tensor *saved; /* of all entries, */
-    const struct cr_hook **of; /* and which one's each is */
+    struct cr_tensor *saved; /* tensors saved by all entries */
+    const struct cr_hook **of; /* of[i]: the entry that saved tensor i */
     int n, room;
 };
 
@@ -245,8 +246,8 @@ static bool recorder_is_grad(const char *what)
     return cr_starts(what, "grad");
 }
 
-/* What the entry is to see instead of the numbers that there are; NULL: not
- * now. */
+/* Returns the values in the form that the entry asks for (scaled, unscaled or
+ * clipped), or NULL if that form exists only after or before clipping. */
 static const cr_real *sight_values(struct sight *s, const struct cr_hook *hook,
                                    const char *what,
                                    const struct cr_tensor *kept)
@@ -311,7 +312,7 @@ static void sight_one(struct sight *s, const struct tap *tap, const char *cell,
                    kept->spec.type == CR_REAL ? (const void *)x : kept->data);
 }
 
-/* Its name is tap.ENTRY.WHAT.CELL. */
+/* Handles a tensor named tap.ENTRY.WHAT.CELL. */
 static void sight_tap(struct sight *s, const struct cr_tensor *kept, bool grads)
 {
     char *rest; /* WHAT.CELL */
@@ -328,7 +329,7 @@ static void sight_tap(struct sight *s, const struct cr_tensor *kept, bool grads)
         sight_one(s, &s->w->taps[entry], cell + 1, what, kept);
 }
 
-/* Gradients of parameters, for entries at their cell. */
+/* Handles the gradient of a parameter, for entries that match its cell. */
 static void sight_param(struct sight *s, const struct cr_tensor *kept)
 {
     const struct cr_param *p;
@@ -347,7 +348,8 @@ static void sight_param(struct sight *s, const struct cr_tensor *kept)
 
         if (h->observe[CR_OBSERVE_GRAD_PARAMS] && h->form != CR_HOOK_POINT &&
             (h->network || cr_hook_matches(h, cell, p->types[0]) ||
-             cr_hook_matches(h, name, p->types[0]))) /* a Parameter's */
+             cr_hook_matches(h, name, p->types[0]))) /* an entry that names a
+                                                        Parameter */
             sight_one(s, &s->w->taps[k], name, "grad_params", kept);
     }
 }
@@ -360,13 +362,15 @@ static void sight_all(struct sight *s)
     kept = cr_exec_kept(s->exec, &n);
     for (int i = 0; i < n; i++)
         sight_tap(s, &kept[i], false);
-    for (int i = n - 1; i >= 0; i--) /* gradients come in the other order */
+    for (int i = n - 1; i >= 0; i--) /* the backward pass runs in the opposite
+                                        order */
         sight_tap(s, &kept[i], true);
     for (int i = 0; i < n; i++)
         sight_param(s, &kept[i]);
 }
 
-/* FILE.npz becomes FILE-STEP.npz, or FILE-eval-STEP-BATCH.npz. */
+/* FILE.npz becomes FILE-STEP.npz, or FILE-eval-STEP-BATCH.npz outside of
+ * training. */
 static bool sight_write(struct sight *s, const struct cr_hook *hook)
 {
     struct cr_hook_recorder *w = s->w;
@@ -404,7 +408,7 @@ static bool sight_end(struct sight *s)
     return ok;
 }
 
-/* Marks the entries that look at the step that comes next, counted from 1. */
+/* Marks the entries that observe the next step, counted from 1. */
 static bool recorder_due(struct cr_hook_recorder *w, int64_t step)
 {
     bool due = false;
@@ -435,7 +439,7 @@ bool cr_hook_recorder_step(struct cr_hook_recorder *w,
 
     if (!recorder_due(w, w->t->state.step + 1))
         return true;
-    for (int k = 0; k < w->n; k++) /* clipping takes separate gradients */
+    for (int k = 0; k < w->n; k++) /* clipping needs separate gradients */
         want.separate_update = want.update =
             want.update || recorder_clips(w->taps[k].hook);
     if (!w->planned &&
@@ -445,7 +449,7 @@ bool cr_hook_recorder_step(struct cr_hook_recorder *w,
     s.exec = cr_plans_for(&w->plans, batch);
     for (int i = 0; i < w->t->n_columns; i++)
         cr_exec_feed(s.exec, i, batch->data[i]);
-    /* as the first batch of the step, with its random numbers and loss scale */
+    /* same random numbers and loss scale as the first batch of the step */
     s.scale = cr_gradient_scale(&w->t->optim.scale, &w->t->state.scale);
     bad = cr_gradient_compute(s.exec, w->t->diag,
                               w->t->state.step * w->t->grad_accum + 1, s.scale,
@@ -498,7 +502,7 @@ static void recorder_begin(void *ctx)
     ((struct cr_hook_recorder *)ctx)->batch = 0;
 }
 
-/* Of an amount of steps, here batches: the number; else 0. */
+/* The number of an amount in steps, which are batches here; else 0. */
 static double recorder_batches(const struct cr_quantity *amount)
 {
     return amount->unit == CR_STEPS ? amount->value : 0;

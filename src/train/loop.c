@@ -17,15 +17,16 @@
 struct loop {
     struct cr_train *t;
     double now, started, flush_next;
-    double save_last, eval_last, log_last; /* times of the last ones */
-    double rate_from;                      /* rate of the next record */
+    double save_last, eval_last, log_last; /* times of the last ones, in
+                                              seconds */
+    double rate_from;                      /* start of the next record's rate:
+                                              time */
     int64_t rate_samples;
-    int64_t samples_from; /* rate of the bar */
+    int64_t samples_from; /* start of the bar's rate */
     bool save_wanted;
     double grad_norm;
 };
 
-/* Sets the phase of the run, for --profile. */
 static void loop_at(const struct loop *l, enum cr_phase phase)
 {
     if (l->t->profile)
@@ -46,7 +47,7 @@ static double loop_rate(struct loop *l)
     return rate;
 }
 
-/* The last batch of the step just done, from 0, in its epoch. */
+/* Index in its epoch of the last batch of the step just done. */
 static int64_t loop_batch(const struct cr_train *t)
 {
     return cr_state_batch_of(&t->state, t->state.step);
@@ -72,14 +73,15 @@ static void loop_bar(struct loop *l)
     cr_console_bar(&t->console, l->now, &bar);
 }
 
-/* Records count over the whole run, lines over the epoch, as the tutorial
- * has them. With an interval in seconds both come together. */
+/* Writes the record of a step and prints the line of progress. Intervals of
+ * steps count over the run for records, over the epoch for lines (as in
+ * MindSpore's tutorial); an interval in seconds applies to both. */
 static void loop_log(struct loop *l)
 {
     struct cr_train *t = l->t;
     const struct cr_interval *every = &t->log_every;
     int64_t batch = loop_batch(t), step = t->state.step;
-    bool opens = batch < t->grad_accum; /* an epoch */
+    bool opens = batch < t->grad_accum; /* first update of the epoch */
     bool timed = every->seconds > 0 &&
                  (step == 1 || l->now - l->log_last >= every->seconds);
 
@@ -101,7 +103,7 @@ static void loop_log(struct loop *l)
         loop_bar(l);
 }
 
-/* As the test loop of MindSpore's quick start prints them. */
+/* Prints the scores like the test loop of MindSpore's quick start. */
 static void loop_say_scores(struct cr_train *t)
 {
     const struct cr_scores *scores = &t->state.eval;
@@ -186,21 +188,21 @@ static bool loop_better(double value, double than, bool max)
     return max ? value > than : value < than;
 }
 
-/* Epochs between two evaluations; a batch is the least. */
+/* Epochs between two evaluations; at least one batch. */
 static double loop_epochs(const struct cr_train *t)
 {
     return fmax(t->eval_opts.every.value, 1 / (double)t->per_epoch);
 }
 
-/* The epoch, from 0, at whose end eval.every has passed `at` times. */
+/* Index of the epoch at whose end eval.every has passed `at` times. */
 static int64_t loop_end(const struct cr_train *t, int64_t at)
 {
     return (int64_t)cr_interval_ceil((double)at * loop_epochs(t)) - 1;
 }
 
-/* How many epochs that are to be judged end between the last update and the
- * next one, are the run's and have not been judged; the first of them, as a
- * multiple of eval.every. */
+/* Number of epochs to evaluate that end between the last update and the next,
+ * belong to the run and are not evaluated yet; *at: the first, as a multiple
+ * of eval.every. */
 static int64_t loop_ends(const struct cr_train *t, int64_t *at)
 {
     const struct cr_state *s = &t->state;
@@ -242,15 +244,15 @@ static void loop_plateau(struct cr_train *t)
                        t->plateau->monitor, s->plateau.rate);
 }
 
-/* What the evaluation means for best and early stopping. One that stands
- * only at the end of the run does not count for the latter: a run that is
- * prolonged would stop at another place than one that was long at once. */
+/* Applies the scores to best and early stopping. An evaluation that is due
+ * only at the end of the run is ignored for early stopping: an extended run
+ * must stop at the same step as one that was long from the start. */
 static void loop_judge(struct cr_train *t, bool planned)
 {
     struct cr_state *s = &t->state;
     const struct cr_score *score;
 
-    if (s->step == 0) /* eval.first: nothing has been learnt yet */
+    if (s->step == 0) /* eval.first: before the first update */
         return;
     if (t->best) {
         score = cr_score_find(&s->eval, t->best->name);
@@ -318,8 +320,8 @@ static void loop_scored(struct loop *l, int64_t epoch, bool planned)
     l->rate_from += l->now - from;
 }
 
-/* An epoch that ends among the batches of the coming update is judged by the
- * parameters that it leaves, which are the present ones. */
+/* An epoch that ends within the batches of the next update is evaluated with
+ * the present parameters. */
 static void loop_epochs_scored(struct loop *l, bool planned)
 {
     struct cr_train *t = l->t;
@@ -348,7 +350,7 @@ static enum cr_outcome loop_eval(struct loop *l)
     if (!ok)
         return CR_OUTCOME_FAILED;
     l->now = cr_now();
-    l->rate_from += l->now - from; /* the rate is that of training */
+    l->rate_from += l->now - from; /* evaluation time does not count */
     if (stopped)
         return loop_signals(l);
     t->state.eval = *cr_eval_scores(t->eval);
@@ -370,7 +372,7 @@ static bool loop_save_due(const struct loop *l)
     if (l->save_wanted)
         return true;
     if (t->train.nan == CR_NAN_FALLBACK && s->nan.good_step < 0)
-        return true; /* the start is worth going back to */
+        return true; /* the initial state is a fallback, too */
     if (s->step == 0)
         return false;
     return s->step >= t->total || cr_interval_due(&t->save_every, s->step) ||
@@ -399,7 +401,7 @@ static enum cr_outcome loop_lost(struct cr_train *t)
     return CR_OUTCOME_FAILED;
 }
 
-/* Does everything that is due after this step. */
+/* Does everything that is due between two steps. */
 static enum cr_outcome loop_place(struct loop *l)
 {
     struct cr_train *t = l->t;
@@ -428,7 +430,7 @@ static enum cr_outcome loop_place(struct loop *l)
 
 /* ---- A step */
 
-/* The step is not done: its record stands, its update does not. */
+/* Ends the run: the step is recorded, but not applied. */
 static enum cr_outcome loop_diverged(struct loop *l, struct cr_exec *exec,
                                      enum cr_gradient bad)
 {
@@ -480,7 +482,7 @@ static enum cr_outcome loop_rescale(struct loop *l, struct cr_exec *exec,
     return CR_RUNNING;
 }
 
-/* The loss or a gradient is not finite, and nothing was updated. */
+/* Handles a loss or gradient that is not finite; nothing was updated. */
 static enum cr_outcome loop_bad(struct loop *l, struct cr_exec *exec,
                                 enum cr_gradient bad)
 {
@@ -501,7 +503,7 @@ static enum cr_outcome loop_bad(struct loop *l, struct cr_exec *exec,
     }
 }
 
-/* With gradients apart: their norm, and the updates. */
+/* Clips separate gradients and applies the update. */
 static enum cr_outcome loop_update(struct loop *l, struct cr_exec *exec,
                                    double scale)
 {
@@ -525,19 +527,20 @@ static const struct cr_batch *loop_next(struct cr_train *t)
 
     if (!batch && t->diag->errors == errors)
         batch =
-            cr_data_loader_next(t->loader, t->diag); /* an epoch has ended */
+            cr_data_loader_next(t->loader, t->diag); /* end of epoch */
     return batch;
 }
 
-/* What batches have told since the last step. */
+/* Totals of the batches of one step. */
 struct seen {
     int64_t samples, cursor;
     double loss;
-    enum cr_gradient bad; /* of the first batch that was not finite; the loss
-                             of a later one counts more */
+    enum cr_gradient bad; /* reason of the first batch that was not finite; a
+                             loss takes precedence */
 };
 
-/* Batch k of a step: forward, backward, and its gradients to the others. */
+/* Runs batch k of a step: forward and backward pass, accumulation of the
+ * gradients. */
 static enum cr_outcome loop_batch_step(struct loop *l, struct cr_exec **of,
                                        int64_t k, double scale,
                                        struct seen *seen)
@@ -570,7 +573,7 @@ static enum cr_outcome loop_batch_step(struct loop *l, struct cr_exec **of,
                               &t->loss);
     if (bad == CR_GRADIENT_NO_FORWARD)
         cr_data_loader_note(t->loader, t->diag);
-    /* updates are part of the backward pass unless gradients are changed */
+    /* Updates are part of the backward pass unless gradients are separate. */
     t->partial_update =
         bad == CR_GRADIENT_NO_BACKWARD && !cr_train_needs_gradients(t);
     if (bad == CR_GRADIENT_NO_FORWARD || bad == CR_GRADIENT_NO_BACKWARD)
@@ -593,7 +596,7 @@ static enum cr_outcome loop_batch_step(struct loop *l, struct cr_exec **of,
     return CR_RUNNING;
 }
 
-/* The batches of a step, and its update. */
+/* Runs the batches of a step, and its update. */
 static enum cr_outcome loop_batches(struct loop *l, struct seen *seen)
 {
     struct cr_train *t = l->t;
@@ -604,7 +607,7 @@ static enum cr_outcome loop_batches(struct loop *l, struct seen *seen)
     *seen = (struct seen){ .cursor = t->state.cursor };
     for (int i = 0; i < t->n_aux; i++)
         t->aux[i] = 0;
-    l->grad_norm = (double)NAN; /* until it is known */
+    l->grad_norm = (double)NAN; /* unknown as yet */
     t->lr = cr_optim_lr(&t->optim, t->net, cr_state_updates(&t->state));
     for (int64_t k = 0; k < t->grad_accum && end == CR_RUNNING; k++)
         end = loop_batch_step(l, &exec, k, scale, seen);
@@ -632,14 +635,14 @@ static enum cr_outcome loop_step(struct loop *l, struct seen *seen)
     return end;
 }
 
-/* As mindcv has it: the mean follows fast in the beginning. */
+/* The decay rate rises with the updates, as in mindcv's EMA. */
 static void loop_mean(struct cr_train *t, int64_t updates)
 {
     cr_net_ema_update(t->net,
                       t->train.ema.decay * (1 - exp(-(double)updates / 2000)));
 }
 
-/* Moves the state past the step just done; `before`: updates then. */
+/* Advances the state after a step; `before`: number of updates before it. */
 static void loop_advance(struct cr_train *t, const struct seen *seen,
                          int64_t before)
 {
@@ -654,7 +657,7 @@ static void loop_advance(struct cr_train *t, const struct seen *seen,
     s->cursor = seen->cursor;
 }
 
-/* What is due here, a step, and what is said of it. */
+/* Does what is due, runs one step, logs it. */
 static enum cr_outcome loop_on(struct loop *l)
 {
     struct cr_train *t = l->t;
@@ -669,7 +672,7 @@ static enum cr_outcome loop_on(struct loop *l)
     end = loop_step(l, &seen);
     loop_at(l, CR_PHASE_OTHER);
     if (end == CR_OUTCOME_FAILED && t->state.step > 0 && !t->partial_update)
-        loop_save(l, &end); /* what was learnt is worth keeping */
+        loop_save(l, &end); /* saves what was trained so far */
     if (end != CR_RUNNING)
         return end;
     loop_advance(t, &seen, updates);
@@ -690,7 +693,7 @@ static enum cr_outcome loop_on(struct loop *l)
     return CR_RUNNING;
 }
 
-/* Where the clocks and the data stand when the state has come from a file. */
+/* Initialises clocks and data from a state, which may come from a file. */
 static void loop_begin(struct loop *l)
 {
     struct cr_train *t = l->t;

@@ -3,7 +3,8 @@
 #include "base/str.h"
 #include "train/train.h"
 
-/* Batches of an epoch, from the headers of the data; 0 after reporting. */
+/* Batches per epoch, from the headers of the data; 0 after reporting an
+ * error. */
 static int64_t lr_curves_batches(struct cr_config *config, struct cr_diag *diag,
                                  const struct cr_train_section *train)
 {

@@ -7,11 +7,11 @@
 #include "math/parallel_for.h"
 #include "net/net.h"
 
-/* ---- Metrics written in the config: the mean over samples of what a block
- * gives for each of them, or for all samples of a batch together */
+/* ---- Metrics written as blocks: the mean over samples of the block's output,
+ * which has a value per sample or one for the batch */
 
 struct metric_block {
-    int at;                     /* among them */
+    int at;                     /* index among the metric blocks */
 };
 
 static void metric_block_add(const void *opts, void *state, int64_t classes,
@@ -38,8 +38,8 @@ static const struct cr_metric metric_block = {
     .value = cr_metric_mean_value,
 };
 
-/* A value that the loss returns beside the loss: smaller ones count as better,
- * as of the loss, unless the config says otherwise. */
+/* An auxiliary value of the loss. Smaller is better, as for the loss, unless
+ * the config sets a mode. */
 static const struct cr_metric metric_aux = {
     .about = { .name = "aux" },
     .undirected = true,
@@ -48,13 +48,13 @@ static const struct cr_metric metric_aux = {
     .value = cr_metric_mean_value,
 };
 
-/* ---- The section */
+/* ---- The section metrics */
 
-/* What such a metric's name in results ends with. */
+/* Suffix of the result of a metric with eval_type multilabel. */
 #define MULTILABEL "_multilabel"
 
-/* For the manual and the schema; cr_metrics_read reads it, because of
- * blocks. */
+/* Rows for the manual and the schema; cr_metrics_read reads the section,
+ * because blocks need more than rows. */
 struct metrics_section {
     struct cr_objs metrics;
 };
@@ -129,7 +129,7 @@ static bool metric_block_use(struct cr_config *config,
                "'name' is missing: a metric written in the config needs one");
 }
 
-/* A section's blocks, found by name; at: which of them. */
+/* Finds a metric block of a section by its name; at: its index. */
 static const struct cr_node *metric_block_named(struct cr_config *config,
                                                 const char *name, int *at)
 {
@@ -231,7 +231,8 @@ const struct cr_metric_use *cr_metrics_find(const struct cr_metrics *metrics,
 
 /* ---- Classes */
 
-/* What follows the axis of the classes: pixels of a map, 1 for (n, classes). */
+/* Number of elements after the axis of the classes: the pixels of a map; 1 for
+ * (n, classes). */
 static int64_t metric_inner(const struct cr_metric_batch *batch)
 {
     int64_t inner = 1;
@@ -385,7 +386,7 @@ static void metric_nats_range(void *ctx, int64_t from, int64_t to)
             sum += exp((double)x[c * stride] - top);
         nats = all->batch->probs ? -log((double)x[label * stride])
                                  : log(sum) - ((double)x[label * stride] - top);
-        /* of a NaN nothing is known: it stays one */
+        /* NaN fails both comparisons and is kept */
         all->each[i] = nats > all->most ? all->most : nats < 0 ? 0 : nats;
     }
 }
@@ -453,7 +454,7 @@ void cr_metric_votes_add(double threshold, void *state, int64_t classes,
                          const struct cr_metric_batch *batch)
 {
     int64_t *counts = state, n = cr_count(batch->spec);
-    /* a threshold that the config gives stands */
+    /* A threshold set in the config overrides that of the checkpoint. */
     double from = batch->cut && threshold == 0.5 && n == batch->spec->dim[0]
                       ? *batch->cut
                       : (double)(cr_real)threshold;
@@ -485,7 +486,7 @@ const char *cr_metric_threshold_no_effect(double threshold, bool classified)
                : NULL;
 }
 
-/* ---- Numbers */
+/* ---- Means */
 
 double cr_metric_target(const struct cr_metric_batch *batch, int64_t i)
 {
@@ -518,7 +519,7 @@ double cr_metric_mean_value(const void *opts, const void *state,
     return mean->sum / (double)mean->all;
 }
 
-/* ---- What is better */
+/* ---- Direction */
 
 bool cr_metric_maximize(const struct cr_metric_use *use)
 {
@@ -545,12 +546,12 @@ bool cr_metric_named(const char *name, bool *maximize)
             memcmp((*all)->name, name, length) == 0)
             return true;
     }
-    metric = cr_metric_find(name); /* by another name of its */
+    metric = cr_metric_find(name); /* the name may be an alias */
     *maximize = metric && metric->maximize;
     return metric != NULL;
 }
 
-/* ---- Marks */
+/* ---- Multilabel */
 
 bool cr_metric_is_multilabel(const struct cr_metric *metric, const void *opts)
 {
@@ -582,7 +583,7 @@ static void metric_marks_add(const struct cr_metric_use *use,
     mean->all += n;
 }
 
-/* ---- What a metric does, whichever way it is written */
+/* ---- Dispatch over the kinds of metric */
 
 size_t cr_metric_size(const struct cr_metric_use *use, int64_t classes)
 {
@@ -613,7 +614,7 @@ bool cr_metric_single(const struct cr_metric *metric)
     return metric->top || metric->of || metric->value;
 }
 
-/* Of metrics of single classes the unweighted mean. */
+/* A metric of single classes has their unweighted mean. */
 double cr_metric_value(const struct cr_metric_use *use, const void *state,
                        int64_t classes)
 {

@@ -1,19 +1,19 @@
 /*
- * What happens when a loss or a gradient is not finite: `train.nan`.
+ * train.nan: handling of a loss or gradient that is not finite.
  *
- *   stop      the run ends with status 5
- *   skip      the update is left out, as the scaler of amp does: parameters,
- *             slots, schedule and moving means stand still, and the moving
- *             statistics are put back to where they were before the step
- *   fallback  the run goes back to the last checkpoint of checkpoint.every,
- *             state and place in the data too, and all rates are less from
- *             then on. That checkpoint is written again at once, with the
- *             new factor in it, so that a run that is killed and resumed has
- *             fallen back as often as one that was not.
+ *   stop      end the run with status 5
+ *   skip      skip the update, as the loss scaler does: parameters, slots,
+ *             schedule and EMA do not change, and the moving statistics are
+ *             restored to their values before the step
+ *   fallback  return to the last checkpoint of checkpoint.every, with its
+ *             state and position in the data, and lower all rates from then
+ *             on. The checkpoint is rewritten at once with the new factor, so
+ *             that a run that is killed and resumed counts the same fallbacks.
  *
- * Both count, and give up in the end. A scaler that skips comes first for
- * gradients: what it leaves out is not looked at here until it gives up
- * itself. A loss is not finite at any scale, so it is always looked at here.
+ * Both skip and fallback end the run after a maximum. A loss scaler handles
+ * gradients first: overflows reach train.nan only when it gives up. A loss
+ * that is not finite always does, since its value does not depend on the
+ * scale.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -102,7 +102,7 @@ bool cr_train_nan_skip(struct cr_train *t, struct cr_exec *exec,
 
 /* ---- Falling back */
 
-/* Into memory that is not the run's own: it may be damaged. */
+/* Loads the tensors into separate memory, because the file may be damaged. */
 static bool nan_restore(struct cr_train *t)
 {
     struct cr_tensor_file *file =

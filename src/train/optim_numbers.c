@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define NUMBERS_MAX 8 /* of one optimizer */
+#define NUMBERS_MAX 8 /* maximum per optimizer */
 
 struct numbers {
     struct cr_arena *arena;
@@ -81,7 +81,7 @@ const struct cr_tensor *cr_optim_numbers(struct cr_arena *arena,
         double option =
             *(const double *)(const void *)((const char *)opts + k->at);
 
-        /* LazyAdam is Adam here, but its powers have shape (1,) */
+        /* LazyAdam has Adam's numbers, but its powers have shape (1,) */
         add_real(&all, k->name,
                  k->rank || (type && strcmp(type, "LazyAdam") == 0),
                  k->power ? power(option, updates) : option);

@@ -6,13 +6,14 @@
 #include "conf/node.h"
 #include "data/transform.h"
 
-/* From one form of input to the network: channels, size, datapipe. */
+/* The conversion of one form of input: channels, resize, datapipe. */
 struct cr_input_route {
-    struct cr_spec in;          /* of the file's samples */
-    struct cr_spec image;       /* after channels */
-    bool repaint;               /* channels or depth change */
+    struct cr_spec in;          /* samples of the file */
+    struct cr_spec image;       /* after conversion of the channels */
+    bool repaint;               /* convert the number of channels or the
+                                   depth */
     const struct cr_transform *resize; /* NULL: none */
-    struct cr_transform_plan plan;     /* of the resize */
+    struct cr_transform_plan plan;     /* plan of the resize */
     struct cr_column_pipeline *pipeline;
     void *resized, *scratch;
     struct cr_input_route *next;
@@ -20,8 +21,8 @@ struct cr_input_route {
 
 /* ---- Planning */
 
-/* The column's pipeline for samples of that form, if what comes out is what the
- * network takes; NULL without a word otherwise. */
+/* The column's pipeline for samples of this form if its output fits the
+ * network; otherwise NULL, without a message. */
 static struct cr_column_pipeline *
 sample_pipeline(struct cr_input_adapter *adapter, const struct cr_spec *in)
 {
@@ -49,7 +50,7 @@ bool cr_input_adapter_open(struct cr_input_adapter *adapter,
                                    false, &adapter->out) != NULL;
 }
 
-/* Height, width and channels of an image's spec; false if it is none. */
+/* Height, width and channels of an image; false if the spec is not one. */
 static bool sample_is_image(const struct cr_spec *spec)
 {
     return (spec->type == CR_U8 || spec->type == CR_U16) &&
@@ -104,7 +105,8 @@ static bool sample_resize(struct cr_input_adapter *adapter,
     return route->pipeline != NULL;
 }
 
-/* An image: first with its own size, then with the data set's. */
+/* Plans an image: first without resizing, then resized to the size of the data
+ * set. */
 static bool sample_plan_image(struct cr_input_adapter *adapter,
                               struct cr_input_route *route)
 {
@@ -137,7 +139,7 @@ static struct cr_input_route *sample_route(struct cr_input_adapter *adapter,
     if (sample_is_image(in) && sample_is_image(&adapter->head)) {
         planned = sample_plan_image(adapter, route);
     } else {
-        /* the same numbers in another shape will do */
+        /* an equal number of elements suffices */
         if (cr_count(in) == cr_count(&head))
             route->pipeline = sample_pipeline(adapter, &head);
         planned = route->pipeline != NULL;
@@ -159,7 +161,7 @@ static unsigned sample_value(const struct cr_spec *spec, const void *x,
     return (((const uint16_t *)x)[i] + 128u) / 257u;
 }
 
-/* Gray by BT.601 in 16-bit fixed point, as PIL has it. */
+/* Converts to grey by ITU-R BT.601 in 16-bit fixed point, like PIL. */
 static void sample_repaint(const struct cr_spec *in, const void *x,
                            int64_t want, unsigned char *y)
 {
@@ -183,7 +185,7 @@ static void sample_repaint(const struct cr_spec *in, const void *x,
 
 /* ---- Files */
 
-/* Of an array's shape the part of one sample; false if none fits. */
+/* Finds the shape of one sample in that of an array; false if none fits. */
 static bool sample_of_array(struct cr_input_adapter *adapter,
                             struct cr_input *to)
 {

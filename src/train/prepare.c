@@ -25,7 +25,8 @@ struct cr_interval cr_train_interval(const struct cr_train *t,
         value *= (double)t->per_epoch / (double)t->grad_accum;
         if (t->grad_accum > 1)
             return (struct cr_interval){ .steps =
-                                             fmax(value, /* or a batch */
+                                             fmax(value, /* at least one
+                                                            batch */
                                                   1 / (double)t->grad_accum),
                                          .within = true };
         break;
@@ -315,7 +316,7 @@ bool cr_train_refreeze(struct cr_train *t)
     return prepare_again(t) && cr_train_thaw(t);
 }
 
-/* In order, and in units that a run always reaches at the same step. */
+/* Thaws must be in order, and in units that fix their step. */
 static bool prepare_thaws(struct cr_train *t)
 {
     int n, i;
@@ -350,8 +351,8 @@ static bool prepare_maximize(struct cr_train *t, const struct cr_node *node,
     return mode == CR_MODE_AUTO ? cr_metric_maximize(use) : mode == CR_MODE_MAX;
 }
 
-/* The metric of that name, which `what` asks for at `node`; NULL after
- * reporting. */
+/* Finds a metric for the key `what` at `node`; NULL after reporting an
+ * error. */
 static const struct cr_metric_use *prepare_metric(struct cr_train *t,
                                                   const struct cr_node *node,
                                                   const char *what,
@@ -448,7 +449,8 @@ static bool prepare_deciders(struct cr_train *t)
         for (int i = 0; i < t->metrics.n; i++) {
             const struct cr_metric_use *use = &t->metrics.use[i];
 
-            /* a threshold is no better for being large, nor an aux value */
+            /* skip metrics without a direction: thresholds and auxiliary
+             * values */
             if (!cr_metric_single(use->metric) || use->metric->cut ||
                 use->metric->undirected)
                 continue;
@@ -474,9 +476,9 @@ static bool prepare_deciders(struct cr_train *t)
     return ok;
 }
 
-/* ---- All of it */
+/* ---- The whole run */
 
-/* The lengths of the run, for what counts in them. */
+/* Sets the lengths of the run, which schedules refer to. */
 static bool prepare_span(struct cr_train *t)
 {
     struct cr_run_steps run = { .per_epoch = (double)t->per_epoch /

@@ -67,7 +67,7 @@ int64_t cr_prob_classes(const struct cr_config *config, int i,
         (i > 0 || result->rank != 2 || result->dim[1] != classes))
         return 0;
     if (!loss && !written)
-        axis = 1; /* scores, whatever the loss makes of them */
+        axis = 1; /* scores of an unknown loss */
     return axis >= 1 && axis < result->rank && result->dim[axis] > 1
                ? result->dim[axis]
                : 0;

@@ -8,11 +8,11 @@
 #include "base/thread_pool.h"
 #include "train/console.h"
 
-#define PEAK 0.2 /* seconds to measure the processor */
+#define PEAK 0.2 /* duration of the peak measurement in seconds */
 
 /* ---- Cells */
 
-/* A parameter's cell. */
+/* The cell of a parameter. */
 static const char *parts_cell(struct cr_arena *arena,
                               const struct cr_exec_step_cost *c)
 {
@@ -83,7 +83,7 @@ void cr_profile_rows_print(const struct cr_profile_rows *parts, double steps,
         double seconds = p->seconds[0] + p->seconds[1];
 
         if (p->bytes == 0)
-            continue; /* a view */
+            continue; /* a view takes no time */
         cr_table_add(&table, p->cell[0] ? p->cell : "network");
         cr_table_f(&table, "%.4f", 1e3 * p->seconds[0] / steps);
         cr_table_f(&table, "%.4f", 1e3 * p->seconds[1] / steps);
@@ -134,7 +134,7 @@ static void parts_peak_part(void *ctx, int task, int n_tasks)
     p->flops[task] = cr_cpu_peak(p->seconds);
 }
 
-/* All threads at once: cores share power, and often more. */
+/* Measures all threads at once: cores share power and units. */
 double cr_profile_rows_peak(struct cr_arena *arena, int threads, double seconds)
 {
     struct peak p = { seconds, CR_NEWS(arena, double, threads) };

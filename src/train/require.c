@@ -11,7 +11,7 @@ static const char *const require_ops[] = { ">=", "<=", "==", "!=", ">", "<" };
 enum { GE, LE, EQ, NE, GT, LT };
 
 struct side {
-    const char *name;       /* NULL: a number */
+    const char *name;       /* NULL: this side is a number */
     double number;
 };
 
@@ -29,7 +29,7 @@ static const char *require_skip(const char *p)
     return p;
 }
 
-/* A name or a number; NULL if there is neither. */
+/* Reads a name or a number; NULL if the text is neither. */
 static const char *require_side(struct cr_diag *diag, const char *p,
                                 struct side *to)
 {

@@ -22,7 +22,7 @@ static void roc_softmax(cr_real *x, int64_t n)
         x[c] = (cr_real)(exp((double)x[c] - top) / sum);
 }
 
-/* Whether each number has its label: then there are as many of them. */
+/* Whether each output has its own label: the counts are equal. */
 static bool roc_marks(const struct cr_metric_batch *batch)
 {
     return cr_count(batch->label_spec) == cr_count(batch->spec);
@@ -92,7 +92,7 @@ struct ranked {
     bool is;
 };
 
-/* The largest first; what is no number is last. */
+/* Sorts in descending order, NaN last. */
 static int roc_order(const void *a, const void *b)
 {
     double x = ((const struct ranked *)a)->score;
@@ -119,7 +119,7 @@ static struct ranked *roc_sorted(const struct cr_roc *r, int64_t class,
     return all;
 }
 
-/* Drops the middle one of three points in a line. */
+/* Drops the middle one of three collinear points. */
 static int64_t roc_corner(double *p, int64_t n)
 {
     double *c = p + 3 * (n - 1), *b = c - 3, *a = b - 3;
@@ -172,7 +172,8 @@ double cr_roc_area(const struct cr_roc *roc, int64_t class)
     return n ? area : (double)NAN;
 }
 
-/* One step per distinct output: recall and precision of "yes from here on". */
+/* Area under the precision-recall curve, with one step per distinct output as
+ * threshold. */
 static double roc_recall_area(const struct cr_roc *r, int64_t class,
                               bool trapezoid)
 {

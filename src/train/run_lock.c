@@ -15,19 +15,20 @@
 #include "base/thread_pool.h"
 #include "train/signals.h"
 
-#define LOCK_BEAT 10.0   /* seconds between signs of life */
-#define LOCK_STALE 120.0 /* an older sign is of a dead process */
+#define LOCK_BEAT 10.0   /* seconds between heartbeats */
+#define LOCK_STALE 120.0 /* after this time a heartbeat belongs to a dead
+                            process */
 
 struct owner {
     char host[256];
     long pid;
-    unsigned long long start; /* 0: not known */
-    char boot[64], space[64]; /* empty: not known */
+    unsigned long long start; /* start time of the process; 0: unknown */
+    char boot[64], space[64]; /* boot and PID namespace; empty: unknown */
 };
 
-/* ---- Who owns it */
+/* ---- The owner */
 
-/* 0 if it is not known; *dead is set for one that only waits to be reaped. */
+/* Start time of a process, or 0 if it is unknown; sets *dead for a zombie. */
 static unsigned long long lock_start_of(long pid, bool *dead)
 {
     char path[64], text[1024], *p;
@@ -43,7 +44,7 @@ static unsigned long long lock_start_of(long pid, bool *dead)
     n = fread(text, 1, sizeof text - 1, f);
     fclose(f);
     text[n] = '\0';
-    p = strrchr(text, ')'); /* the name may hold anything */
+    p = strrchr(text, ')'); /* the name in parentheses may hold any character */
     *dead = p && p[1] && (p[2] == 'Z' || p[2] == 'X');
     for (int field = 2; p && field < 22; field++)
         p = strchr(p + 1, ' ');
@@ -71,7 +72,7 @@ static void lock_self(struct owner *self)
         *self->space = *self->boot = '\0';
 }
 
-/* A line without the last two fields is of an older version. */
+/* Reads the owner. Older versions wrote no boot and no namespace. */
 static bool lock_read(int fd, struct owner *to)
 {
     char text[512];
@@ -85,8 +86,9 @@ static bool lock_read(int fd, struct owner *to)
                   &to->start, to->boot, to->space) >= 3;
 }
 
-/* Whether an owner lives whose kernel lock is not seen to be held. `free`: it
- * is seen to be free. `now` is a time by the clock of the file system. */
+/* Whether the owner of a lock lives if its kernel lock is not visibly held.
+ * `free`: this process could take the kernel lock. `now` is by the clock of
+ * the file system. */
 static bool lock_owner_lives(const struct owner *owner,
                              const struct owner *self, bool free,
                              time_t changed, time_t now)
@@ -107,14 +109,14 @@ static bool lock_owner_lives(const struct owner *owner,
     return !dead && (owner->start == 0 || start == owner->start);
 }
 
-/* ---- Taking it */
+/* ---- Acquiring */
 
 struct claim {
     struct cr_arena *arena;
     struct cr_diag *diag;
-    const char *folder, *path; /* of the lock */
-    const char *mine;          /* the file that shall become it */
-    int fd;                    /* of that file */
+    const char *folder, *path; /* path: of the lock */
+    const char *mine;          /* temporary file that becomes the lock */
+    int fd;                    /* descriptor of that file */
     struct owner self, owner;
 };
 
@@ -132,8 +134,8 @@ static bool lock_same(const char *path, const struct stat *as)
            st.st_ino == as->st_ino;
 }
 
-/* Removes what processes of this host left that died while they claimed:
- * nobody else of this host claims while the folder is held. */
+/* Removes claims of dead processes of this host. No other process of this host
+ * makes a claim while the folder is locked. */
 static void lock_bury_claims(const struct claim *c)
 {
     const char *start = cr_strf(c->arena, "lock.tmp.%s.", c->self.host);
@@ -147,7 +149,7 @@ static void lock_bury_claims(const struct claim *c)
         closedir(d);
 }
 
-/* The file that becomes the lock, with its line and its kernel lock. */
+/* Creates the file that becomes the lock, writes its line and locks it. */
 static bool lock_prepare(struct claim *c)
 {
     const char *text =
@@ -162,12 +164,13 @@ static bool lock_prepare(struct claim *c)
     if (n != (ssize_t)strlen(text))
         return lock_fail(c, "cannot write the run directory",
                          n < 0 ? errno : ENOSPC);
-    (void)flock(c->fd, LOCK_EX | LOCK_NB); /* some file systems have none */
+    (void)flock(c->fd, LOCK_EX | LOCK_NB); /* not supported on some file
+                                              systems */
     return true;
 }
 
-/* Removes the lock that is open as `fd`, and no newer one: another machine may
- * have buried the same dead and taken its place. */
+/* Removes the lock that is open as `fd`, but not a newer one: another machine
+ * may have removed the stale lock and acquired its own. */
 static void lock_bury(const struct claim *c, const struct stat *st)
 {
     const char *grave = cr_strf(c->arena, "%s.old", c->mine);
@@ -179,8 +182,8 @@ static void lock_bury(const struct claim *c, const struct stat *st)
     unlink(grave);
 }
 
-/* Whether the owner of the present lock lives; a dead one's lock is removed.
- * *c->owner tells who it is. */
+/* Whether the owner of the present lock lives; removes the lock of a dead one.
+ * Sets c->owner. */
 static bool lock_is_held(struct claim *c)
 {
     int fd = open(c->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
@@ -209,7 +212,7 @@ static bool lock_claim(struct claim *c)
         if (link(c->mine, c->path) == 0)
             return true;
         if (errno != EEXIST) {
-            /* no links here: the folder's own lock has to do */
+            /* no hard links here: the lock of the folder must suffice */
             if (rename(c->mine, c->path) == 0)
                 return true;
             return lock_fail(c, "cannot write the run directory", errno);
@@ -222,17 +225,17 @@ static bool lock_claim(struct claim *c)
                     c->owner.pid, *c->owner.host ? c->owner.host : "?");
 }
 
-/* ---- Keeping it */
+/* ---- Holding */
 
 static void lock_touch(struct cr_run_lock *lock)
 {
     struct stat st, now;
 
     futimens(lock->fd, NULL);
-    /* one that was removed by hand names no other owner */
+    /* A lock removed by hand names no other owner. */
     if (fstat(lock->fd, &st) == 0 && stat(lock->path, &now) == 0 &&
         (now.st_dev != st.st_dev || now.st_ino != st.st_ino)) {
-        cr_signals_lock(NULL); /* it is not ours to remove */
+        cr_signals_lock(NULL); /* now belongs to another process */
         __atomic_store_n(&lock->lost, true, __ATOMIC_RELAXED);
     }
 }
@@ -262,7 +265,7 @@ static void *lock_thread(void *of)
     return NULL;
 }
 
-/* Returns an error number, 0 on success. */
+/* Starts the heartbeat. Returns 0 or an error number. */
 static int lock_start_thread(struct cr_run_lock *lock)
 {
     pthread_condattr_t monotonic;

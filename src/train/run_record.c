@@ -1,19 +1,19 @@
 /*
- * record.json: what a run was, is and has come to, for `cellrun runs`.
+ * record.json: identity, state and results of a run, for `cellrun runs`.
  *
  *   cellrun id name config seed host pid cpu kernels threads
  *   data        split -> {samples, fingerprint, contents}
- *   trained     number of values that are trained
+ *   trained     number of trainable values
  *   started ended (RFC 3339), seconds
  *   status      running completed early_stopped interrupted terminated
  *               time_limit stopped diverged failed
- *   exit        the exit status; absent while it runs
+ *   exit        exit status; absent while the run is under way
  *   epochs steps loss (of the last step)
- *   skipped     updates left out, where such a thing may be
+ *   skipped     number of skipped updates, if updates may be skipped
  *   eval        metric -> value, of the last evaluation
  *   best        {metric, mode, value, epoch (from 1), step}
- *   ckpt        the best checkpoint, else the last, within the directory
- *   error       the first message of a run that failed
+ *   ckpt        the best checkpoint, else the last; relative to the directory
+ *   error       first error message of a failed run
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -106,7 +106,8 @@ static void record_data(struct cr_buf *b, const char *split,
                  cr_data_loader_dataset(loader)->contents);
 }
 
-/* The file that stands for the run, within its directory; NULL: none. */
+/* Path of the run's best or else last checkpoint, relative to the directory;
+ * NULL: none. */
 const char *cr_train_ckpt(const struct cr_train *t)
 {
     static const char *const names[] = { "ckpt/best.safetensors",
@@ -199,7 +200,7 @@ bool cr_train_write_record(struct cr_train *t, enum cr_outcome end, int status)
                          record_json(t, end, status));
 }
 
-/* A run that was over when we came: its numbers from its record. */
+/* Reads the results of a run that was already complete from its record. */
 enum cr_outcome cr_train_load_record(struct cr_train *t)
 {
     const struct cr_node *r = t->old_record;

@@ -37,8 +37,8 @@ const char *cr_train_folder(struct cr_train *t)
 
 /* ---- Checkpoints to resume from */
 
-/* Opens and verifies a file without reporting; NULL, with the reason in
- * *why. */
+/* Opens and verifies a file without reporting. Returns NULL and sets *why on
+ * error. */
 static struct cr_tensor_file *start_sound(struct cr_arena *arena,
                                           const char *path,
                                           const struct cr_message **why)
@@ -93,20 +93,20 @@ static void start_rebatch(struct cr_train *t)
             "steps per epoch changed from %" PRId64 " to %" PRId64
             "; step numbers are recomputed",
             s->per_epoch / s->grad_accum, t->per_epoch / t->grad_accum);
-    if (epoch > INT64_MAX / 4 / t->per_epoch) /* of no real run */
+    if (epoch > INT64_MAX / 4 / t->per_epoch) /* beyond any real run */
         epoch = INT64_MAX / 4 / t->per_epoch;
     s->step =
         (epoch * t->per_epoch + s->cursor / t->plans.batch) / t->grad_accum;
     s->per_epoch = t->per_epoch;
     s->grad_accum = t->grad_accum;
-    /* the present step keeps the name of its checkpoint */
+    /* The present step keeps the name of its checkpoint. */
     s->named_epoch = named;
     s->ckpt_name_offset =
         batch - (s->step * s->grad_accum - named * s->per_epoch);
-    /* an evaluation of these very parameters is not done twice */
+    /* The same parameters are not evaluated again. */
     s->eval_step = before > 0 && s->eval_step == before ? s->step : -1;
     s->nan.good_step = -1;
-    /* other counts of steps: the same part of the run as they were */
+    /* Counts of steps are scaled to the new step numbers. */
     part = before > 0 ? (double)s->step / (double)before : 0;
     s->best_step = (int64_t)(part * (double)s->best_step);
     s->scale.skipped = (int64_t)(part * (double)s->scale.skipped);
@@ -128,8 +128,8 @@ static bool start_same_words(struct cr_train *t,
                "the vocabulary differs from the one the run was started with");
 }
 
-/* The checkpoint that the state may go back to, if it lies in this run's
- * directory; else the one just read. */
+/* Finds the checkpoint to which the state falls back. If it is not in this
+ * run's directory, the one just read is used. */
 static void start_good(struct cr_train *t)
 {
     int64_t step = t->state.nan.good_step;
@@ -213,7 +213,7 @@ bool cr_train_restore(struct cr_train *t, struct cr_tensor_file *file)
 
 /* ---- Contents of the directory */
 
-/* The first key that differs; NULL if it is not found. */
+/* The key of the first difference; NULL if it cannot be determined. */
 static const char *start_differs(struct cr_train *t)
 {
     struct cr_diag quiet = { .arena = t->arena };
@@ -285,8 +285,8 @@ bool cr_train_drop_newer_ckpts(struct cr_train *t)
     return n >= 0;
 }
 
-/* A run that was stopped cannot come to an end that it has passed; one that
- * is complete can, unless its length counts. */
+/* Reports that the run is already longer than requested. A complete run is
+ * accepted unless flags.exact is set. */
 static bool start_too_short(struct cr_train *t)
 {
     cr_error(t->diag, cr_at_file(t->arena, t->dir.path), CR_E_OUT_OF_RANGE,
@@ -299,7 +299,7 @@ static bool start_too_short(struct cr_train *t)
     return false;
 }
 
-/* Finds, checks and reads the checkpoint; false after reporting. */
+/* Finds, verifies and reads the checkpoint; false after reporting an error. */
 static bool start_resume(struct cr_train *t)
 {
     const struct cr_node *record;
@@ -309,7 +309,7 @@ static bool start_resume(struct cr_train *t)
 
     if (!cr_rundir_record(&t->dir, &record))
         return false;
-    /* a checkpoint from elsewhere goes on in a folder of no other use */
+    /* a checkpoint from elsewhere needs a directory without other files */
     if (!record && t->flags.ckpt && !cr_rundir_is_free(&t->dir))
         return false;
     if (record && !start_same_run(t, record))
@@ -328,10 +328,10 @@ static bool start_resume(struct cr_train *t)
         file = cr_tensor_file_open(t->arena, t->diag, t->flags.ckpt);
     else
         file = cr_train_newest(t->arena, t->diag, t->dir.ckpt, &none);
-    /* without weights only one that was not to keep any is over */
+    /* A run without checkpoints is complete only if it was to keep none. */
     if (none && start_over(t, record) &&
         cr_json_int(record, "exit", 0) != cr_code_exit(CR_E_SYSTEM)) {
-        t->old_record = record; /* it kept no checkpoint */
+        t->old_record = record; /* kept no checkpoint */
         return true;
     }
     if (none) {
@@ -354,8 +354,8 @@ static bool start_resume(struct cr_train *t)
     return ok;
 }
 
-/* A process that was killed may have written the file without giving it its
- * other names, which nobody does later when the run was at its end. */
+/* Makes the links of the checkpoint: a process may have been killed before it
+ * made them, and a complete run saves no later one. */
 static bool start_retain(struct cr_train *t)
 {
     struct cr_retention publish = {
@@ -363,7 +363,7 @@ static bool start_retain(struct cr_train *t)
         .best = t->state.best_metric && t->state.best_step == t->state.step
                     ? t->resumed
                     : NULL,
-        /* a finished run loses no file by being looked at again */
+        /* resuming a complete run must not delete files */
         .keep = t->old_record ? 0 : t->checkpoint.keep_checkpoint_max,
         .resumed = t->resumed,
         .good = t->good,
@@ -395,9 +395,9 @@ static void start_fresh(struct cr_train *t)
     s->class_names = data->class_names;
 }
 
-/* A record belongs to the run that goes on if its samples are among those of
- * the state; an evaluation of the last of them, if the state has it. Records of
- * older versions have steps alone, counted with the batches of that time. */
+/* Keeps records of samples that the state has seen; an evaluation at the last
+ * sample only if the state has it. Records of older versions count steps only,
+ * in batches of that time. */
 static bool start_keep(void *ctx, const char *line)
 {
     struct cr_train *t = ctx;
@@ -419,7 +419,7 @@ static bool start_keep(void *ctx, const char *line)
     else
         keep = node && (cut->n_read < s->legacy_records ||
                         step <= (eval ? cut->eval_step : cut->step));
-    /* one of a checkpoint that was gone back to is older than the record */
+    /* a fallback that the restored state does not know */
     if (strcmp(split, "fallback") == 0 &&
         cr_json_int(node, "fallbacks", 0) > s->nan.fallbacks)
         keep = false;
@@ -476,9 +476,8 @@ static const char *start_line(struct cr_train *t)
     return cr_buf_text(&b);
 }
 
-/* command: what does all of the run again. A train that goes on would do so
- * from the start too; resume comes behind what there is, if it changes a
- * thing. */
+/* Writes the file command: a command line that repeats the whole run. `train`
+ * does that even if it resumed; `resume` is appended if it changes settings. */
 static bool start_command(struct cr_train *t)
 {
     const char *path = cr_rundir_file(&t->dir, "command");
@@ -501,7 +500,7 @@ static bool start_command(struct cr_train *t)
     return cr_rundir_put(&t->dir, "command", cr_strf(t->arena, "%s\n", line));
 }
 
-/* "epoch 3", or "step 500" within an epoch. */
+/* Text such as "epoch 3", or "step 500" within an epoch. */
 static const char *start_when(const void *of,
                               const struct cr_unfreeze_rule *thaw)
 {
@@ -513,8 +512,8 @@ static const char *start_when(const void *of,
                : cr_strf(t->arena, "step %" PRId64, at);
 }
 
-/* Settings from a checkpoint that the user does not trust are not recorded as
- * the user's own. */
+/* Marks settings that come from an untrusted checkpoint and not from the
+ * user. */
 static bool start_provenance(struct cr_train *t)
 {
     return cr_config_foreign(t->config) ||
@@ -576,10 +575,10 @@ bool cr_train_start(struct cr_train *t)
     t->dir.config_file = t->cli->operands[0];
     if (t->run.on_usr1 == CR_USR1_STOP)
         cr_signals_usr1_stops();
-    /* a mistake in `load` must not leave a used directory behind */
+    /* An error in `load` must not leave a directory that looks used. */
     if (!t->flags.resume && !cr_load(t->config, t->net, NULL, &load))
         return false;
-    /* nor one in the data that only a look at all of them shows */
+    /* The same holds for an error that is found only by reading all data. */
     if (!t->flags.resume && !cr_data_loader_prepare(t->loader, t->diag))
         return false;
     if (!t->flags.resume && !cr_train_lint_samples(t))
@@ -598,7 +597,7 @@ bool cr_train_start(struct cr_train *t)
         !cr_load(t->config, t->net, NULL, &load))
         return false;
     if (t->train.ema.decay > 0 && !t->resumed)
-        cr_net_ema(t->net); /* it begins as a copy */
+        cr_net_ema(t->net); /* initialised as a copy */
     start_state(t);
     if (!t->flags.dry_run) {
         cr_signals_defer();
@@ -617,7 +616,7 @@ bool cr_train_start(struct cr_train *t)
     frozen = cr_freeze_report(t->arena, t->net, start_when, t);
     if (*frozen)
         cr_console_log(&t->console, "%s", frozen);
-    /* what was doubtful is known before the steps, not behind them */
+    /* Warnings are shown before the first step. */
     cr_console_problems(&t->console, t->diag);
     t->started_step = t->state.step;
     return true;

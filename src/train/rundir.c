@@ -13,9 +13,8 @@
 
 static const char *const rundir_files[] = {
     "config.yaml",     "resolved.yaml", "command", "metrics.jsonl", "log.txt",
-    "provenance.json", "record.json",   NULL /* it goes last: it
-                                                tells whose the
-                                                others are */
+    "provenance.json", "record.json",   NULL /* removed last: it identifies the
+                                                run */
 };
 
 static const char *const rundir_links[] = { "ckpt/best.safetensors",
@@ -63,7 +62,7 @@ static bool rundir_make(struct cr_rundir *dir, const char *path)
     return true;
 }
 
-/* Whether a folder has entries besides those that `ours` tells. */
+/* Whether the folder has entries other than the ones accepted by `ours`. */
 static bool rundir_has_others(const char *path, bool (*ours)(const char *name))
 {
     DIR *d = opendir(path);
@@ -85,8 +84,8 @@ static bool rundir_is_own(const char *name)
            cr_starts(name, "lock.tmp.");
 }
 
-/* Whether the folder holds anything besides locks and an empty `ckpt`, which
- * a run leaves that ends while it is prepared. */
+/* Whether the folder holds more than locks and an empty `ckpt`, which a run
+ * leaves behind that ends during preparation. */
 static bool rundir_used(const struct cr_rundir *dir)
 {
     return rundir_has_others(dir->path, rundir_is_own) ||
@@ -112,7 +111,7 @@ bool cr_rundir_record(const struct cr_rundir *dir, const struct cr_node **to)
     return true;
 }
 
-/* The config file that is read from a file of this name; NULL: none. */
+/* The source of the config whose file has this name; NULL: none. */
 static const char *rundir_source(const struct cr_rundir *dir, const char *path)
 {
     for (const struct cr_source_dir *o = dir->sources; o; o = o->next)
@@ -146,7 +145,7 @@ bool cr_rundir_is_free(struct cr_rundir *dir)
     return n >= 0;
 }
 
-/* A base of the config that is to be trained is not a file of the old run. */
+/* Reports an error if the run would replace a base file of its config. */
 static bool rundir_keeps_bases(struct cr_rundir *dir)
 {
     for (int i = 0; rundir_files[i]; i++) {
@@ -240,7 +239,7 @@ bool cr_rundir_put(struct cr_rundir *dir, const char *name, const char *text)
                          strlen(text));
 }
 
-/* Copies the lines that stay; without a change the old file does. */
+/* Copies the lines to keep. If all are kept the old file stays. */
 static bool rundir_filter(struct cr_rundir *dir, const char *path, FILE *old,
                           bool (*keep)(void *ctx, const char *line), void *ctx)
 {
@@ -253,7 +252,7 @@ static bool rundir_filter(struct cr_rundir *dir, const char *path, FILE *old,
     if (!cr_atomic_file_open(&new, dir->diag, path, 0))
         return false;
     while ((len = getline(&line, &cap, old)) > 0)
-        /* a last line without its end was cut off by a kill */
+        /* an incomplete last line was cut off by a kill */
         if (line[len - 1] == '\n' && keep(ctx, line))
             cr_atomic_file_write(&new, line, (size_t)len);
         else

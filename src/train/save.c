@@ -1,8 +1,8 @@
 /*
  * Checkpoints and records of a run.
  *
- * What cannot be written is told once; the run goes on unless
- * `checkpoint.on_save_error` says otherwise, and ends with status 1.
+ * A write error is reported once and the run continues, unless
+ * `checkpoint.on_save_error` is stop; it then ends with status 1.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -23,8 +23,8 @@ static double save_time(void)
     return (double)now.tv_sec + 1e-3 * (double)(now.tv_nsec / 1000000);
 }
 
-/* `ahead`: a record of the step that comes next, which is not among those that
- * a checkpoint of the present state has behind it: one sample of it tells. */
+/* `ahead`: the record belongs to the next step, so resuming from a checkpoint
+ * of the present state must drop it. A sample count larger by one marks it. */
 static void save_record_of(struct cr_train *t, struct cr_buf *b,
                            const char *split, bool ahead, int64_t epoch)
 {
@@ -167,8 +167,8 @@ static const struct cr_tensor *save_tensors(struct cr_train *t,
     return all;
 }
 
-/* A file that has not got its other names is there nevertheless: they follow
- * at the next checkpoint, or when the run is resumed from it. */
+/* The checkpoint counts as saved even if its links could not be made: they are
+ * made with the next checkpoint or when the run is resumed. */
 static bool save_publish(struct cr_train *t, const char *path)
 {
     bool best = t->state.best_metric && t->state.best_step == t->state.step;
@@ -203,7 +203,7 @@ static bool save_write(struct cr_train *t, const char *path)
     t->state.fitted = cr_data_loader_fitted(t->loader, &mem);
     ckpt.state = cr_state_write(&mem, &t->state);
     ckpt.more = more;
-    if (!ckpt.train) /* eval and predict want to know about the data */
+    if (!ckpt.train) /* read by eval and predict */
         more[ckpt.n_more++] = (struct cr_meta){ "cellrun.state", ckpt.state };
     if (vocab)
         more[ckpt.n_more++] = (struct cr_meta){ "cellrun.vocab", vocab };
@@ -220,8 +220,9 @@ const char *cr_train_ckpt_name(const struct cr_train *t, int64_t step)
     return cr_ckpt_name(t->arena, t->dir.ckpt, t->name, epoch, batch);
 }
 
-/* Whether train.nan may go back to a checkpoint of this step. Not to one that
- * a signal asked for: an interrupted run would take another way. */
+/* Whether train.nan may return to a checkpoint of this step. One that a signal
+ * asked for is excluded: an interrupted run would otherwise differ from an
+ * uninterrupted one. */
 static bool save_is_good(const struct cr_train *t)
 {
     return t->train.nan == CR_NAN_FALLBACK &&
@@ -236,9 +237,9 @@ void cr_train_keep_best(struct cr_train *t)
                                 .step = t->state.best_step };
 }
 
-/* The best is what can be had: a score whose parameters are nowhere is none.
- * Later evaluations compete with the one before it. The last problem is that
- * of the file `path`, if it is given. */
+/* Restores the previous best result after the parameters of a new one could
+ * not be saved, so that later evaluations are compared with what exists. The
+ * diagnostic reported last concerns the file `path`, unless it is NULL. */
 static void save_lose_best(struct cr_train *t, const char *path)
 {
     struct cr_state *s = &t->state;
@@ -276,14 +277,16 @@ bool cr_train_save(struct cr_train *t, enum cr_outcome *end)
         *end = CR_OUTCOME_DIVERGED;
         return false;
     }
-    /* the records up to a checkpoint are on disk when it is */
+    /* The records up to a checkpoint must be on disk before the checkpoint
+     * is. */
     cr_append_file_sync(&t->dir.metrics, t->diag);
     path = cr_train_ckpt_name(t, step);
     if (save_is_good(t)) {
         t->state.nan.good_step = step;
         t->good = path;
     }
-    t->saved_step = step; /* also when it fails: the next one is tried */
+    t->saved_step = step; /* also after an error: the next checkpoint is still
+                             tried */
     t->saved_eval = t->state.eval_step;
     if (save_write(t, path)) {
         t->saved = path;

@@ -41,7 +41,7 @@ static bool schedule_list(struct cr_config *config, const struct cr_node *node,
     return true;
 }
 
-/* Numbers separated by white space or commas. */
+/* Line number, from 1, of a position in a text. */
 static int schedule_line(const char *text, const char *at)
 {
     int line = 1;
@@ -154,7 +154,7 @@ bool cr_lr_read(struct cr_config *config, const struct cr_obj *from,
     return true;
 }
 
-/* ---- The run's lengths */
+/* ---- Lengths of the run */
 
 double cr_run_updates(const struct cr_run_steps *run,
                       const struct cr_quantity *amount)

@@ -32,7 +32,7 @@ void cr_buf_csv(struct cr_buf *buf, const char *text)
     cr_buf_char(buf, '"');
 }
 
-/* Counts look better without ".0". */
+/* Writes integral values without ".0". */
 static void score_number(struct cr_buf *buf, double value)
 {
     if (isfinite(value) && value == floor(value) && fabs(value) < 1e15)

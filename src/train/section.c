@@ -391,7 +391,7 @@ bool cr_seed_read(struct cr_config *config, uint64_t *seed)
     return ok;
 }
 
-/* A number of threads from text; 0 if it is none. */
+/* Number of threads in a text; 0 if it is not one. */
 static int section_threads(const char *text)
 {
     char *end;
@@ -440,7 +440,7 @@ bool cr_train_read(struct cr_config *config, struct cr_train_section *to)
         return cr_error(config->diag, map ? map->pos : config->root->pos,
                         map ? CR_E_MISSING_KEY : CR_E_MISSING_SECTION,
                         "set 'train.epochs' or 'train.steps'");
-    /* of two files the later one has won already */
+    /* Of settings in two files the later has already replaced the other. */
     if (to->epochs != CR_INT_NONE && to->steps != CR_INT_NONE)
         return cr_error(config->diag, cr_node_get(map, "steps")->key_pos,
                         CR_E_CONFLICT,
@@ -472,7 +472,7 @@ bool cr_time_limit_read(struct cr_config *config,
 
         if (!cr_env_number("SLURM_JOB_END_TIME", &end))
             return true;
-        /* a run that stops at once would be queued again for ever */
+        /* a run that stops at once would be requeued for ever */
         if (end <= now)
             cr_warn(config->diag, CR_NOWHERE, CR_E_USAGE,
                     "SLURM_JOB_END_TIME has no effect: found %lld, which is "

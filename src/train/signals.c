@@ -40,8 +40,8 @@ static void signals_catch(int sig)
     signals_some = 1;
 }
 
-/* What was ignored when we came stays ignored (nohup), but for INT: a shell
- * ignores it for all background jobs, which would make kill -INT useless. */
+/* Signals ignored at the start stay ignored (nohup). INT is the exception:
+ * shells ignore it for background jobs, which would disable kill -INT. */
 void cr_signals_start(void)
 {
     static const int all[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };

@@ -10,11 +10,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Names of columns that a config is searched for. */
+/* maximum number of column names in a config */
 #define PROBE_NAMES 256
 
-/* Numbers with a fraction are computed with as the network does; integers are
- * classes and tokens: int32. Bytes and truth stay. */
+/* Real numbers take the type of the network; integers (classes, tokens) become
+ * int32. Bytes and booleans stay. */
 static enum cr_type single_batch_type(enum cr_type type)
 {
     switch (type) {
@@ -99,7 +99,7 @@ static bool single_batch_column(struct cr_single_batch *p, const char *path,
     return true;
 }
 
-/* Adds what a list of inputs names. */
+/* Appends the names in a list of inputs. */
 static int single_batch_listed(const struct cr_node *section,
                                const char **names, int n, int cap)
 {
@@ -109,8 +109,8 @@ static int single_batch_listed(const struct cr_node *section,
     return n;
 }
 
-/* Whether the config knows column p->column[i]. Without inputs of its own the
- * network takes a column of any name. */
+/* Whether the config uses column p->column[i]. A network without `inputs`
+ * accepts a column of any name. */
 static bool single_batch_known(struct cr_single_batch *p, int i)
 {
     const struct cr_node *network = cr_section(p->config, "network");
@@ -177,7 +177,7 @@ static bool single_batch_feed(struct cr_single_batch *p)
     return ok;
 }
 
-/* The training data; nothing is read before the network is planned. */
+/* Opens the training data; nothing is read before the network is planned. */
 static bool single_batch_loader(struct cr_single_batch *p)
 {
     struct cr_data_loader_opts want = {
@@ -203,7 +203,6 @@ static bool single_batch_loader(struct cr_single_batch *p)
     return true;
 }
 
-/* Its first batch. */
 bool cr_single_batch_read(struct cr_single_batch *p)
 {
     const struct cr_batch *batch;

@@ -7,7 +7,7 @@
 
 #include "ckpt/json.h"
 
-/* Members that are written from the struct; all others are passed on. */
+/* Members that the struct holds; all other members of the file are copied. */
 static const char *const state_members[] = { "epoch",
                                              "step",
                                              "step_in_epoch",
@@ -58,8 +58,9 @@ int64_t cr_state_name_of(const struct cr_state *s, int64_t step, int64_t *batch)
     int64_t at = step * s->grad_accum, epoch = cr_state_epoch_of(s, step);
     int64_t begin = s->named_epoch * s->per_epoch;
 
-    /* Names in that epoch start with the update that the run resumed from,
-     * which may end before the epoch begins, in batches of the new size. */
+    /* In the epoch of a resumed run names count from the update it resumed
+     * from; with another batch size that update may end before the epoch
+     * begins. */
     if (epoch < s->named_epoch && at - begin + s->ckpt_name_offset > 0)
         epoch = s->named_epoch;
     *batch = at - epoch * s->per_epoch +
@@ -121,7 +122,7 @@ static void state_scores(struct cr_buf *b, const struct cr_state *s)
         cr_buf_f(b,
                  ",\"eval\":{\"step\":%" PRId64 ",\"samples\":%" PRId64,
                  s->eval_step, s->eval.samples);
-        if (s->grad_accum > 1) /* else the step tells it */
+        if (s->grad_accum > 1) /* otherwise equal to the step */
             cr_buf_f(b, ",\"epoch\":%" PRId64, s->eval_epoch);
         cr_buf_str(b, ",\"scores\":{");
         cr_buf_scores(b, &s->eval, false);
@@ -191,7 +192,8 @@ static void state_plateau(struct cr_buf *b, const struct cr_plateau *p)
              p->cooldown);
 }
 
-/* Lists of numbers, or of texts, which have names from files. */
+/* Fitted values of transforms: maps of numbers and strings. Strings come from
+ * files and may hold any byte. */
 static void state_fitted(struct cr_buf *b, const struct cr_node *map)
 {
     cr_buf_str(b, map ? ",\"fitted\":{" : "");
@@ -264,9 +266,10 @@ const char *cr_state_write(struct cr_arena *arena, const struct cr_state *s)
 
 /* ---- Reading */
 
-#define STATE_MAX (INT64_C(1) << 52) /* batches of a run */
+#define STATE_MAX (INT64_C(1) << 52) /* maximum number of batches of a run */
 
-/* Counts that the run computes with; what it only tells may be anything. */
+/* Checks the counts that are used in computations; members that are only
+ * reported may have any value. */
 static bool state_counts(const struct cr_state *s)
 {
     return s->cursor >= 0 && s->best_step >= 0 && s->best_step <= s->step &&

@@ -9,7 +9,7 @@ struct points {
     int64_t (*at)[CR_RANK_MAX];
 };
 
-/* The picture: what of an output's shape is neither batch nor classes. */
+/* Spatial dimensions: the shape of the output without batch and classes. */
 static int surface_shape(const struct cr_metric_batch *batch, int64_t *dim)
 {
     int rank = 0;
@@ -20,8 +20,8 @@ static int surface_shape(const struct cr_metric_batch *batch, int64_t *dim)
     return rank;
 }
 
-/* Along which axes there are neighbours: all, or, cropped to what either set
- * has, those along which that is longer than one position. */
+/* Axes that have neighbours: all, or, cropped to the bounding box of both
+ * sets, those longer than one position. */
 static void surface_axes(const unsigned char *a, const unsigned char *b,
                          int rank, const int64_t *dim, bool crop, bool *along)
 {
@@ -78,7 +78,8 @@ struct surface_job {
     double *distance;
 };
 
-/* Surfaces are thin, so all pairs are few beside the network's work. */
+/* Compares all pairs: surfaces are thin, so this costs little next to the
+ * network. */
 static void surface_range(void *ctx, int64_t first, int64_t last)
 {
     const struct surface_job *j = ctx;

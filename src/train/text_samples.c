@@ -1,8 +1,7 @@
 /*
- * Texts while training: the section `sample`.
+ * Generated texts during training: the section `sample`.
  *
- * Nothing of them goes back into the run, so it gives the same bytes with and
- * without them.
+ * They do not affect the run: it gives the same bytes without them.
  */
 #include <string.h>
 
@@ -49,7 +48,7 @@ struct cr_text_samples {
     struct cr_sampling_opts how;
     struct cr_generate *generate;
     struct cr_interval every;
-    double last;            /* cr_now() of the last text */
+    double last;            /* time of the last text, by cr_now() */
 };
 
 bool cr_text_samples_read(struct cr_train *t, struct cr_text_samples **to)
@@ -94,7 +93,7 @@ static bool text_samples_put(void *ctx, const char *text, size_t len)
     return true;
 }
 
-/* Line by line, since nothing but text belongs on a terminal. */
+/* Prints line by line, with control characters escaped. */
 static void text_samples_record(struct cr_train *t, struct cr_arena *mem,
                                 const char *text)
 {
@@ -126,7 +125,7 @@ bool cr_text_samples_step(struct cr_text_samples *s)
     s->last = now;
     ok = cr_generate_text(s->generate, &s->how, t->seed, (uint64_t)step,
                           text_samples_put, &text, &finite);
-    /* if not, the next step meets it, and train.nan says what happens */
+    /* outputs that are not finite are handled by train.nan in the next step */
     if (ok && finite) {
         text_samples_record(t, &mem, cr_buf_text(&text));
         cr_train_record_text(t, cr_buf_text(&text), text.len);
