@@ -1,6 +1,6 @@
 /*
- * bench: how fast a network trains and predicts here, and how much of what
- * the processor can do that is. Data are made up: steps alone are timed.
+ * bench: speed of training and prediction of a network on this machine, and
+ * its fraction of the processor's peak. Data are random: only steps are timed.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -35,32 +35,32 @@ static const struct cr_opt bench_opts[] = {
     { 0 },
 };
 
-#define ROUND 0.1     /* seconds of a measurement */
-#define PEAK 0.05     /* seconds to measure the processor beside it */
-#define THREADS_MAX 2 /* numbers of threads that are tried */
+#define ROUND 0.1     /* seconds of one measurement */
+#define PEAK 0.05     /* seconds of the peak measurement before it */
+#define THREADS_MAX 2 /* maximum number of thread counts to measure */
 
 struct result {
     const char *mode;
     int64_t batch;
     int threads;
-    double seconds; /* of a step; the median */
-    double flops;   /* of a step */
-    double peak;    /* of the processor, per second; 0: not known */
-    double share;   /* of the peak that was reached; negative: not known */
+    double seconds; /* per step, the median */
+    double flops;   /* per step */
+    double peak;    /* FLOP per second of the processor; 0: unknown */
+    double share;   /* fraction of the peak; negative: unknown */
 };
 
 struct job {
     struct cr_cli *cli;
     const struct bench *o;
     struct cr_model model;
-    void **data; /* one per column */
+    void **data; /* per column */
     int threads[THREADS_MAX], n_threads;
     struct result *results;
     int n;
     struct cr_profile_rows
-        parts; /* of the last mode that was timed with cells */
+        parts; /* cells of the last mode timed by cell */
     double parts_steps;
-    double whole; /* seconds of that step, measured apart */
+    double whole; /* seconds of a step without timing its cells */
     double parts_peak;
 };
 
@@ -81,7 +81,7 @@ static int bench_order(const void *a, const void *b)
 
 /* ---- The processor */
 
-/* One thread and all, or what --threads says. */
+/* Measures one thread and all, or the number of --threads. */
 static void bench_threads(struct job *j)
 {
     int all = cr_thread_count();
@@ -93,7 +93,7 @@ static void bench_threads(struct job *j)
 
 /* ---- Data */
 
-/* Random numbers; integers are 0 until a plan says what they may be. */
+/* Random numbers; integers are 0 until a plan gives their range. */
 static void bench_data(struct job *j, int64_t batch)
 {
     struct cr_arena *arena = j->cli->arena;
@@ -118,8 +118,8 @@ static void bench_data(struct job *j, int64_t batch)
     }
 }
 
-/* Classes and indices over all that the plan accepts, so that look-ups go
- * everywhere as in a run. */
+/* Fills integers over the range that the plan accepts, so that look-ups are
+ * spread as in a run. */
 static void bench_integers(struct job *j, const struct cr_exec *e,
                            int64_t batch)
 {
@@ -142,18 +142,18 @@ static void bench_integers(struct job *j, const struct cr_exec *e,
 
 /* ---- Steps */
 
-/* What a training step does with gradients. */
+/* How a training step treats gradients. */
 struct bench_train {
     struct cr_train_section section;
-    bool apart; /* gradients, from updates: cr_plans_need_gradients */
+    bool apart; /* separate from updates: cr_plans_need_gradients */
 };
 
-/* So small a rate that parameters stay what they are; not 0, which libraries
- * answer without computing. */
+/* Leaves the parameters unchanged. Not 0, because libraries return early for
+ * it. */
 #define RATE 1e-9
 
-/* `train` NULL: forward passes. Clipping and the like are part of a step; a
- * loss scale takes no time of its own. */
+/* `train` NULL: forward passes only. Clipping and noise are part of a step;
+ * loss scaling takes no extra time. */
 static bool bench_steps(struct cr_exec *e, const struct bench_train *train,
                         int64_t n)
 {
@@ -176,8 +176,8 @@ static double bench_median(double *v, int64_t n)
     return v[n / 2];
 }
 
-/* Clocks move, and other machines' work comes and goes: what a step reaches
- * is compared with what the processor does in the same moment. */
+/* The peak is measured right before each round, because clock rates and the
+ * load of the machine vary. */
 static bool bench_time(struct job *j, struct cr_exec *e,
                        const struct bench_train *train, struct result *r)
 {
@@ -193,7 +193,7 @@ static bool bench_time(struct job *j, struct cr_exec *e,
                         "the gradient of the loss is not finite");
     if (!cr_exec_check_faults(e, j->cli->diag))
         return false;
-    for (;; n *= 2) { /* how many make a round? */
+    for (;; n *= 2) { /* find the number of steps per round */
         start = bench_now();
         bench_steps(e, train, n);
         if (bench_now() - start > ROUND / 2)
@@ -215,7 +215,7 @@ static bool bench_time(struct job *j, struct cr_exec *e,
 
 /* ---- Cells */
 
-/* Times every step of the plan; the clock costs some 50 ns per step. */
+/* Times each step of the plan; the clock adds about 50 ns per step. */
 static void bench_cells(struct job *j, struct cr_exec *e,
                         const struct bench_train *train, const struct result *r)
 {
@@ -284,9 +284,10 @@ static bool bench_all(struct job *j)
     return true;
 }
 
-/* ---- What comes out */
+/* ---- Output */
 
-/* The processor with so many threads, while the first mode was timed. */
+/* Peak of the processor with this number of threads, measured with the first
+ * mode. */
 static double bench_peak_of(const struct job *j, int threads)
 {
     int i;

@@ -1,11 +1,10 @@
 /*
- * check: finds everything that is wrong with a config, and runs nothing.
+ * check: reports all errors of a config without running it.
  *
- * What a run needs is made as a run makes it, all but the values of the
- * parameters; so whatever train would refuse, a file of `load` too, check
- * refuses in the same words. A config without data, loss and optimizer is
- * checked as far as it goes. What a run would cost is estimated from the
- * plan.
+ * It prepares a run as train does, except for the values of the parameters, so
+ * it reports the same errors in the same words, including those of files in
+ * `load`. A config without data, loss or optimizer is checked as far as
+ * possible. The cost of the run is estimated from the plan.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -18,7 +17,7 @@
 #include "net/plugin.h"
 #include "train/train.h"
 
-/* Speed of one core in multiply-adds per second, for a rough guess. */
+/* Rough speed of one core in multiply-adds per second. */
 #define CHECK_MACS 50e9
 
 struct check {
@@ -33,7 +32,7 @@ static const struct cr_opt check_opts[] = {
 
 struct cost {
     int64_t params, trained, steps, samples, eval_samples;
-    double macs; /* per sample, forward */
+    double macs; /* per sample, forward pass */
     size_t memory;
 };
 
@@ -72,7 +71,7 @@ static bool check_loader(struct cr_train *t, struct cr_data_loader *loader,
     return t->diag->errors == 0;
 }
 
-/* All samples of an epoch, and of the evaluation. */
+/* Number of samples per epoch, and of the evaluation. */
 static bool check_samples(struct cr_train *t)
 {
     struct cr_exec_opts want = cr_plans_eval(t->config, false, false);
@@ -88,7 +87,7 @@ static bool check_samples(struct cr_train *t)
     return ok;
 }
 
-/* A whole run, prepared but for its values. */
+/* Prepares a whole run without values of parameters. */
 static bool check_run_needs(struct cr_cli *cli, struct cr_config *config,
                             struct cost *cost)
 {
@@ -110,7 +109,7 @@ static bool check_run_needs(struct cr_cli *cli, struct cr_config *config,
         cost->memory =
             cr_exec_bytes(t.plans.full ? t.plans.full : t.plans.last) +
             (size_t)cost->params * sizeof(cr_real);
-        /* forward, and as much again for each of the two gradients */
+        /* the forward pass, and twice that for both gradients */
         cost->macs *= 3 * (double)t.plans.batch;
         ok = !o->data || check_samples(&t);
     }
@@ -118,7 +117,7 @@ static bool check_run_needs(struct cr_cli *cli, struct cr_config *config,
     return ok;
 }
 
-/* A network alone, or parts of a config that others go on from. */
+/* Checks a network alone, or the parts of a base config. */
 static bool check_parts(struct cr_cli *cli, struct cr_config *config,
                         struct cost *cost)
 {
@@ -135,7 +134,7 @@ static bool check_parts(struct cr_cli *cli, struct cr_config *config,
         return false;
     config->diag = &first;
     ok = cr_model_inspect(&model, 0, false);
-    config->diag = &again; /* a network of pairs needs more than one sample */
+    config->diag = &again; /* networks such as siamese ones need two samples */
     if (!ok && !cr_section(config, "dataset")) {
         model = (struct cr_model){ .config = config, .seed = model.seed };
         ok = cr_model_inspect(&model, 2, false);
@@ -149,10 +148,10 @@ static bool check_parts(struct cr_cli *cli, struct cr_config *config,
     return ok && cli->diag->errors == 0;
 }
 
-/* ---- Plug-ins, which stay closed */
+/* ---- Plug-ins that are not loaded */
 
-/* The headers of the data alone: a network with cells that nobody knows is
- * not built. */
+/* Checks the headers of the data only: a network with unknown cells cannot be
+ * built. */
 static bool check_data(struct cr_config *config)
 {
     static const char *const splits[] = { "train", "eval", "test" };
@@ -192,7 +191,7 @@ static void check_plugin_json(void *ctx, const char *path, const char *sha256)
     cr_buf_f(b, ", \"sha256\": \"%s\"}", sha256);
 }
 
-/* As people say it: it is a guess. */
+/* Rounded for people: it is an estimate. */
 static const char *check_time(struct cr_arena *arena, double seconds)
 {
     return seconds < 1         ? "less than 1 s"

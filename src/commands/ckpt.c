@@ -1,6 +1,6 @@
 /*
- * ckpt: looks into checkpoints, and into any safetensors, NPZ or MindSpore
- * file; writes one kind as another; tells what `load` would take.
+ * ckpt: inspects, compares and converts checkpoints and any safetensors, NPZ
+ * or MindSpore file, and reports what `load` would load.
  */
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -123,7 +123,7 @@ static bool ckpt_same_file(const char *a, const char *b)
 
 /* ---- ls */
 
-/* The checkpoints of a run, newest first. */
+/* Lists the checkpoints of a run, newest first. */
 static void ckpt_ls_folder(struct cr_cli *cli, const char *dir)
 {
     struct cr_table table = { .arena = cli->arena, .align = "lrrrl" };
@@ -298,7 +298,7 @@ static void ckpt_show_json(struct cr_cli *cli, struct cr_tensor_file *file)
     printf("%s}\n", cr_buf_text(&to));
 }
 
-/* A line for each member of a map of lists: its first values. */
+/* Prints the first values of each list in a map. */
 static void ckpt_show_lists(struct cr_arena *arena, const char *what,
                             const struct cr_node *map, const char *in)
 {
@@ -558,8 +558,8 @@ done:
 
 /* ---- convert */
 
-/* The only node of the section `optimizer` of a checkpoint's config, as it
- * stands there: the rest of the config is not looked at. */
+/* The only type in the section `optimizer` of a checkpoint's config, as
+ * written; the rest of the config is not read. */
 static const struct cr_node *ckpt_optimizer(struct cr_cli *cli,
                                             struct cr_tensor_file *file)
 {
@@ -576,7 +576,8 @@ static const struct cr_node *ckpt_optimizer(struct cr_cli *cli,
     return root ? cr_node_get(root, "optimizer") : NULL;
 }
 
-/* What MindSpore's optimizer keeps besides slots, which says where it is. */
+/* The values that MindSpore's optimizer keeps besides slots, such as
+ * global_step. */
 static const struct cr_tensor *ckpt_numbers(struct cr_cli *cli,
                                             struct cr_tensor_file *file, int *n)
 {
@@ -599,9 +600,9 @@ static const struct cr_tensor *ckpt_numbers(struct cr_cli *cli,
     return to;
 }
 
-/* The tensors that match, all or none. Config and state of a run are not
- * taken along, but for the optimizer's in MindSpore's: no other format has a
- * place for them. */
+/* Writes the matching tensors. The config and state of a run are dropped,
+ * except for the optimizer's numbers in MindSpore's format: other formats
+ * cannot hold them. */
 static void ckpt_convert(struct cr_cli *cli, const char *path)
 {
     const struct ckpt *o = cr_cli_opts(cli);
@@ -615,7 +616,7 @@ static void ckpt_convert(struct cr_cli *cli, const char *path)
 
     if (!file)
         return;
-    /* a run could not go on from what would be left of it */
+    /* overwriting the input would make its run impossible to resume */
     if (ckpt_same_file(cr_tensor_file_path(file), o->out))
         ok = cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
                       "-o: found the input checkpoint, expected another file");
@@ -665,7 +666,7 @@ static const char *ckpt_when(const void *of, const struct cr_unfreeze_rule *u)
     return cr_strf(cli->arena, "%.10g %% of the run", u->at.value);
 }
 
-/* Prints what train says of `load` and `freeze`, without training. */
+/* Reports what train would report about `load` and `freeze`. */
 static int ckpt_load_report(struct cr_cli *cli)
 {
     struct cr_load_report report;
@@ -696,7 +697,7 @@ static int ckpt_load_report(struct cr_cli *cli)
 
 static const struct ckpt_sub {
     const char *name;
-    int files; /* 0: any number, from one on */
+    int files; /* 0: any number, at least one */
     void (*run)(struct cr_cli *cli, const char *path);
 } ckpt_subs[] = {
     { "ls", 0, ckpt_ls },         { "show", 0, ckpt_show },

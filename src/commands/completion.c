@@ -1,6 +1,6 @@
 /*
- * completion: a script that makes a shell complete commands, flags, names that
- * help knows, and the keys of a config before '='.
+ * completion: a script that completes commands, flags, names known to help,
+ * and the keys of a config before '='.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "conf/command_line.h"
 #include "conf/help_tables.h"
 
-/* Text inside single quotes of a shell. */
+/* Escapes a text for single quotes of a shell. */
 static const char *completion_quote(struct cr_arena *arena, const char *text)
 {
     struct cr_buf buf = { .arena = arena };
@@ -31,7 +31,7 @@ static void completion_flags(struct cr_buf *buf, const struct cr_opt *rows)
     }
 }
 
-/* train.epochs= and below it, for sections with rows. */
+/* Appends train.epochs= and the like, for sections with rows. */
 static void completion_keys(struct cr_buf *buf, const struct cr_opt *rows,
                             const char *above)
 {
@@ -77,7 +77,7 @@ static const char *completion_names(struct cr_arena *arena)
     return cr_buf_text(&buf);
 }
 
-/* The body that bash and zsh share: sets command, flags and words. */
+/* The body shared by bash and zsh: sets command, flags and words. */
 static void completion_cases(struct cr_buf *buf)
 {
     const struct cr_descriptor *const *commands =

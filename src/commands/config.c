@@ -1,6 +1,6 @@
 /*
- * config: the resolved config, whole or in part, on standard output: what a
- * run would really use, and with --origin, where each value comes from.
+ * config: prints the resolved config, or a part of it, as a run would use it;
+ * with --origin also the source of each value.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static const struct cr_opt config_opts[] = {
     { 0 },
 };
 
-/* The tree with all defaults in it. */
+/* The config with all defaults filled in. */
 static struct cr_node *config_full(struct cr_config *config)
 {
     struct cr_config_from from = {
@@ -104,7 +104,7 @@ static void config_minimal(struct cr_arena *arena, const struct cr_opt *rows,
     }
 }
 
-/* Sections, and the types that stand directly in them. */
+/* Removes defaults from sections, and from the types directly in them. */
 static void config_minimal_root(struct cr_arena *arena, struct cr_node *root)
 {
     for (struct cr_node *section = root->child; section;

@@ -1,10 +1,10 @@
 /*
- * data: what a data set gives. `data show` draws samples as the network gets
- * them, behind the datapipe: a sheet of pictures as PNG, or characters.
+ * data: describes a data set. `data show` plots samples as the network
+ * receives them, after the datapipe: as a contact sheet (PNG), or as text.
  *
- * Pixels behind Rescale and Normalize are turned back: black and white are
- * what 0 and 255 became. Where an op hides that, the least and the largest
- * value of the sample are black and white.
+ * Rescale and Normalize are inverted, so that black and white are the original
+ * 0 and 255. If another op makes that impossible, black and white are the
+ * minimum and maximum of the sample.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -47,7 +47,7 @@ static const struct cr_opt data_opts[] = {
     { 0 },
 };
 
-/* Pixels of one sample's column, RGB. */
+/* RGB pixels of one column of one sample. */
 struct picture {
     int64_t h, w;
     unsigned char *rgb;
@@ -58,23 +58,23 @@ struct job {
     const struct data *o;
     struct cr_data_loader *loader;
     const struct cr_column *column;
-    int n_columns, scale; /* of the batch under way */
+    int n_columns, scale; /* scale: size index of the present batch */
     int64_t n, done;
-    bool alone;              /* without the training data */
-    struct cr_arena mem;     /* of what is drawn */
-    struct picture *picture; /* of sample i, column k: i * n_columns + k */
+    bool alone;              /* the training data is missing */
+    struct cr_arena mem;     /* holds pictures and labels */
+    struct picture *picture; /* sample i, column k is at i * n_columns + k */
     const char **label;
     struct cr_buf text;
 };
 
-/* ---- What a column is */
+/* ---- Kinds of columns */
 
 static bool data_colours(int64_t channels)
 {
     return channels == 1 || channels == 3;
 }
 
-/* Whether a column is drawn; *first: its channels come first. */
+/* Whether a column is an image; *first: whether its channels come first. */
 static bool data_image(const struct cr_spec *s, bool *first)
 {
     *first = false;
@@ -84,7 +84,7 @@ static bool data_image(const struct cr_spec *s, bool *first)
         return s->dim[0] > 3 && s->dim[1] > 3;
     if (s->rank != 3)
         return false;
-    /* where both ends look like channels: bytes are as they are stored */
+    /* If both ends could be channels, bytes are stored with channels last. */
     *first = data_colours(s->dim[0]) &&
              !(s->type == CR_U8 && data_colours(s->dim[2]));
     return *first || data_colours(s->dim[2]);
@@ -117,7 +117,7 @@ static unsigned char data_byte(double v, double black, double white)
 {
     double p = white != black ? (v - black) / (white - black) * 255 : 0;
 
-    /* NaN is black */
+    /* NaN becomes 0 */
     return (unsigned char)(p >= 255 ? 255 : p > 0 ? p + 0.5 : 0);
 }
 
@@ -150,7 +150,7 @@ static struct picture data_picture(struct job *j, int k, const void *x)
     return p;
 }
 
-/* ---- Words */
+/* ---- Text */
 
 static const char *data_class(const struct job *j, int64_t i)
 {
@@ -160,7 +160,8 @@ static const char *data_class(const struct job *j, int64_t i)
                                                           : NULL;
 }
 
-/* "cat" of class 3, "cat .7 dog .3" of shares, else numbers. */
+/* Text of a label: "cat" for class 3, "cat .7 dog .3" for fractions, otherwise
+ * numbers. */
 static const char *data_label(struct job *j, int k, const void *x)
 {
     const struct cr_spec *s = &j->column[k].spec;
@@ -195,7 +196,7 @@ static const char *data_label(struct job *j, int k, const void *x)
 
 #define DATA_NUMBERS 64
 
-/* A column of numbers, all of them or the first. */
+/* Appends the values of a column, or the first ones. */
 static void data_numbers(struct job *j, int k, const void *x)
 {
     const struct cr_spec *s = &j->column[k].spec;
@@ -212,7 +213,8 @@ static void data_numbers(struct job *j, int k, const void *x)
         cr_buf_str(b, "]");
 }
 
-/* Brightness as a character; two for a pixel, which is as wide as high. */
+/* Appends brightness as characters, two per pixel, because characters are
+ * about twice as high as wide. */
 static void data_characters(struct job *j, const struct picture *p)
 {
     static const char ramp[] = " .:-=+*#%@";
@@ -284,7 +286,7 @@ static void data_json(struct job *j, const struct cr_batch *b, int64_t row)
     cr_buf_str(t, "}\n");
 }
 
-/* A line per column; pictures below theirs. */
+/* Prints a line per column, each picture below its line. */
 static void data_text(struct job *j, const struct cr_batch *b, int64_t row)
 {
     struct cr_buf *t = &j->text;
@@ -338,9 +340,10 @@ static void data_take(struct job *j, const struct cr_batch *b, int64_t row)
     j->done++;
 }
 
-/* ---- The sheet */
+/* ---- Contact sheet */
 
-#define SHEET_TILE 96 /* smaller pictures are enlarged to about this */
+#define SHEET_TILE 96 /* smaller pictures are enlarged to about this size in
+                         pixels */
 #define SHEET_GAP 4
 #define SHEET_PIXELS ((int64_t)1 << 27)
 
@@ -351,7 +354,7 @@ static int64_t sheet_zoom(const struct picture *p)
     return side >= SHEET_TILE ? 1 : SHEET_TILE / side;
 }
 
-/* Height and width of the largest sample's pictures, side by side. */
+/* Maximum height and width of a sample's pictures, placed side by side. */
 static void sheet_tile(const struct job *j, int64_t *h, int64_t *w)
 {
     *h = *w = 0;
@@ -399,7 +402,7 @@ static bool sheet_draw(struct job *j)
     sheet_tile(j, &h, &w);
     h += CR_LETTER_H + SHEET_GAP;
     w += SHEET_GAP;
-    /* about four to three */
+    /* aspect ratio of about 4:3 */
     for (across = 1; across < j->done &&
                      across * w * 3 < (j->done + across - 1) / across * h * 4;)
         across++;
@@ -432,9 +435,9 @@ static bool sheet_draw(struct job *j)
 
 /* ---- Running */
 
-/* Other splits have the classes of the training data, whose names opening
- * them leaves in the config. Where they are not there, a split numbers its
- * own, which is told. */
+/* Opens the training data, because other splits use its classes, whose names
+ * are then in the config. If it is missing, a split numbers its own classes,
+ * and the output says so. */
 static bool data_classes(struct job *j, struct cr_config *config)
 {
     struct cr_diag diag = { .arena = config->arena }, *usual = config->diag;

@@ -1,4 +1,4 @@
-/* eval: the metrics of a checkpoint, which brings config and data along. */
+/* eval: evaluates a checkpoint, which contains config and data set. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -58,7 +58,7 @@ static const struct cr_opt eval_opts[] = {
     { 0 },
 };
 
-/* ---- Metrics: those asked for, then those that tables are made of */
+/* ---- Metrics: the requested ones, then those needed for tables */
 
 static bool eval_metrics(const struct eval *o, struct cr_config *config,
                          bool classifies, struct cr_metrics *to, int *asked)
@@ -98,7 +98,7 @@ static bool eval_value(void *ctx, const char *name, double *to)
 
 /* ---- Output */
 
-/* Rows are the truth, columns the prediction. */
+/* Rows are labels, columns predictions. */
 static bool eval_confusion(const struct cr_model *model,
                            const struct cr_scores *scores, const char *path)
 {
@@ -126,7 +126,7 @@ static bool eval_confusion(const struct cr_model *model,
 
 static const char *const eval_columns[] = { "precision", "recall", "F1" };
 
-/* Samples that belong to a class. */
+/* Number of samples of a class. */
 static int64_t eval_of_class(const struct cr_scores *scores, int64_t class)
 {
     const struct cr_score *all = cr_score_find(scores, "confusion_matrix");
@@ -292,8 +292,8 @@ static int eval_kfold(struct cr_cli *cli)
 
 /* ---- The command */
 
-/* eval.max_batches makes evaluations cheap while training: of a checkpoint
- * all is judged, unless this very command asks for less. */
+/* eval.max_batches limits evaluations in training. A checkpoint is evaluated
+ * on all data, unless the command line sets it. */
 static bool eval_part(struct cr_model *model,
                       const struct cr_data_loader *loader,
                       struct cr_eval_opts *want)

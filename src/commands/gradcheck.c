@@ -1,29 +1,30 @@
 /*
- * gradcheck: a network's gradients against differences of its loss.
+ * gradcheck: compares a network's gradients with finite differences of its
+ * loss.
  *
- * For a parameter w with gradient g, backward is right where for directions d
+ * For a parameter w with gradient g, and for each direction d,
  *
  *   sum(g d) = (loss(w + h d) - loss(w - h d)) / 2h + O(h^2)
  *
- * A single element moves the loss by less than its rounding; a whole direction
- * does not. So d is g itself, and then g with a random half of its elements
- * left out, --samples times: a wrong element falls into some half or other.
- * Steps of h and 2h together cancel the h^2 term (Richardson). Random numbers
- * of the network (Dropout) are those of update 1 every time, and moving
- * statistics stay. So does what no gradient passes: the value of stop_gradient
- * and of ops without a gradient (a comparison, argmax, one_hot, floor) is that
- * of w, because the gradient is the derivative of the loss for these values.
- * Hooks of `watch` that replace gradients are ignored: what they make of a
- * gradient is not a derivative.
+ * Changing a single element changes the loss by less than its rounding error;
+ * changing along a direction does not. So d is g, and then g with a random
+ * half of its elements set to 0, --samples times: a wrong element is in some
+ * of the halves. Steps of h and 2h together cancel the h^2 term (Richardson).
+ * Random numbers of the network (Dropout) are always those of update 1, and
+ * moving statistics are not updated. Values that pass no gradient keep their
+ * value at w: stop_gradient and ops without a gradient (a comparison, argmax,
+ * one_hot, floor), because the gradient is the derivative of the loss with
+ * these values fixed. Hooks of `watch` that replace gradients are ignored:
+ * their results are not derivatives.
  *
- * A kink (ReLU) between w - h d and w + h d spoils a difference, and a network
- * with BatchNorm moves many values over theirs at once. So shorter steps are
- * tried until one agrees. Where none does, the slopes to the left and to the
- * right tell: they agree where the gradient is wrong, and differ at a kink,
- * where there is no gradient to compare with.
+ * A kink (ReLU) between w - h d and w + h d makes a difference useless, and in
+ * a network with BatchNorm many values cross theirs at once. So shorter steps
+ * are tried until one agrees. If none does, the one-sided slopes decide: they
+ * are equal if the gradient is wrong, and differ at a kink, where no gradient
+ * exists to compare with.
  *
- * Low precision (amp, to_float) rounds a loss to steps that are larger than
- * such differences: all is computed in float32.
+ * Low precision (amp, to_float) would round a loss to steps larger than these
+ * differences, so everything is computed in float32.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -40,8 +41,9 @@
 #include "train/section.h"
 #include "train/single_batch.h"
 
-#define STEPS 4   /* lengths of steps, each a quarter of the one before */
-#define QUIET 2.0 /* seconds without a word of where it is */
+#define STEPS 4   /* number of step lengths, each a quarter of the previous
+                     one */
+#define QUIET 2.0 /* seconds between messages of progress */
 
 struct gradcheck {
     struct cr_strs feed;
@@ -80,10 +82,10 @@ static const struct cr_opt gradcheck_opts[] = {
 struct result {
     const char *name;
     double norm;      /* of the gradient */
-    double deviation; /* the largest, relative to what was expected */
-    int checked;      /* directions, */
-    int kinks;        /* and those that were skipped, at a kink */
-    const char *why;  /* it gets no gradient; NULL if it does */
+    double deviation; /* maximum, relative to the expected value */
+    int checked;      /* number of directions */
+    int kinks;        /* number of directions skipped at a kink */
+    const char *why;  /* why there is no gradient; NULL: there is one */
     bool ok;
 };
 
@@ -97,12 +99,12 @@ struct job {
     struct cr_single_batch single;
     uint64_t seed;
     struct cr_net *net;
-    struct cr_exec *back, *forth; /* with gradients; the loss alone */
+    struct cr_exec *back, *forth; /* with gradients; the loss only */
     struct result *results;
     int n, kinks;
-    bool broken;  /* a cell cannot go on */
-    int done, of; /* parameters */
-    double said;  /* cr_now() when something was said last */
+    bool broken;  /* a cell reported an error */
+    int done, of; /* number of parameters */
+    double said;  /* time of the last message, by cr_now() */
 };
 
 static bool gradcheck_open(struct job *j)
@@ -159,7 +161,7 @@ static bool gradcheck_build(struct job *j)
     return cr_exec_check(j->back, j->diag, j->single.samples);
 }
 
-/* The loss with w = start + by * d. */
+/* The loss at w = start + by * d. */
 static double gradcheck_loss(struct job *j, const struct cr_param *p,
                              const cr_real *start, const double *d, double by)
 {
@@ -173,8 +175,8 @@ static double gradcheck_loss(struct job *j, const struct cr_param *p,
     return j->broken ? (double)NAN : cr_exec_objective(j->forth);
 }
 
-/* The longest step along d: the loss changes by a 500th, the parameter by a
- * tenth at most. */
+/* The longest step along d: it changes the loss by about 1/500, and the
+ * parameter by at most 1/10. */
 static double gradcheck_step(const struct cr_param *p, const cr_real *start,
                              const double *d, double base, double expected)
 {
@@ -191,9 +193,9 @@ static double gradcheck_step(const struct cr_param *p, const cr_real *start,
 }
 
 struct slope {
-    double both;  /* the derivative along d, */
-    double doubt; /* how far rounding lets it be trusted, */
-    double gap;   /* and what the two sides differ by */
+    double both;  /* derivative along d */
+    double doubt; /* its rounding error */
+    double gap;   /* difference between the two one-sided slopes */
 };
 
 static struct slope gradcheck_slope(struct job *j, const struct cr_param *p,
@@ -223,7 +225,7 @@ static const struct cr_tensor *gradcheck_find(const struct cr_tensor *kept,
     return NULL;
 }
 
-/* Where it is, for people who wait; a small network is done before. */
+/* Reports progress; small networks finish before the first message. */
 static void gradcheck_say(struct job *j, const char *param)
 {
     double now = cr_now();
@@ -235,7 +237,7 @@ static void gradcheck_say(struct job *j, const char *param)
             cr_escape(j->arena, param));
 }
 
-/* One direction, whose derivative should be `expected`. */
+/* Checks one direction, whose derivative should be `expected`. */
 static void gradcheck_along(struct job *j, const struct cr_param *p,
                             const cr_real *start, const double *d,
                             double expected, struct result *r)
@@ -252,7 +254,7 @@ static void gradcheck_along(struct job *j, const struct cr_param *p,
 
         s = gradcheck_slope(j, p, start, d, h);
         if (k > 0 && s.doubt > 0.1 * expected)
-            break; /* too short to tell */
+            break; /* rounding dominates */
         off = fabs(s.both - expected);
         best = off < best ? off : best;
         agrees = off <= limit * expected + s.doubt;
@@ -292,7 +294,7 @@ static void gradcheck_param(struct job *j, const struct cr_param *p,
         }
         if (expected > 1e-30)
             gradcheck_along(j, p, start, d, expected, r);
-        else if (!(expected <= 1e-30)) /* a gradient that is not finite */
+        else if (!(expected <= 1e-30)) /* the gradient is not finite */
             r->ok = false;
         gradcheck_say(j, p->name);
     }
@@ -306,7 +308,7 @@ static void gradcheck_all(struct job *j)
     const struct cr_tensor *kept;
 
     j->results = CR_NEWS(j->arena, struct result, n_params + 1);
-    cr_exec_forward(j->forth, 1); /* holds what is stopped, here */
+    cr_exec_forward(j->forth, 1); /* stores the values that pass no gradient */
     cr_exec_forward(j->back, 1);
     j->broken = !cr_exec_check_faults(j->back, j->diag);
     if (j->broken)
@@ -428,7 +430,7 @@ static int gradcheck_run(struct cr_cli *cli)
     if (gradcheck_open(&j) && gradcheck_build(&j)) {
         gradcheck_all(&j);
         if (j.broken)
-            ; /* there is nothing to tell */
+            ;
         else if (cli->json)
             gradcheck_json(&j);
         else

@@ -43,7 +43,8 @@ static const struct cr_opt help_opts[] = {
     { 0 },
 };
 
-/* Appends the text wrapped and indented; its first line starts at column at. */
+/* Appends the text wrapped and indented; its first line starts at column
+ * `at`. */
 static void help_wrap(struct cr_buf *buf, const char *text, int indent, int at)
 {
     while (*text) {
@@ -85,7 +86,7 @@ static void help_lines(struct cr_buf *buf, const char *text)
     }
 }
 
-/* One entry of a list: a name and, from `column` on, its sentence. */
+/* Appends an entry of a list: a name and, from `column` on, its summary. */
 static void help_item(struct cr_buf *buf, const char *name, const char *text,
                       int column)
 {
@@ -215,7 +216,7 @@ static int help_order(const void *a, const void *b)
                   (*(const struct cr_descriptor *const *)b)->name);
 }
 
-/* In the order of the registry, ops by name. */
+/* Descriptors in the order of the registry; ops by name. */
 static const struct cr_descriptor **help_sorted(struct cr_arena *arena,
                                                 enum cr_kind kind)
 {
@@ -241,7 +242,7 @@ static void help_list(struct cr_buf *buf, enum cr_kind kind, int column)
         help_item(buf, (*p)->name, (*p)->summary, column);
 }
 
-/* The functions of construct for the manual: signatures and texts. */
+/* Lists the functions of construct: signatures and texts. */
 static void help_functions(struct cr_buf *buf)
 {
     cr_buf_str(buf, ".Bl -tag -width Ds\n");
@@ -337,7 +338,7 @@ static void help_words(struct cr_buf *buf)
         help_item(buf, w->name, w->text, 16);
 }
 
-/* Words of other frameworks and of the field, and their names here. */
+/* Lists terms of other frameworks and of the field with their names here. */
 static void help_term_list(struct cr_buf *buf)
 {
     for (const struct cr_term *t = cr_terms; t->words; t++) {
@@ -346,7 +347,7 @@ static void help_term_list(struct cr_buf *buf)
     }
 }
 
-/* `help cells`, `help codes`: a list, by the plural of its kind. */
+/* Lists a kind by its plural, as in `help cells` or `help codes`. */
 static bool help_lists(struct cr_buf *buf, const char *name)
 {
     for (int k = 0; k < CR_KINDS; k++)
@@ -369,7 +370,7 @@ static bool help_lists(struct cr_buf *buf, const char *name)
     return true;
 }
 
-/* All descriptors of that name. */
+/* Appends all descriptors of this name. */
 static bool help_abouts(struct cr_buf *buf, const char *name)
 {
     bool found = false;
@@ -388,7 +389,7 @@ static bool help_abouts(struct cr_buf *buf, const char *name)
     return found;
 }
 
-/* A keyword of the language, which may also be the name of a key. */
+/* Appends a keyword of the language, which may also be the name of a key. */
 static bool help_word(struct cr_buf *buf, const char *name)
 {
     for (const struct cr_doc_entry *w = cr_keywords; w->name; w++)
@@ -407,7 +408,7 @@ static void help_row(struct cr_buf *buf, const char *path,
     help_wrap(buf, row->doc, 2, 0);
 }
 
-/* Rows of that name, or of that path, in one table and its subtables. */
+/* Appends the rows of this name or path in one table and its subtables. */
 static bool help_find_row(struct cr_buf *buf, const struct cr_opt *rows,
                           const char *above, const char *name)
 {
@@ -426,7 +427,7 @@ static bool help_find_row(struct cr_buf *buf, const struct cr_opt *rows,
     return found;
 }
 
-/* optimizer.learning_rate: the argument of each optimizer. */
+/* optimizer.learning_rate: an argument of each optimizer. */
 static bool help_optimizer(struct cr_buf *buf, const char *name)
 {
     static const char section[] = "optimizer.";
@@ -486,7 +487,7 @@ static void help_json_rows(struct cr_buf *buf, const struct cr_opt *rows)
     cr_buf_char(buf, ']');
 }
 
-/* Descriptors with their rows: those of that name or kind, or all. */
+/* Descriptors with their rows as JSON: of one name or kind, or all. */
 static bool help_json(struct cr_buf *buf, const char *name)
 {
     bool found = false;
@@ -532,7 +533,7 @@ static bool help_json(struct cr_buf *buf, const char *name)
     return found;
 }
 
-/* `help metrics`: a section with the name of a list. */
+/* `help metrics`: a section that shares its name with a list. */
 static bool help_section_list(struct cr_buf *buf, const char *name)
 {
     if (!cr_registry_find(CR_KIND_SECTION, name))
@@ -547,7 +548,7 @@ static bool help_section_list(struct cr_buf *buf, const char *name)
     return false;
 }
 
-/* Everything of that name, without the terms of other frameworks. */
+/* Appends everything of this name, except for terms of other frameworks. */
 static bool help_name(struct cr_buf *buf, const char *name)
 {
     return help_section_list(buf, name) || help_abouts(buf, name) ||
@@ -555,8 +556,8 @@ static bool help_name(struct cr_buf *buf, const char *name)
            help_keys(buf, name);
 }
 
-/* The summary of a name, or the first sentence on a key; "" for a list, NULL
- * if it is unknown. */
+/* The summary of a name, or the first sentence about a key; "" for a list;
+ * NULL if the name is unknown. */
 static const char *help_brief(struct cr_arena *arena, const char *name)
 {
     struct cr_buf buf = { .arena = arena }, one = { .arena = arena };
@@ -584,7 +585,7 @@ static const char *help_brief(struct cr_arena *arena, const char *name)
     return cr_buf_text(&one);
 }
 
-/* The terms that contain the word, and what their names are here. */
+/* Appends the terms that contain the word, and the names they have here. */
 static bool help_terms(struct cr_buf *buf, const char *word, bool more)
 {
     struct cr_arena *arena = buf->arena;
@@ -611,7 +612,8 @@ static bool help_terms(struct cr_buf *buf, const char *word, bool more)
     return more;
 }
 
-/* Types and sections of that name in another case: Dense for "dense". */
+/* Appends types and sections whose name differs in case only: Dense for
+ * "dense". */
 static bool help_other_case(struct cr_buf *buf, const char *name, bool more)
 {
     for (int k = 0; k < CR_KINDS; k++)
@@ -629,8 +631,8 @@ static bool help_other_case(struct cr_buf *buf, const char *name, bool more)
     return more;
 }
 
-/* A name as a config has it or as other frameworks write it: with a module
- * before it, arguments after it, in another case, or another name. */
+/* Looks up a name in the form of a config or of another framework: with a
+ * module before it, with arguments, in another case, or a different name. */
 static bool help_any(struct cr_buf *buf, const char *word)
 {
     const char *name = cr_term_name(buf->arena, word);
@@ -696,7 +698,8 @@ static int help_run(struct cr_cli *cli)
 
     for (int i = 1; i < cli->n_operands; i++)
         name = cr_strf(cli->arena, "%s %s", name, cli->operands[i]);
-    if (name && strcmp(name, "verbs") == 0) /* their name in cellrun 0.1 */
+    if (name && strcmp(name, "verbs") == 0) /* name of the list in cellrun
+                                               0.1 */
         name = cr_kind_plural(CR_KIND_COMMAND);
     for (int i = 0; i < o->plugin.n; i++)
         if (!cr_plugin_load(cli->diag, CR_NOWHERE, o->plugin.v[i]))

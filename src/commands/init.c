@@ -1,4 +1,4 @@
-/* init: writes a config to start from, of a template or for data. */
+/* init: writes a new config from a template or for a data set. */
 #include <string.h>
 #include <sys/stat.h>
 
@@ -101,7 +101,7 @@ static bool init_template(struct cr_cli *cli, struct cr_starter *s)
     return false;
 }
 
-/* "X.npy,Y.npy": names have no comma. */
+/* Splits "X.npy,Y.npy" at the comma. */
 static bool init_arrays(struct cr_starter *s, const char *both)
 {
     size_t n = strcspn(both, ",");
@@ -109,7 +109,7 @@ static bool init_arrays(struct cr_starter *s, const char *both)
     return cr_starter_npy(s, cr_strndup(s->arena, both, n), both + n + 1);
 }
 
-/* One source, and flags that fit it. */
+/* Checks that there is one source, and that the flags apply to it. */
 static bool init_usage(struct cr_cli *cli)
 {
     const struct init *o = cr_cli_opts(cli);
@@ -141,7 +141,7 @@ static bool init_usage(struct cr_cli *cli)
     return cr_cli_ending(cli, "-o", o->to, ".yaml .yml");
 }
 
-/* The line as it was typed. */
+/* The command line as typed. */
 static const char *init_line(const struct cr_cli *cli)
 {
     struct cr_buf b = { .arena = cli->arena };

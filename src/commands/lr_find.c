@@ -1,20 +1,20 @@
 /*
- * lr-find: the range test of learning rates (Smith, "Cyclical Learning Rates
- * for Training Neural Networks", 2015, section 3.3). The network is trained
- * for a few steps, each with a larger rate than the one before,
+ * lr-find: learning-rate range test (Smith, "Cyclical Learning Rates for
+ * Training Neural Networks", 2015, section 3.3). The network is trained for a
+ * few steps with rising rates,
  *
  *   lr_i = min (max / min)^(i / (steps - 1))
  *
- * and the loss is watched: it stays, falls, and at last explodes. It is
- * smoothed as Gugger does ("How Do You Find A Good Learning Rate", 2018):
+ * while the loss first stays, then falls, and finally diverges. It is smoothed
+ * as by Gugger ("How Do You Find A Good Learning Rate", 2018):
  *
  *   a_i = b a_(i-1) + (1 - b) loss_i,   s_i = a_i / (1 - b^(i+1)),   b = 0.95
  *
- * and the test ends where s is more than four times its least and more than
- * it was at first, or where a number is not finite. Suggested is the rate where
- * s falls most steeply, over the logarithm of the rate, before its least; but
- * no more than a tenth of the rate that ended the test. The first tenth of the
- * steps, where s is the mean of few, are not asked.
+ * The test ends when s exceeds four times its minimum and its first value, or
+ * when a value is not finite. The suggested rate is the one at which s falls
+ * most steeply over the logarithm of the rate, before its minimum, but at most
+ * a tenth of the rate that ended the test. The first tenth of the steps is
+ * ignored, because s averages few losses there.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -44,11 +44,11 @@ static const struct cr_opt lr_find_opts[] = {
 };
 
 struct curve {
-    int64_t n; /* steps done */
+    int64_t n; /* number of steps done */
     double *lr, *loss, *smooth;
-    double mean, weight; /* of the smoothed loss: a, b^n */
-    int64_t least;       /* the step with the least of it */
-    bool diverged;       /* at lr[n - 1], or at the step behind */
+    double mean, weight; /* of the smoothed loss: a_n, b^n */
+    int64_t least;       /* step with the minimum of s */
+    bool diverged;       /* at lr[n - 1], or at the step after it */
 };
 
 static bool lr_find_step(void *ctx, double loss)
@@ -67,7 +67,7 @@ static bool lr_find_step(void *ctx, double loss)
     return !c->diverged;
 }
 
-/* The step where the smoothed loss falls most steeply; -1: it does not. */
+/* The step at which s falls most steeply; -1: it never falls. */
 static int64_t lr_find_steepest(const struct curve *c, int64_t steps)
 {
     int64_t first = steps / 10 > 1 ? steps / 10 : 1, found = -1;
@@ -95,8 +95,8 @@ static int64_t lr_find_suggest(const struct curve *c, int64_t steepest)
 
 /* ---- Output */
 
-/* An explosion would leave no room for what is before it: it is cut off at
- * half as much above the first loss as the least is below. */
+/* Losses for the plot, cut off at half as much above the first loss as the
+ * minimum is below it, so that divergence does not flatten the rest. */
 static const double *lr_find_shown(struct cr_arena *arena,
                                    const struct curve *c)
 {
@@ -187,7 +187,7 @@ static void lr_find_report(struct cr_cli *cli, const struct curve *c)
 
 /* ---- The command */
 
-/* The rates of the test instead of the config's, for all parameters. */
+/* Replaces the rates of the config by those of the test, for all parameters. */
 static void lr_find_rates(struct cr_train *t, const struct lr_find *o,
                           struct curve *c)
 {
@@ -215,7 +215,7 @@ static bool lr_find_train(struct cr_cli *cli, struct cr_train *t)
     lr_find_rates(t, o, &c);
     end = cr_train_steps(t, o->steps, lr_find_step, &c);
     if (end == CR_OUTCOME_DIVERGED) {
-        /* the step that failed has no loss to draw */
+        /* the step that failed has no loss to plot */
         c.loss[c.n] = c.smooth[c.n] = NAN;
         c.n++;
         c.diverged = true;

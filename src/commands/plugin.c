@@ -1,8 +1,8 @@
 /*
- * plugin: writes a plug-in to start from, and tells what a file brings.
+ * plugin: writes the source of a new plug-in, and checks plug-in files.
  *
- * In the starter's texts @NAME@ stands for the cell's name and @FILE@ for the
- * folder's and the source's.
+ * In the texts of the starter @NAME@ is replaced by the name of the cell, and
+ * @FILE@ by the name of its folder and source file.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -28,7 +28,7 @@ static const struct cr_opt plugin_opts[] = {
     { 0 },
 };
 
-/* ---- the starter ---- */
+/* ---- The starter */
 
 static const char plugin_source[] =
     "/*\n"
@@ -152,7 +152,8 @@ static const char plugin_makefile[] =
     "\n"
     ".PHONY: test clean\n";
 
-/* The Dense in front sees the cell's dx, its own weight the dw. */
+/* The gradient of the Dense before the cell tests dx, that of the cell's
+ * weight tests dw. */
 static const char plugin_config[] =
     "# A small network around the cell: `make test` runs gradcheck on it.\n"
     "cellrun: 1\n"
@@ -189,9 +190,9 @@ static const struct {
     { NULL, NULL },
 };
 
-/* ---- new ---- */
+/* ---- new */
 
-/* "MyScale" as "my_scale". */
+/* Converts "MyScale" to "my_scale". */
 static const char *plugin_small(struct cr_arena *arena, const char *name)
 {
     struct cr_buf b = { .arena = arena };
@@ -226,7 +227,7 @@ static const char *plugin_fill(struct cr_arena *arena, const char *text,
     return cr_buf_text(&b);
 }
 
-/* A name that a cell may have, and that nothing has. */
+/* Checks that the name is valid for a cell, and not in use. */
 static bool plugin_name(struct cr_cli *cli, const char *name)
 {
     struct cr_pos pos = cli->operand_pos[1];
@@ -251,7 +252,7 @@ static bool plugin_name(struct cr_cli *cli, const char *name)
     return true;
 }
 
-/* All files, or none where one of them is there already. */
+/* Writes all files, or none if one of them exists. */
 static bool plugin_write(struct cr_cli *cli, const char *dir, const char *name,
                          const char *file)
 {
@@ -307,7 +308,7 @@ static void plugin_new(struct cr_cli *cli)
     }
 }
 
-/* ---- check ---- */
+/* ---- check */
 
 static const char *plugin_tensors(struct cr_arena *arena,
                                   const struct cr_plugin_cell *c)
@@ -419,7 +420,7 @@ static void plugin_check(struct cr_cli *cli)
         printf("%s]\n", cr_buf_text(&b));
 }
 
-/* ---- the command ---- */
+/* ---- The command */
 
 static int plugin_run(struct cr_cli *cli)
 {

@@ -1,4 +1,4 @@
-/* resume: goes on with a run exactly as if it had never stopped. */
+/* resume: continues a run; the result equals that of an uninterrupted one. */
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -42,7 +42,7 @@ static const struct cr_opt resume_opts[] = {
     { 0 },
 };
 
-/* Changes that leave every step what it would have been. */
+/* Whether a setting may be changed: those that do not affect any step. */
 static bool resume_allowed(const char *set)
 {
     static const char *const safe[] = { "train.epochs=",
@@ -95,7 +95,8 @@ static bool resume_is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Opens what the operand means; *ckpt is set when it is a file. */
+/* Opens a run directory or a checkpoint; sets *ckpt if the operand is a
+ * file. */
 static struct cr_tensor_file *resume_open(struct cr_cli *cli, const char **ckpt)
 {
     const char *name = cli->operands[0];
@@ -115,7 +116,7 @@ static struct cr_tensor_file *resume_open(struct cr_cli *cli, const char **ckpt)
     return file;
 }
 
-/* The run's name, which is the checkpoint's prefix. */
+/* The name of the run: the prefix of its checkpoints. */
 static void resume_name(struct cr_config *config, const char *path)
 {
     const char *stem = cr_path_stem(config->arena, path);

@@ -1,4 +1,5 @@
-/* sample: text from a language model, written as it is drawn. */
+/* sample: generates text with a language model, and writes it as it is
+ * sampled. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -40,11 +41,11 @@ struct job {
     struct cr_model model;
     struct cr_sampling_opts how;
     struct cr_generate *generate;
-    struct cr_buf text; /* with --json */
+    struct cr_buf text; /* used with --json */
     char last;
 };
 
-/* The config's section `sample`, and the flags over it. */
+/* Reads the section `sample`, overridden by the flags. */
 static bool sample_how(struct job *j)
 {
     const struct sample *o = cr_cli_opts(j->cli);

@@ -1,11 +1,11 @@
 /*
  * schema: the config language as JSON Schema 2020-12, for editors.
  *
- * $defs holds one schema per section ("section.train"), per kind ("loss":
- * what may stand where a loss is taken) and per type ("loss.MSELoss": its
- * arguments). Wherever a scalar stands, an expression may stand too. Types
- * that no table knows are blocks or a plug-in's, with any arguments. Nothing
- * is required: what a config leaves out, its base may have.
+ * $defs holds one schema per section ("section.train"), per kind ("loss": all
+ * that is valid as a loss) and per type ("loss.MSELoss": its arguments). Every
+ * scalar may be an expression. Unknown types are blocks or plug-in cells, with
+ * any arguments. Nothing is required: missing keys may come from a base
+ * config.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ static const struct cr_opt schema_opts[] = {
     { 0 },
 };
 
-/* A member of what is written out: in a loss it may be a loss. */
+/* A member of a cell, loss or metric written as a block. */
 #define MEMBER                                     \
     "{\"anyOf\": [{\"$ref\": \"#/$defs/cells\"}, " \
     "{\"$ref\": \"#/$defs/losses\"}]}"
@@ -35,7 +35,7 @@ static const struct cr_opt schema_opts[] = {
 
 static void schema_row(struct cr_buf *buf, const struct cr_opt *row);
 
-/* A number as JSON; inf and nan have none. */
+/* Appends a bound as JSON, which has no inf or nan. */
 static void schema_bound(struct cr_buf *buf, const char *name, double value)
 {
     if (fabs(value) < 0x1p62)
@@ -68,7 +68,7 @@ static void schema_choices(struct cr_buf *buf, const struct cr_opt *row)
     cr_buf_str(buf, "]}, " EXPR "]}");
 }
 
-/* One value, or a list of them. */
+/* One value, or a list of values. */
 static void schema_list(struct cr_buf *buf, const char *item)
 {
     cr_buf_f(buf, "{\"anyOf\": [%s, {\"type\": \"array\", \"items\": %s}]}",
@@ -104,8 +104,8 @@ static const char *schema_item(struct cr_arena *arena, const struct cr_opt *row)
     return cr_buf_text(&item);
 }
 
-/* "properties" and what goes with them, of a table of rows; the schema
- * `others` is for keys that no row names. */
+/* Appends "properties" and related keywords for a table of rows; keys without
+ * a row have the schema `others`. */
 static void schema_rows(struct cr_buf *buf, const struct cr_opt *rows,
                         const char *others)
 {
@@ -161,7 +161,7 @@ static void schema_value(struct cr_buf *buf, const struct cr_opt *row)
     cr_buf_str(buf, "{}");
 }
 
-/* The value's schema with the row's doc and default put in front. */
+/* The schema of a value with the documentation and default of its row. */
 static void schema_row(struct cr_buf *buf, const struct cr_opt *row)
 {
     struct cr_buf value = { .arena = buf->arena };
@@ -207,8 +207,8 @@ static void schema_type(struct cr_buf *buf, const struct cr_descriptor *about)
     cr_buf_str(buf, "]}");
 }
 
-/* Where a cell, loss or metric is taken there may be a block, a plug-in's
- * cell, or one that is written out. */
+/* Alternatives of a cell, loss or metric: a block, a plug-in cell, or one that
+ * is written out. */
 static void schema_own(struct cr_buf *buf, enum cr_kind kind)
 {
     const struct cr_descriptor *const *list = cr_registry_list(kind);
@@ -235,8 +235,7 @@ static void schema_own(struct cr_buf *buf, enum cr_kind kind)
                     "\"#/$defs/written\"}");
 }
 
-/* What may stand where a kind is taken: a name, or a typed node with its
- * lower-case neighbours. */
+/* All that is valid for a kind: a name, or a typed node with modifiers. */
 static void schema_kind(struct cr_buf *buf, enum cr_kind kind)
 {
     const struct cr_descriptor *const *list = cr_registry_list(kind);
@@ -264,7 +263,7 @@ static void schema_kind(struct cr_buf *buf, enum cr_kind kind)
     if (kind == CR_KIND_CELL || kind == CR_KIND_LOSS || kind == CR_KIND_METRIC)
         schema_own(buf, kind);
     if (kind == CR_KIND_CELL) {
-        /* or members by name, or a list of them */
+        /* or members by name, or a list of members */
         cr_buf_str(buf, ", {\"type\": \"object\", \"properties\": {"
                         "\"inputs\": {}");
         for (const char *const *p = cr_modifiers(kind); *p; p++)
@@ -275,7 +274,7 @@ static void schema_kind(struct cr_buf *buf, enum cr_kind kind)
                         "{\"type\": \"array\", \"items\": "
                         "{\"$ref\": \"#/$defs/cells\"}}");
     }
-    /* what a loss returns beside it; a member declared before */
+    /* an auxiliary value of a loss; a member declared before */
     if (kind == CR_KIND_METRIC || kind == CR_KIND_CELL)
         cr_buf_str(buf, ", {\"type\": \"string\", \"pattern\": "
                         "\"^[a-z][A-Za-z0-9_]*$\"}");
@@ -284,7 +283,7 @@ static void schema_kind(struct cr_buf *buf, enum cr_kind kind)
     cr_buf_str(buf, "]}");
 }
 
-/* Sections that are one typed node have no rows of their own. */
+/* Sections that consist of one typed node have no rows. */
 static void schema_section(struct cr_buf *buf,
                            const struct cr_descriptor *about)
 {
@@ -320,7 +319,7 @@ static void schema_section(struct cr_buf *buf,
         return;
     }
     cr_buf_str(buf, ", \"anyOf\": [");
-    /* besides its own keys a datapipe has one per column of the data */
+    /* a datapipe also has a key per column of the data */
     schema_rows(buf, about->opts,
                 strcmp(about->name, "datapipe") == 0
                     ? "{\"anyOf\": [{\"$ref\": \"#/$defs/transforms\"}, "
@@ -330,7 +329,8 @@ static void schema_section(struct cr_buf *buf,
                       "{\"$ref\": \"#/$defs/tokenizers\"}]}}]}"
                     : "false");
     if (section->raw) {
-        /* its owner takes shorter forms too, such as a bare list */
+        /* the section's reader also accepts shorter forms, such as a bare
+         * list */
         cr_buf_str(buf, ", {\"not\": {\"type\": \"object\"}}");
     } else if (!about->opts[1].name || about->opts->need == CR_REQUIRED) {
         cr_buf_str(buf, ", ");
@@ -339,8 +339,8 @@ static void schema_section(struct cr_buf *buf,
     cr_buf_str(buf, "]}");
 }
 
-/* A cell of lines and members; the body of a block may be members in order
- * too, and has parameters. */
+/* A cell written out, with lines and members. The body of a block may also be
+ * a list of members, and it has parameters. */
 static void schema_written(struct cr_buf *buf, const char *name, bool block)
 {
     cr_buf_f(buf,
@@ -409,7 +409,7 @@ static const struct cr_opt *schema_find(const struct cr_opt *rows,
     return NULL;
 }
 
-/* A pointer to the schema of a key or type; NULL if there is none. */
+/* JSON pointer to the schema of a key or type; NULL if there is none. */
 static const char *schema_pointer(struct cr_arena *arena, const char *key)
 {
     size_t n = strcspn(key, ".");
@@ -438,7 +438,7 @@ static const char *schema_pointer(struct cr_arena *arena, const char *key)
         row = schema_find(rows, key, n);
         if (!row)
             return NULL;
-        /* the section's own rows stand first in its anyOf */
+        /* the section's own rows come first in its anyOf */
         cr_buf_f(&at, "%s/properties/%s", rows == about->opts ? "/anyOf/0" : "",
                  row->name);
         rows = row->sub;

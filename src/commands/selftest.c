@@ -1,12 +1,12 @@
 /*
- * selftest: whether this build computes rightly on this machine.
+ * selftest: verifies that this build computes correctly on this machine.
  *
- *   products      the kernels chosen for this processor against plain loops
+ *   products      the kernels chosen for this processor against naive loops
  *   gradients     of every cell and loss, in the network of its example,
  *                 against central differences
  *   threads       three updates give the same bytes with one thread and all
- *   checkpoint    what is written is read again, goes on exactly, and a
- *                 changed bit is noticed
+ *   checkpoint    a checkpoint is read back, training continues exactly, and
+ *                 a changed bit is detected
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -56,7 +56,7 @@ static double selftest_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* One line per test; `why` NULL: it passed. */
+/* Prints the result of a test; `why` NULL: it passed. */
 static void selftest_says(struct job *j, const char *name, const char *why)
 {
     if (why)
@@ -80,7 +80,7 @@ static void selftest_says(struct job *j, const char *name, const char *why)
     fflush(stdout);
 }
 
-/* In 0.2 to 1.2 with either sign: away from kinks at 0. */
+/* Absolute value in [0.2, 1.2], random sign: away from kinks at 0. */
 static double selftest_number(uint64_t key, int64_t i)
 {
     struct cr_rng rng = cr_rng(1, CR_STREAM_TEST, key, 0);
@@ -100,8 +100,8 @@ static cr_real *selftest_numbers(struct cr_arena *arena, int64_t n,
     return x;
 }
 
-/* 1 and 2, or 1 to 3 in every other column: classes of every loss, and none
- * that means nothing to it (0: a blank). Other types stay 0. */
+/* Values 1 and 2, or 1 to 3 in every other column: valid classes of every
+ * loss, none of them special (0 is the blank of CTC). Other types stay 0. */
 static void *selftest_integers(struct cr_arena *arena, enum cr_type type,
                                int64_t n, int column)
 {
@@ -113,10 +113,10 @@ static void *selftest_integers(struct cr_arena *arena, enum cr_type type,
     return x;
 }
 
-/* ---- Products */
+/* ---- Matrix products */
 
-/* The largest error of c = relu(op(a) op(b) + bias), as a part of what
- * rounding may do. */
+/* The largest error of c = relu(op(a) op(b) + bias), relative to the bound of
+ * rounding. */
 static double selftest_gemm(const struct cr_gemm *g)
 {
     double worst = 0;
@@ -142,7 +142,7 @@ static double selftest_gemm(const struct cr_gemm *g)
     return worst;
 }
 
-/* low: of bfloat16, by the instructions for it. */
+/* low: in bfloat16, by its own instructions. */
 static void selftest_products(struct job *j, bool low)
 {
     static const int64_t sizes[][3] = { { 1, 1, 1 },
@@ -190,7 +190,7 @@ static void selftest_products(struct job *j, bool low)
                   why);
 }
 
-/* ---- A network from text, with data */
+/* ---- Networks from text, with data */
 
 struct made {
     struct cr_arena arena;
@@ -201,7 +201,7 @@ struct made {
 
 #define BATCH 5
 
-/* `x`: what comes in, where the text does not tell; NULL. */
+/* `x`: spec of the input if the text does not define it; else NULL. */
 static bool made_net(struct made *m, const char *text, uint64_t seed,
                      const struct cr_column *x)
 {
@@ -266,7 +266,7 @@ static void made_steps(struct made *m, int64_t from, int64_t to)
     cr_exec_free(e);
 }
 
-/* Parameters and, behind them, slots. */
+/* Parameters, followed by slots. */
 static struct cr_tensor *made_tensors(struct made *m, int *n)
 {
     int n_params, n_slots, i;
@@ -296,8 +296,8 @@ static bool made_equal(struct made *a, struct made *b)
 
 /* ---- Gradients */
 
-/* Steps that are tried one after the other: a smaller one steps over no kink
- * where a larger one did; a wrong gradient fits none. */
+/* Steps tried in turn: a smaller step may avoid a kink that a larger one
+ * crosses; a wrong gradient fits none. */
 #ifdef CR_DOUBLE
 static const double selftest_step[] = { 1e-5, 1e-6 };
 #define TOLERANCE 1e-5
@@ -305,9 +305,9 @@ static const double selftest_step[] = { 1e-5, 1e-6 };
 static const double selftest_step[] = { 1e-2, 2.5e-3, 6e-4, 1.5e-4 };
 #define TOLERANCE 2e-2
 #endif
-#define QUICK 16 /* elements per parameter */
+#define QUICK 16 /* number of elements tested per parameter */
 
-/* The loss as backward sees it: the sum of its elements. */
+/* The loss that is differentiated: the sum of its elements. */
 static double selftest_loss(struct cr_exec *e)
 {
     int i, n;
@@ -328,9 +328,9 @@ static bool selftest_near(double g, double want)
     return isfinite(want) && fabs(g - want) <= TOLERANCE * fmax(1, fabs(want));
 }
 
-/* Whether g is the slope of the loss at x: between both sides or, where a
- * kink (of a ReLU, for one sample of many) lies within the step to one side,
- * on the other. `here`: the loss at x. */
+/* Whether g is the slope of the loss at x: between both one-sided slopes or,
+ * if a kink (a ReLU of one sample among many) is within the step on one side,
+ * equal to the other. `here`: the loss at x. */
 static bool selftest_slope(struct cr_exec *e, cr_real *x, double step,
                            double here, double g, double *want)
 {
@@ -349,7 +349,7 @@ static bool selftest_slope(struct cr_exec *e, cr_real *x, double step,
            selftest_near(g, (here - down) / ((double)old - (double)low));
 }
 
-/* What is wrong with one parameter's gradient; NULL: nothing. */
+/* Tests the gradient of one parameter; NULL: it is correct. */
 static const char *selftest_param(struct job *j, struct cr_exec *e,
                                   const struct cr_param *p, const cr_real *g)
 {
@@ -390,7 +390,7 @@ static const char *selftest_net(struct job *j, struct made *m)
     cr_exec_forward(e, 1);
     cr_exec_backward(e, 1, 0);
     t = cr_exec_kept(e, &n_kept);
-    for (i = 0; i < n; i++) /* the next forward writes over gradients */
+    for (i = 0; i < n; i++) /* the next forward pass overwrites gradients */
         for (k = 0; k < n_kept; k++)
             if (cr_starts(t[k].name, "grad.") &&
                 strcmp(t[k].name + strlen("grad."), p[i].name) == 0) {
@@ -405,8 +405,8 @@ static const char *selftest_net(struct job *j, struct made *m)
     return why;
 }
 
-/* An example that does not say what comes in gets the first of these that
- * makes it a network. */
+/* Builds the network of an example. If the example defines no input, the first
+ * of these specs that fits is used. */
 static bool selftest_make(struct made *m, const char *text)
 {
     static const struct cr_column x[] = {
@@ -437,7 +437,8 @@ static bool selftest_make(struct made *m, const char *text)
         bool fits = made_net(&other, text, 3, &x[i]) && other.model.loss;
 
         made_free(&other);
-        if (fits) { /* again, in its own place: what it made points there */
+        if (fits) { /* rebuilt in place, because it contains pointers to
+                       itself */
             made_free(m);
             return made_net(m, text, 3, &x[i]);
         }
@@ -445,7 +446,7 @@ static bool selftest_make(struct made *m, const char *text)
     return false;
 }
 
-/* The first of its examples. */
+/* The first example of a type. */
 static const char *selftest_example(struct cr_arena *arena,
                                     const struct cr_descriptor *about)
 {
@@ -456,9 +457,9 @@ static const char *selftest_example(struct cr_arena *arena,
                : about->example;
 }
 
-/* A cell's example behind squared differences, which are added up in double
- * here: their sum in float32 would hide small ones. A loss's example behind
- * its network, or a layer. */
+/* Tests the gradients of a cell or loss by its example. A cell is followed by
+ * squared errors that are summed in double here, because a float32 sum would
+ * hide small ones. A loss needs a network: that of its example, or a layer. */
 static void selftest_gradients(struct job *j, const struct cr_descriptor *about,
                                bool loss)
 {
@@ -539,7 +540,8 @@ static bool selftest_load(struct made *m, const char *path)
     return good;
 }
 
-/* Two updates, a checkpoint into another network, two more in both. */
+/* Makes two updates, loads a checkpoint into another network, and makes two
+ * more updates in both. */
 static const char *selftest_round(struct made *a, struct made *b,
                                   const char *path)
 {
@@ -592,7 +594,8 @@ static void selftest_checkpoint(struct job *j)
 
 /* ---- Speed */
 
-/* FLOP per second of the seed network's first product, all threads. */
+/* FLOP per second of the first matrix product of the MNIST example, with all
+ * threads. */
 static double selftest_speed(struct cr_arena *arena)
 {
     struct cr_gemm g = { .ta = CR_N,

@@ -1,6 +1,6 @@
 /*
- * summary: a network's cells, shapes, parameters and costs, and what freezing
- * takes away; from a config or a checkpoint. Nothing is computed.
+ * summary: cells, shapes, parameters and costs of a network, and the savings
+ * of freezing; from a config or a checkpoint. Nothing is computed.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -46,17 +46,17 @@ struct job {
     struct cr_model model;
     struct cr_exec *exec;
     const struct cr_hook *hooks;
-    const struct cr_unfused_step *splits; /* what hooks keep from being fused */
+    const struct cr_unfused_step *splits; /* steps not fused because of hooks */
     int n_hooks, n_splits;
     const char *mode; /* "training" or "prediction" */
     const struct cr_cell_row *rows;
     const struct cr_param *params;
     int n_rows, n_params;
-    int64_t values, statistics, trained; /* of those that --at asks for */
+    int64_t values, statistics, trained; /* limited by --at */
     size_t state;                        /* bytes of parameters and slots */
 };
 
-/* Whether a cell, or a parameter, belongs to what --at asks for. */
+/* Whether --at includes the cell or parameter. */
 static bool summary_shows(const struct job *j, const char *name)
 {
     const char *at = j->o->at;
@@ -85,7 +85,7 @@ static bool summary_at(struct job *j)
     return false;
 }
 
-/* What would be fused without hooks. */
+/* Finds the steps that would be fused without hooks. */
 static bool summary_splits(struct job *j, struct cr_exec_opts want)
 {
     struct cr_exec *without;
@@ -114,7 +114,7 @@ static bool summary_splits(struct job *j, struct cr_exec_opts want)
     return true;
 }
 
-/* What a training step needs besides its plan, parameters and slots. */
+/* Bytes of a training step besides plan, parameters and slots. */
 static size_t summary_more(const struct job *j,
                            const struct cr_train_section *train)
 {
@@ -175,7 +175,7 @@ static size_t summary_memory(const struct job *j)
     return j->state + cr_exec_bytes(j->exec);
 }
 
-/* ---- For people */
+/* ---- Text */
 
 static void summary_cells(const struct job *j)
 {
@@ -211,7 +211,7 @@ static void summary_cells(const struct job *j)
         }
         cr_table_add(&table, r->args ? r->args : "");
     }
-    if (values < j->values) { /* what is left is the loss's */
+    if (values < j->values) { /* the rest belongs to the loss */
         cr_table_add(&table, "loss");
         for (k = 0; k < 3; k++)
             cr_table_add(&table, "");
@@ -223,7 +223,7 @@ static void summary_cells(const struct job *j)
     cr_table_print(&table, stdout, false);
 }
 
-/* The optimizer's group of a parameter, from 1; 0: none, or no update. */
+/* The optimizer's group of a parameter, from 1; 0: none, or never updated. */
 static int summary_group(const struct job *j, int param)
 {
     const int *of = j->model.optim.group_of;
@@ -231,7 +231,7 @@ static int summary_group(const struct job *j, int param)
     return of && j->params[param].trained ? of[param] + 1 : 0;
 }
 
-/* Sums of all parameters, then of those that are trained. */
+/* Prints the sums of all parameters, and of the trained ones. */
 static void summary_params(const struct job *j)
 {
     struct cr_table table = { .arena = j->cli->arena, .align = "lllrllr" };
@@ -289,7 +289,7 @@ static void summary_back(const struct job *j)
                some / batch, (all - some) / batch, 100 * (all - some) / all);
 }
 
-/* "r, b.0": what the entry speaks of. */
+/* The targets of an entry, such as "r, b.0". */
 static const char *summary_places(const struct job *j, const struct cr_hook *h)
 {
     struct cr_buf b = { .arena = j->cli->arena };
@@ -306,7 +306,7 @@ static const char *summary_places(const struct job *j, const struct cr_hook *h)
     return b.len ? cr_buf_text(&b) : NULL;
 }
 
-/* "scale 0.5, looks at grad" */
+/* The actions of an entry, such as "scale 0.5, looks at grad". */
 static const char *summary_does(const struct job *j, const struct cr_hook *h)
 {
     struct cr_buf b = { .arena = j->cli->arena };
@@ -349,7 +349,7 @@ static void summary_hooks(const struct job *j)
     }
 }
 
-/* Outermost cells that training leaves in predict mode. */
+/* Lists the outermost cells that training leaves in prediction mode. */
 static void summary_modes(const struct job *j)
 {
     const char *outer = NULL;
@@ -412,7 +412,7 @@ static void summary_print(const struct job *j)
     }
 }
 
-/* ---- For programs */
+/* ---- JSON */
 
 static void summary_shape(struct cr_buf *b, const char *key,
                           const struct cr_spec *spec)
@@ -531,7 +531,7 @@ static void summary_json(const struct job *j)
     printf("%s}\n", cr_buf_text(&b));
 }
 
-/* ---- Drawings */
+/* ---- Diagrams */
 
 static bool summary_write(const struct job *j, const char *path,
                           const char *text)
@@ -564,7 +564,7 @@ static bool summary_draw(const struct job *j)
             summary_write(j, j->o->svg, cr_diagram_svg(d, caption)));
 }
 
-/* Whether standard output belongs to a drawing. */
+/* Whether standard output is used for a diagram. */
 static bool summary_drawn(const struct job *j)
 {
     return (j->o->svg && strcmp(j->o->svg, "-") == 0) ||

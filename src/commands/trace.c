@@ -1,18 +1,18 @@
 /*
- * trace: runs one batch through the network and writes what flowed, to test a
- * Cell against another framework and to inspect values. Tests rely on these
+ * trace: runs one batch through the network and writes its tensors, to compare
+ * a cell with another framework and to inspect values. Tests rely on these
  * names:
  *
- *   output, output.CELL        what every named cell gives
- *   loss                       with a loss and a label
+ *   output, output.CELL        output of the network, of every named cell
+ *   loss                       if there is a loss and a label
  *   grad.PARAM, grad.COLUMN, grad.output.CELL   with --grad: of the loss or,
- *                              where there is none, of the network's results
+ *                              without one, of the network's results
  *   param.NAME, slot.NAME      with --step, after the last update
  *
- * That takes a plan that keeps every value, so it fuses less than the plans of
- * train, eval and predict. --as-run takes theirs: what is left is output and
- * loss, param.NAME and slot.NAME, and grad.PARAM where gradients stay apart
- * from updates, which they do with --grad as with log.grad_norm.
+ * This takes a plan that keeps every value, so it fuses less than the plans of
+ * train, eval and predict. --as-run takes their plans: it writes output and
+ * loss, param.NAME and slot.NAME, and grad.PARAM if gradients are separate
+ * from updates, which --grad causes as log.grad_norm does.
  */
 #include <assert.h>
 #include <fnmatch.h>
@@ -123,23 +123,23 @@ struct trace_job {
     struct cr_train_section train;
     struct cr_log_section log;
     bool eager;    /* the flag, or run.eager */
-    bool separate; /* gradients, from updates: cr_plans_need_gradients */
-    struct cr_state state; /* of a training checkpoint, from which steps go
-                              on; or of a run that begins */
+    bool separate; /* gradients are separate from updates:
+                      cr_plans_need_gradients */
+    struct cr_state state; /* of a training checkpoint, or of a new run */
     uint64_t seed;
     struct cr_net *net;
     struct cr_optim_use optim;
     struct cr_exec *exec;
-    bool loss, rule; /* there is one: of updates, though none is done */
-    bool results;    /* gradients are those of the network's results */
+    bool loss, rule; /* there is a loss; an update rule, even without --step */
+    bool results;    /* gradients are of the network's results */
     struct cr_grad_targets targets;
-    cr_real **before;        /* parameters, as the last pass began with them */
+    cr_real **before;        /* values of parameters before the last update */
     struct cr_tensor *grads; /* of parameters, without the loss scale */
     int n, n_grads;
-    struct cr_tensor *tensor; /* what flowed */
+    struct cr_tensor *tensor; /* tensors to write */
 };
 
-/* ---- The config, and the weights' file */
+/* ---- Config and weights */
 
 static bool trace_config(struct trace_job *t)
 {
@@ -154,8 +154,8 @@ static bool trace_config(struct trace_job *t)
     return ok;
 }
 
-/* What training does with gradients, and the state of a training checkpoint:
- * its steps, slots, schedule and loss scale go on. */
+/* Reads the state of a training checkpoint: steps, slots, schedule and loss
+ * scale continue from it. */
 static bool trace_state(struct trace_job *t)
 {
     struct cr_state *s = &t->state;
@@ -172,7 +172,7 @@ static bool trace_state(struct trace_job *t)
     if (t->optim.scale.on && s->scale.value <= 0)
         s->scale.value = t->optim.scale.rule.start;
     if (t->o->step == 0) {
-        s->step = 0; /* random numbers are those of update 1 */
+        s->step = 0; /* use the random numbers of update 1 */
         return true;
     }
     if (goes_on && !cr_load_slots(t->file, t->diag, t->net))
@@ -195,7 +195,8 @@ static bool trace_batch(struct trace_job *t)
     return cr_single_batch_open(&t->single);
 }
 
-/* How long the run would be, for schedules; and what it has unfrozen. */
+/* Sets the length of the run, for schedules, and unfreezes what it would have
+ * unfrozen by now. */
 static bool trace_span(struct trace_job *t)
 {
     const struct cr_state *s = &t->state;
@@ -224,7 +225,7 @@ static bool trace_span(struct trace_job *t)
     return cr_optim_bind(t->diag, &t->optim, &run);
 }
 
-/* The plan that keeps all, or the one that a run has. */
+/* The plan that keeps all values, or with --as-run that of a run. */
 static struct cr_exec_opts trace_want(const struct trace_job *t)
 {
     const struct trace *o = t->o;
@@ -287,7 +288,8 @@ static bool trace_build(struct trace_job *t)
                                              : t->o->eval  ? CR_IN_EVAL
                                                            : CR_IN_TRAIN))
         return false;
-    /* a training checkpoint of ours has no slots that never move */
+    /* cellrun's training checkpoints have no slots for parameters never
+     * trained */
     if (t->rule ? !cr_optim_rule(t->config, t->net,
                                  !t->file || !cr_tensor_file_is_train(t->file),
                                  &t->optim)
@@ -322,8 +324,8 @@ static bool trace_is_grad(const struct cr_tensor *kept)
            !cr_starts(kept->name, "grad.output.");
 }
 
-/* The gradients of parameters as the update gets them: without the loss scale,
- * not yet clipped. False if one is not finite. */
+/* Stores the gradients as the update gets them: without the loss scale, before
+ * clipping. False if one is not finite. */
 static bool trace_grads(struct trace_job *t, double scale)
 {
     int n;
@@ -350,8 +352,8 @@ static bool trace_grads(struct trace_job *t, double scale)
     return finite;
 }
 
-/* The update moves parameters, and with them the output of a cell that is
- * nothing but a parameter. */
+/* Saves the parameters: the update changes them, and with them the output of a
+ * cell that consists of a parameter. */
 static void trace_before(struct trace_job *t)
 {
     int n;
@@ -366,7 +368,7 @@ static void trace_before(struct trace_job *t)
     }
 }
 
-/* The update that comes next is not finite: false after reporting where
+/* Handles an update that is not finite: false after reporting an error if
  * training would end. */
 static bool trace_skip(struct trace_job *t, enum cr_gradient bad, double scale)
 {
@@ -395,7 +397,7 @@ static bool trace_skip(struct trace_job *t, enum cr_gradient bad, double scale)
     return true;
 }
 
-/* The gradients of the network's results: no loss, and no scale. */
+/* Computes the gradients of the network's results: no loss, no scale. */
 static bool trace_results(struct trace_job *t)
 {
     cr_exec_forward(t->exec, 1);
@@ -408,7 +410,7 @@ static bool trace_results(struct trace_job *t)
     return true;
 }
 
-/* One pass or, with --step, one update, as training makes it. */
+/* Runs one pass or, with --step, one update as training does. */
 static bool trace_pass(struct trace_job *t, bool last)
 {
     struct cr_state *s = &t->state;
@@ -426,7 +428,7 @@ static bool trace_pass(struct trace_job *t, bool last)
                               scale, lr, t->separate || !step, &loss);
     if (bad == CR_GRADIENT_NO_FORWARD || bad == CR_GRADIENT_NO_BACKWARD)
         return false;
-    /* where there is an update, its norm tells */
+    /* With an update, the norm is checked there. */
     if (last && t->o->grad && !trace_grads(t, scale) && !step &&
         bad == CR_GRADIENT_FINITE &&
         cr_plans_need_gradients(&t->train, &t->log, &t->optim))
@@ -460,7 +462,7 @@ static bool trace_compute(struct trace_job *t)
     return true;
 }
 
-/* ---- What flowed */
+/* ---- Collecting tensors */
 
 static void trace_keep(struct trace_job *t, const char *prefix,
                        const char *name, const struct cr_spec *spec, void *data)
@@ -470,8 +472,8 @@ static void trace_keep(struct trace_job *t, const char *prefix,
                             data };
 }
 
-/* An eager plan computes gradients too that nobody needs; a usual plan leaves
- * them out. Names must not depend on how the numbers are made. */
+/* An eager plan also computes gradients that are not needed. They are not
+ * written, so that the names do not depend on the plan. */
 static struct cr_exec *trace_usual(struct trace_job *t)
 {
     struct cr_exec_opts want = trace_want(t);
@@ -499,7 +501,8 @@ static bool trace_shows(const struct trace_job *t, struct cr_exec *usual,
            (t->o->grad && (!usual || trace_arrives(usual, name)));
 }
 
-/* What lies there, or lay there before the last update. */
+/* The address of a tensor's data, or of its copy from before the last
+ * update. */
 static void *trace_data(const struct trace_job *t, void *data)
 {
     int n;
@@ -542,7 +545,7 @@ static void trace_accumulate(struct trace_job *t)
 
 struct trace_stats {
     double mean, deviation, low, high;
-    int64_t odd; /* values that are not finite */
+    int64_t odd; /* number of values that are not finite */
 };
 
 static struct trace_stats trace_stats(struct trace_job *t,
@@ -570,7 +573,7 @@ static struct trace_stats trace_stats(struct trace_job *t,
     return s;
 }
 
-/* Nothing to write to: numbers for people. */
+/* Prints a table if there is no file to write. */
 static void trace_print(struct trace_job *t)
 {
     struct cr_table table = { .arena = t->arena, .align = "lrrrrrr" };
@@ -655,7 +658,7 @@ static bool trace_usage(struct trace_job *t)
     return true;
 }
 
-/* Whether --print asks for a tensor: by its name, or by that of its cell. */
+/* Whether --print selects a tensor, by its name or that of its cell. */
 static bool trace_asked(struct trace_job *t, const char *name)
 {
     static const char *const heads[] = { "output.", "grad.output.", "grad.",

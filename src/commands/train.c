@@ -62,7 +62,7 @@ static const struct cr_opt train_opts[] = {
     { 0 },
 };
 
-/* What a path on the command line means from wherever it is read. */
+/* An absolute path, valid from any directory. */
 static const char *train_absolute(struct cr_arena *arena, const char *path)
 {
     char *full = path ? realpath(path, NULL) : NULL, *cwd;
@@ -71,7 +71,8 @@ static const char *train_absolute(struct cr_arena *arena, const char *path)
     if (full) {
         found = cr_strdup(arena, full);
     } else if (path && (cwd = realpath(".", NULL)) != NULL) {
-        found = cr_path_join(arena, cwd, path); /* NAME.safetensors, perhaps */
+        found = cr_path_join(arena, cwd, path); /* may be a pattern such as
+                                                   NAME.safetensors */
         free(cwd);
     }
     free(full);

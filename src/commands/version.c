@@ -1,4 +1,4 @@
-/* version: what this program is, how it was built, and what it runs on. */
+/* version: the version, the options of the build, and the processor. */
 #include "base/version.h"
 
 #include <sched.h>
@@ -9,7 +9,7 @@
 #include "math/blas.h"
 #include "math/real.h"
 
-/* Of those that our kernels and the libraries' ask for. */
+/* Processor features that cellrun's kernels and the libraries use. */
 static const char *version_cpu(struct cr_arena *arena)
 {
     struct cr_buf buf = { .arena = arena };
