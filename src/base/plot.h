@@ -1,5 +1,5 @@
 /*
- * Curves, as text for a terminal or as a picture (SVG).
+ * Curves as text for a terminal.
  *
  * All curves of a plot have the same n points, evenly spaced along the x axis.
  * One or more x axes give their meaning, such as steps and epochs. Where
@@ -38,8 +38,6 @@ struct cr_plot {
 /* One panel for each curve, `columns` wide (40 or more), in dots of Braille or
  * in ASCII. Lines end with \n. */
 const char *cr_plot_text(const struct cr_plot *plot, int columns, bool braille);
-/* All curves in one frame. */
-const char *cr_plot_svg(const struct cr_plot *plot);
 
 /* The width of standard output: COLUMNS, else that of the terminal, else 80;
  * limited to 40 to 400. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "chart/chart.h"
 #include "conf/command_line.h"
 #include "train/lr_curve.h"
 
@@ -244,6 +245,34 @@ static void config_plot_json(struct cr_buf *buf, const struct cr_lr_curves *r)
     cr_buf_str(buf, "\n]}\n");
 }
 
+/* The curves as SVG over steps and, if their length is known, epochs. */
+static void config_plot_svg(struct cr_buf *to, const struct cr_lr_curves *r)
+{
+    struct cr_chart chart = { .arena = to->arena,
+                              .title = "Learning rate",
+                              .x = { .label = "steps" },
+                              .y = { .from_zero = true },
+                              .file = true };
+    struct cr_chart_curve *curve =
+        CR_NEWS(to->arena, struct cr_chart_curve, r->n_curves);
+    double *x = CR_NEWS(to->arena, double, r->n + 1);
+
+    for (int64_t i = 0; i < r->n; i++)
+        x[i] = (double)(i * r->stride);
+    for (int i = 0; i < r->n_curves; i++)
+        curve[i] = (struct cr_chart_curve){
+            .name = r->n_curves > 1 ? r->curve[i].name : NULL,
+            .n = r->n,
+            .x = x,
+            .y = r->curve[i].y
+        };
+    if (r->run.per_epoch > 0 && r->n > 1) {
+        chart.x.second_label = "epochs";
+        chart.x.second_max = x[r->n - 1] / r->run.per_epoch;
+    }
+    cr_chart_curves(to, &chart, curve, r->n_curves);
+}
+
 static void config_plot(struct cr_cli *cli, struct cr_buf *buf,
                         struct cr_config *config)
 {
@@ -255,7 +284,7 @@ static void config_plot(struct cr_cli *cli, struct cr_buf *buf,
                             .from_zero = true,
                             .mark = -1 };
     struct cr_lr_curves rates;
-    const char *svg;
+    struct cr_buf svg = { .arena = cli->arena };
 
     if (strcmp(o->plot, "lr") != 0) {
         cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE, "--plot: found '%s', "
@@ -275,11 +304,11 @@ static void config_plot(struct cr_cli *cli, struct cr_buf *buf,
         plot.n_rules = 2;
     }
     if (o->out) {
-        svg = cr_plot_svg(&plot);
+        config_plot_svg(&svg, &rates);
         if (strcmp(o->out, "-") == 0)
-            cr_buf_str(buf, svg);
+            cr_buf_str(buf, cr_buf_text(&svg));
         else
-            cr_write_file(cli->diag, o->out, svg, strlen(svg));
+            cr_write_file(cli->diag, o->out, cr_buf_text(&svg), svg.len);
     } else if (cli->json) {
         config_plot_json(buf, &rates);
     } else {

@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "base/plot.h"
+#include "chart/chart.h"
 #include "train/train.h"
 
 #define SMOOTH 0.95
@@ -143,6 +144,25 @@ static void lr_find_json(struct cr_buf *b, const struct curve *c,
     cr_buf_str(b, "]}\n");
 }
 
+static bool lr_find_write(struct cr_cli *cli, const struct curve *c,
+                          const double *shown, int64_t at)
+{
+    const struct lr_find *o = cr_cli_opts(cli);
+    struct cr_chart chart = { .arena = cli->arena,
+                              .title = "Learning-rate range test",
+                              .x = { .label = "learning rate",
+                                     .scale = CR_SCALE_LOG },
+                              .y = { .label = "loss, smoothed" },
+                              .has_mark = at >= 0,
+                              .mark = at >= 0 ? c->lr[at] : 0,
+                              .file = true };
+    struct cr_chart_curve curve = { .n = c->n, .x = c->lr, .y = shown };
+    struct cr_buf svg = { .arena = cli->arena };
+
+    cr_chart_curves(&svg, &chart, &curve, 1);
+    return cr_write_file(cli->diag, o->out, cr_buf_text(&svg), svg.len);
+}
+
 static void lr_find_report(struct cr_cli *cli, const struct curve *c)
 {
     const struct lr_find *o = cr_cli_opts(cli);
@@ -164,12 +184,8 @@ static void lr_find_report(struct cr_cli *cli, const struct curve *c)
     double suggestion = at >= 0 ? c->lr[at] : (double)NAN;
     double diverged = c->diverged ? c->lr[c->n - 1] : (double)NAN;
 
-    if (o->out) {
-        const char *svg = cr_plot_svg(&plot);
-
-        if (!cr_write_file(cli->diag, o->out, svg, strlen(svg)))
-            return;
-    }
+    if (o->out && !lr_find_write(cli, c, smooth.y, at))
+        return;
     if (cli->json) {
         lr_find_json(&b, c, steepest, diverged, suggestion);
     } else {

@@ -1,0 +1,269 @@
+/*
+ * Lines with bands, and points, over x and y.
+ *
+ * A line has at most four points per pixel of its width: the first, the last,
+ * the lowest and the highest of the values that fall into a pixel, so that it
+ * covers the same pixels as all of its values.
+ */
+#include <math.h>
+
+#include "base/compiler.h"
+#include "chart/svg.h"
+
+static int curve_color(const struct cr_chart_curve *curve, int i)
+{
+    return curve[i].color > 0 ? (curve[i].color - 1) % CR_CHART_COLORS + 1
+                              : i % CR_CHART_COLORS + 1;
+}
+
+static bool curve_point(const struct cr_svg *svg,
+                        const struct cr_chart_curve *c, const double *y,
+                        int64_t i, double *to_x, double *to_y)
+{
+    *to_x = cr_svg_x(svg, c->x[i]);
+    *to_y = cr_svg_y(svg, y[i]);
+    return isfinite(*to_x) && isfinite(*to_y);
+}
+
+struct point {
+    int64_t i;
+    double x, y;
+};
+
+/* A path under construction, with the points of its last column of pixels. */
+struct path {
+    struct cr_buf *to;
+    bool drawn; /* the next point continues a line */
+    bool some;  /* the column has points */
+    struct point first, low, high, last;
+};
+
+static void path_point(struct path *p, double x, double y)
+{
+    cr_buf_char(p->to, p->drawn ? 'L' : 'M');
+    cr_svg_number(p->to, x);
+    cr_buf_char(p->to, ' ');
+    cr_svg_number(p->to, y);
+    p->drawn = true;
+}
+
+static void path_flush(struct path *p)
+{
+    bool rises = p->low.i < p->high.i;
+    const struct point *order[] = { &p->first, rises ? &p->low : &p->high,
+                                    rises ? &p->high : &p->low, &p->last };
+
+    for (size_t k = 0; k < CR_LEN(order) && p->some; k++)
+        if (k == 0 || order[k]->i > order[k - 1]->i)
+            path_point(p, order[k]->x, order[k]->y);
+    p->some = false;
+}
+
+static void path_add(struct path *p, double x, double y, int64_t i)
+{
+    struct point at = { i, x, y };
+
+    if (p->some && floor(x) > floor(p->last.x))
+        path_flush(p);
+    if (!p->some)
+        p->first = p->low = p->high = at;
+    if (y < p->low.y)
+        p->low = at;
+    if (y > p->high.y)
+        p->high = at;
+    p->last = at;
+    p->some = true;
+}
+
+static void curve_line(struct cr_svg *svg, const struct cr_chart_curve *c,
+                       int color)
+{
+    struct path path = { .to = svg->to };
+    double x, y;
+
+    cr_buf_f(svg->to, "<path class=\"curve%s%s c%d\" d=\"",
+             c->dashed ? " dashed" : "", c->faint ? " faint" : "", color);
+    for (int64_t i = 0; i < c->n; i++) {
+        if (curve_point(svg, c, c->y, i, &x, &y)) {
+            path_add(&path, x, y, i);
+            continue;
+        }
+        path_flush(&path);
+        path.drawn = false;
+    }
+    path_flush(&path);
+    cr_buf_str(svg->to, "\">");
+    if (c->name)
+        cr_svg_title(svg->to, c->name);
+    cr_buf_str(svg->to, "</path>\n");
+}
+
+/* Values alone between gaps have no line: they are points. */
+static void curve_alone(struct cr_svg *svg, const struct cr_chart_curve *c,
+                        int color)
+{
+    double x, y, other;
+
+    for (int64_t i = 0; i < c->n; i++) {
+        if (!curve_point(svg, c, c->y, i, &x, &y))
+            continue;
+        if (!c->points &&
+            ((i > 0 && curve_point(svg, c, c->y, i - 1, &other, &other)) ||
+             (i + 1 < c->n &&
+              curve_point(svg, c, c->y, i + 1, &other, &other))))
+            continue;
+        cr_buf_f(svg->to, "<circle class=\"dot%s c%d\"",
+                 c->faint ? " faint" : "", color);
+        cr_svg_attr(svg->to, "cx", x);
+        cr_svg_attr(svg->to, "cy", y);
+        cr_buf_f(svg->to, " r=\"%s\">", c->points ? "3" : "2.5");
+        if (c->labels && c->labels[i])
+            cr_svg_title(svg->to, c->labels[i]);
+        cr_buf_str(svg->to, "</circle>\n");
+    }
+}
+
+/* The area between low and high, one polygon between two gaps. */
+static void curve_band(struct cr_svg *svg, const struct cr_chart_curve *c,
+                       int color)
+{
+    double x, y;
+
+    if (!c->low || !c->high)
+        return;
+    cr_buf_f(svg->to, "<path class=\"band c%d\" d=\"", color);
+    for (int64_t i = 0, end; i < c->n; i = end + 1) {
+        struct path path = { .to = svg->to };
+
+        for (end = i; end < c->n && curve_point(svg, c, c->low, end, &x, &y) &&
+                      curve_point(svg, c, c->high, end, &x, &y);
+             end++)
+            path_point(&path, x, y);
+        for (int64_t k = end - 1; k >= i; k--) {
+            curve_point(svg, c, c->low, k, &x, &y);
+            path_point(&path, x, y);
+        }
+        if (path.drawn)
+            cr_buf_char(svg->to, 'Z');
+    }
+    cr_buf_str(svg->to, "\"/>\n");
+}
+
+/* ---- Description */
+
+static void describe(struct cr_buf *to, const struct cr_chart *chart,
+                     const struct cr_chart_curve *c)
+{
+    int64_t first = -1, last = -1, low = -1, high = -1;
+
+    for (int64_t i = 0; i < c->n; i++)
+        if (isfinite(c->x[i]) && isfinite(c->y[i])) {
+            first = first < 0 ? i : first;
+            last = i;
+            low = low < 0 || c->y[i] < c->y[low] ? i : low;
+            high = high < 0 || c->y[i] > c->y[high] ? i : high;
+        }
+    cr_buf_f(to, " %s: ", c->name ? c->name : "curve");
+    if (first < 0) {
+        cr_buf_str(to, "no values.");
+        return;
+    }
+    cr_buf_f(to, "%s at %s", cr_chart_number(chart->arena, c->y[first], 4),
+             cr_chart_number(chart->arena, c->x[first], 6));
+    if (last != first)
+        cr_buf_f(to, " to %s at %s, minimum %s, maximum %s",
+                 cr_chart_number(chart->arena, c->y[last], 4),
+                 cr_chart_number(chart->arena, c->x[last], 6),
+                 cr_chart_number(chart->arena, c->y[low], 4),
+                 cr_chart_number(chart->arena, c->y[high], 4));
+    cr_buf_char(to, '.');
+}
+
+static const char *curves_desc(const struct cr_chart *chart,
+                               const struct cr_chart_curve *curve, int n)
+{
+    struct cr_buf b = { .arena = chart->arena };
+
+    cr_buf_f(&b, "%s of %s over %s.",
+             n > 0 && curve[0].points ? "Scatter plot" : "Line chart",
+             chart->y.label ? chart->y.label : "y",
+             chart->x.label ? chart->x.label : "x");
+    for (int i = 0; i < n; i++)
+        if (curve[i].name)
+            describe(&b, chart, &curve[i]);
+    return cr_buf_text(&b);
+}
+
+/* ---- The chart */
+
+/* Room beside points, so that none lies on an axis. */
+static void curves_pad(enum cr_chart_scale kind, double *min, double *max)
+{
+    double by = kind == CR_SCALE_LOG ? pow(*max / *min, 0.04)
+                                     : (*max - *min) * 0.04;
+
+    if (!(*min < *max))
+        return;
+    *min = kind == CR_SCALE_LOG ? *min / by : *min - by;
+    *max = kind == CR_SCALE_LOG ? *max * by : *max + by;
+}
+
+static void curves_scales(struct cr_svg *svg,
+                          const struct cr_chart_curve *curve, int n)
+{
+    const struct cr_chart *chart = svg->chart;
+    double x[2] = { INFINITY, -INFINITY }, y[2] = { INFINITY, -INFINITY };
+    bool points = false;
+
+    for (int i = 0; i < n; i++) {
+        const struct cr_chart_curve *c = &curve[i];
+
+        cr_range_add(chart->x.scale, &x[0], &x[1], c->x, c->n);
+        cr_range_add(chart->y.scale, &y[0], &y[1], c->y, c->n);
+        if (c->low)
+            cr_range_add(chart->y.scale, &y[0], &y[1], c->low, c->n);
+        if (c->high)
+            cr_range_add(chart->y.scale, &y[0], &y[1], c->high, c->n);
+        points |= c->points;
+    }
+    if (points)
+        curves_pad(chart->x.scale, &x[0], &x[1]);
+    svg->x = cr_scale_make(chart->arena, &chart->x, x[0], x[1],
+                           (int)(svg->width / 90), false);
+    svg->y = cr_scale_make(chart->arena, &chart->y, y[0], y[1],
+                           (int)(svg->height / 60), true);
+}
+
+void cr_chart_curves(struct cr_buf *to, const struct cr_chart *chart,
+                     const struct cr_chart_curve *curve, int n)
+{
+    struct cr_svg_legend *item = CR_NEWS(chart->arena, struct cr_svg_legend,
+                                         n + 1);
+    const char *id = chart->id ? chart->id : "chart";
+    struct cr_svg svg;
+
+    for (int i = 0; i < n; i++)
+        item[i] = (struct cr_svg_legend){ curve[i].name, curve_color(curve, i),
+                                          curve[i].dashed, curve[i].points };
+    cr_svg_begin(&svg, to, chart, curves_desc(chart, curve, n),
+                 cr_svg_legend_height(chart, item, n));
+    curves_scales(&svg, curve, n);
+    cr_svg_axes(&svg, true, 0);
+    cr_buf_f(to, "<clipPath id=\"%s-c\"><rect x=\"%.1f\" y=\"%.1f\" "
+                 "width=\"%.1f\" height=\"%.1f\"/></clipPath>\n"
+                 "<g clip-path=\"url(#%s-c)\">\n", id, svg.left - 2,
+             svg.top - 2, svg.plot_width + 4, svg.plot_height + 4, id);
+    for (int i = 0; i < n; i++)
+        curve_band(&svg, &curve[i], curve_color(curve, i));
+    if (chart->has_mark && isfinite(cr_svg_x(&svg, chart->mark)))
+        cr_buf_f(to, "<path class=\"mark\" d=\"M%.1f %.1fv%.1f\"/>\n",
+                 cr_svg_x(&svg, chart->mark), svg.top, svg.plot_height);
+    for (int i = 0; i < n; i++) {
+        if (!curve[i].points)
+            curve_line(&svg, &curve[i], curve_color(curve, i));
+        curve_alone(&svg, &curve[i], curve_color(curve, i));
+    }
+    cr_buf_str(to, "</g>\n");
+    cr_svg_legend(&svg, item, n, svg.height - 6);
+    cr_svg_end(&svg);
+}

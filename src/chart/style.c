@@ -1,0 +1,48 @@
+#include "chart/chart.h"
+
+/* The colours differ in lightness too, for those who do not tell hues apart;
+ * each has a contrast of 3:1 or more to its background. */
+const char cr_chart_css[] =
+    ".chart{font:12px system-ui,sans-serif;max-width:100%;height:auto}\n"
+    ".chart text{fill:#444}\n"
+    ".chart .title{font-size:14px;font-weight:600;fill:#111}\n"
+    ".chart .back{fill:#fff}\n"
+    ".chart .grid{stroke:#e4e4e4;fill:none}\n"
+    ".chart .axis{stroke:#8a8a8a;fill:none}\n"
+    ".chart .mark{stroke:#b3382f;stroke-dasharray:4 3;fill:none}\n"
+    ".chart .curve{stroke:currentColor;stroke-width:1.6;"
+    "stroke-linejoin:round;fill:none}\n"
+    ".chart .dashed{stroke-dasharray:6 4}\n"
+    ".chart .faint{opacity:.35}\n"
+    ".chart .band{fill:currentColor;opacity:.18}\n"
+    ".chart .dot,.chart .bar{fill:currentColor}\n"
+    ".chart .error{stroke:#444;fill:none}\n"
+    ".chart .heat{fill:currentColor}\n"
+    ".chart .heat.none{fill:none}\n"
+    ".chart text.on{fill:#fff}\n"
+    ".chart .c1{color:#1f6fb4}\n"
+    ".chart .c2{color:#d1622b}\n"
+    ".chart .c3{color:#2e8540}\n"
+    ".chart .c4{color:#b0307a}\n"
+    ".chart .c5{color:#7a57a8}\n"
+    ".chart .c6{color:#8a6d00}\n"
+    ".chart .c7{color:#0f7f8c}\n"
+    ".chart .c8{color:#6d6d6d}\n";
+
+const char cr_chart_css_dark[] =
+    ".chart text{fill:#c4c4c4}\n"
+    ".chart .title{fill:#f0f0f0}\n"
+    ".chart .back{fill:#16181d}\n"
+    ".chart .grid{stroke:#30343c}\n"
+    ".chart .axis{stroke:#7d828c}\n"
+    ".chart .mark{stroke:#f07a6f}\n"
+    ".chart .error{stroke:#c4c4c4}\n"
+    ".chart text.on{fill:#111}\n"
+    ".chart .c1{color:#6cb4ee}\n"
+    ".chart .c2{color:#f39a63}\n"
+    ".chart .c3{color:#6fcf7f}\n"
+    ".chart .c4{color:#f07ab8}\n"
+    ".chart .c5{color:#b99bec}\n"
+    ".chart .c6{color:#d9b93c}\n"
+    ".chart .c7{color:#4fc7d3}\n"
+    ".chart .c8{color:#b5b5b5}\n";
