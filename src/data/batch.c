@@ -23,7 +23,7 @@ static void batch_make(struct cr_data_loader *p, struct cr_batch *b)
     }
 }
 
-/* The ops of a column for the batch's shape. */
+/* The planned transforms of column k for the shape of the batch. */
 static const struct cr_column_pipeline *ops_of(const struct cr_data_loader *p,
                                                const struct cr_batch *b, int k)
 {
@@ -32,15 +32,15 @@ static const struct cr_column_pipeline *ops_of(const struct cr_data_loader *p,
     return c->n_sizes > 1 ? c->of_size[b->size_index] : c;
 }
 
-#define AHEAD 8 /* rows */
+#define AHEAD 8 /* rows to prefetch */
 
-/* Rows from..to of a batch; false when a sample cannot be had, whose row is
- * in *row. */
+/* Fills rows from..to of a batch. False after reporting that a sample cannot be
+ * read; *row is its row. */
 static bool fill_rows(struct cr_data_loader *p, struct cr_diag *diag,
                       const struct cr_batch *b, int64_t from, int64_t to,
                       char *room, int64_t *row)
 {
-    struct cr_arena mem = { 0 };    /* for samples of other shapes */
+    struct cr_arena mem = { 0 };    /* for samples whose shape varies */
     bool ok = true;
     int64_t r;
     int k;
@@ -51,7 +51,7 @@ static bool fill_rows(struct cr_data_loader *p, struct cr_diag *diag,
         for (k = 0; k < b->columns && ok; k++) {
             const struct cr_column_pipeline *c = ops_of(p, b, k);
             int64_t i = b->samples[r];
-            /* a sample drawn again has random numbers of its own */
+            /* a repeated sample gets other random numbers each time */
             int64_t epoch = b->epoch + (b->repeats ? b->repeats[r] << 24 : 0);
             struct cr_spec spec;
             const void *x;
@@ -78,7 +78,7 @@ static bool fill_rows(struct cr_data_loader *p, struct cr_diag *diag,
     return ok;
 }
 
-/* Ops over the batch, when all its rows are there. */
+/* Applies the transforms that mix the samples of a batch (CutMixBatch). */
 static void mix_batch(const struct cr_data_loader *p, const struct cr_batch *b,
                       char *room)
 {
@@ -109,7 +109,8 @@ static void mix_batch(const struct cr_data_loader *p, const struct cr_batch *b,
     }
 }
 
-/* Batch number `sequence` of the run; the order of its epoch must be made. */
+/* Sets the epoch, index and samples of batch number `sequence` of the run. The
+ * order of its epoch must exist. */
 static void batch_place(const struct cr_data_loader *p, struct cr_batch *b,
                         int64_t sequence)
 {
@@ -133,7 +134,8 @@ static void batch_place(const struct cr_data_loader *p, struct cr_batch *b,
     b->column = p->of_size[b->size_index];
 }
 
-/* Room for orders; the arena is the caller's, so no worker may ask for it. */
+/* Allocates the orders of samples. They are in the caller's arena, which worker
+ * threads must not use. */
 static void order_rooms(struct cr_data_loader *p)
 {
     if (p->order_scratch)
@@ -193,7 +195,7 @@ static const struct cr_batch *next_alone(struct cr_data_loader *p,
         bytes += cr_bytes(&p->batch.column[i].spec) * (size_t)p->batch.n;
     p->failed = 0;
     cr_parallel_run(fill_part, p, bytes < FILL_ALONE ? 1 : cr_thread_count());
-    /* once more in order, to report the first one */
+    /* again in order, so that the first error is reported */
     if (p->failed &&
         !fill_rows(p, diag, &p->batch, 0, p->batch.n, p->scratch, &row))
         return NULL;

@@ -1,7 +1,8 @@
 #include "data/batch_mix.h"
 
-/* Marsaglia and Tsang, "A simple method for generating gamma variables"
- * (2000); the logarithm of the number. *at is the next free element. */
+/* The logarithm of a gamma variate: Marsaglia and Tsang, "A simple method for
+ * generating gamma variables" (2000). *at is the next unused element of the
+ * stream. */
 static double log_gamma_draw(const struct cr_rng *rng, uint64_t *at, double a)
 {
     double boost = 0, d, c;
@@ -24,8 +25,8 @@ static double log_gamma_draw(const struct cr_rng *rng, uint64_t *at, double a)
     }
 }
 
-/* x / (x + y) of two gamma variables, by their logarithms: with a small alpha
- * both would underflow. */
+/* x / (x + y) of two gamma variates, computed from their logarithms: with a
+ * small alpha both would underflow. */
 double cr_batch_mix_beta(const struct cr_rng *rng, double alpha)
 {
     uint64_t at = 0;

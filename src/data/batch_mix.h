@@ -1,14 +1,15 @@
 /*
- * What ops that mix the samples of a batch share.
+ * Functions for transforms that mix the samples of a batch.
  */
 #ifndef CR_DATA_BATCH_MIX_H
 #define CR_DATA_BATCH_MIX_H
 
 #include "data/transform.h"
 
-/* Beta(alpha, alpha), as a function of the stream. */
+/* A Beta(alpha, alpha) variate, as a function of the stream. */
 double cr_batch_mix_beta(const struct cr_rng *rng, double alpha);
-/* Row i's label becomes share * its own + (1 - share) * its partner's. */
+/* Sets the label of row i to share * its own label + (1 - share) * the label of
+ * its partner. */
 void cr_batch_mix_label(const struct cr_batch_mix *mix, int64_t i,
                         double share);
 

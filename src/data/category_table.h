@@ -17,11 +17,12 @@ struct cr_category_table {
     const char **word;
     int32_t *slot; /* hash table of index + 1; 0: free */
     uint32_t cap;
-    bool broken_int, broken_real; /* some string is not int32, not float32 */
+    bool broken_int, broken_real; /* some string is not an int32, not a
+                                     float32 */
 };
 
-/* The index of a string; if it is not in the table and `add` is set, it is
- * copied into it. -1: it is not there, or the table is full. */
+/* Returns the index of a string. If the string is not in the table and `add` is
+ * set, it is copied into the table. -1: not found, or the table is full. */
 int32_t cr_category_table_code(struct cr_category_table *words,
                                const char *text, size_t len, bool add);
 /* "setosa, versicolor and 3 more" */

@@ -1,12 +1,13 @@
 /*
- * What the training data tell of the classes: their names, and how they are
- * spread. Losses ask (net/loss.c) while a network is built; the functions
- * stand in conf/config.h, for net and data know nothing of each other.
+ * Class names and class weights of the training data. Losses use them
+ * (net/loss.c) while a network is built; the functions are declared in
+ * conf/config.h, because net and data do not include each other.
  *
- * `weight: balanced` of class c is n / (classes * count of c), over all labels
- * of the training split as the datapipe gives them, whatever train.limit says.
- * The numbers are kept beside those that ops of the datapipe learn, so that a
- * checkpoint holds them (fit.c) and its network is built without the data.
+ * With `weight: balanced` class c gets the weight n / (classes * count of c),
+ * over all labels of the training split after the datapipe; train.limit has no
+ * effect. The weights are stored with the statistics that transforms fit
+ * (fit.c), so that checkpoints contain them and a network is built from a
+ * checkpoint without the data.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 #include "base/str.h"
 #include "data/data_loader_internal.h"
 
-/* One label after the other is decoded, and nothing else of a sample. */
+/* Counts the labels of each class; reads the label column only. */
 static bool class_stats_count(struct cr_data_loader *p, struct cr_diag *diag,
                               int k, int64_t classes, int64_t *count)
 {
@@ -140,7 +141,8 @@ void cr_data_loader_warn_class(const struct cr_data_loader *p, int64_t n,
     int k = cr_data_loader_labels(p);
     int32_t first = 0, label;
 
-    /* folders alone sort their samples by class, and know them unread */
+    /* only image folders are sorted by class, and only they know the class
+     * without decoding the sample */
     if (!set->type->fetch || k < 0 || set->classes < 2 || n >= set->count ||
         set->column[k].spec.type != CR_I32 || set->column[k].spec.rank > 0)
         return;

@@ -476,7 +476,7 @@ cr_column_pipeline_make(struct cr_config *config, const char *name,
 
 /* ---- running ---- */
 
-/* Eight bytes per load, since loads limit the speed. */
+/* Eight bytes per load, because the loads limit the speed. */
 static void look_up(const cr_real *table, const unsigned char *x, int64_t n,
                     cr_real *y)
 {
@@ -613,7 +613,7 @@ struct cr_fitted *cr_fitted_find(struct cr_config *config, const char *name,
         return f;
     for (CR_EACH(m, kept))
         if (m->kind != CR_NODE_INT && m->kind != CR_NODE_REAL)
-            return f; /* not fitted values */
+            return f; /* not the fitted values of a transform */
     n = 0;
     for (CR_EACH(m, kept))
         f->value[n++] = m->real;
@@ -673,7 +673,7 @@ static bool other_refused(const struct cr_column_pipeline *c,
                     why->first->text);
 }
 
-/* Fitted values are for samples of one shape. */
+/* Checks that the samples have one shape, which fitted values require. */
 static bool plan_fitted(const struct cr_column_pipeline *c, int i,
                         const struct cr_transform_plan *p)
 {
@@ -739,7 +739,7 @@ bool cr_column_pipeline_run_other(const struct cr_column_pipeline *c,
     return false;
 }
 
-/* ---- a datapipe alone ---- */
+/* ---- a pipeline without a data loader ---- */
 
 struct cr_column_pipeline *
 cr_column_pipeline_plan(struct cr_config *config, const char *column,
@@ -769,7 +769,7 @@ bool cr_column_pipeline_apply(struct cr_column_pipeline *c,
                         "%s needs statistics fitted on the training data, but "
                         "the checkpoint does not contain them",
                         c->op[op]->about.name);
-    /* not earlier, since often only the output shape is needed */
+    /* allocated here, because many callers need the output shape only */
     if (!c->own_scratch) {
         c->own_scratch = cr_alloc(c->arena, 1, c->scratch_bytes + 1);
         c->fuse = true;

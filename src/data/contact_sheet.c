@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-/* ' ' to '~': five columns each, the lowest bit is the top row. The eighth
- * row holds what hangs below the line. */
+/* Bitmaps of ' ' to '~': five columns each, the lowest bit is the top row. The
+ * eighth row holds descenders. */
 static const unsigned char letters[95][5] = {
     { 0x00, 0x00, 0x00, 0x00, 0x00 }, { 0x00, 0x00, 0x5f, 0x00, 0x00 },
     { 0x00, 0x07, 0x00, 0x07, 0x00 }, { 0x14, 0x7f, 0x14, 0x7f, 0x14 },
@@ -94,7 +94,7 @@ void cr_contact_sheet_text(struct cr_contact_sheet *s, int64_t top,
         const unsigned char *of = box;
 
         if ((*text & 0xc0) == 0x80)
-            continue; /* the rest of a character of UTF-8 */
+            continue; /* continuation byte of UTF-8 */
         if (*text >= ' ' && *text <= '~')
             of = letters[*text - ' '];
         for (j = 0; j < 5; j++)

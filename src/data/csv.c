@@ -154,10 +154,10 @@ bool cr_csv_skip_line(struct cr_csv *c)
 
 /* ---- rows ---- */
 
-/* Where a look at the window stands; it starts anew when the window has to
- * be filled further. */
+/* Position of the parser in the window. If the window ends within a row, it is
+ * filled further and the row is parsed again from its start. */
 struct csv_scan {
-    const char *s, *end, *bol; /* bol: begin of the present line */
+    const char *s, *end, *bol; /* bol: start of the current line */
     int64_t line;
 };
 
@@ -206,7 +206,7 @@ static void csv_newline(struct csv_scan *k)
 
 enum csv_found { CSV_WRONG, CSV_SHORT, CSV_ROW, CSV_EMPTY };
 
-/* A field in quotes: k->s is behind the closing one afterwards. */
+/* Parses a quoted field; afterwards k->s is just after its closing quote. */
 static enum csv_found csv_quoted(struct cr_csv *c, struct csv_scan *k,
                                  struct cr_csv_field *f)
 {
@@ -276,7 +276,7 @@ static enum csv_found csv_unquoted(struct cr_csv *c, struct csv_scan *k,
     return CSV_ROW;
 }
 
-/* The row at the front of the window. */
+/* Parses the row at the start of the window. */
 static enum csv_found csv_row(struct cr_csv *c)
 {
     struct csv_scan k = { .s = c->window + c->from,
@@ -300,7 +300,7 @@ static enum csv_found csv_row(struct cr_csv *c)
         }
         break;
     }
-    /* CR LF is one line end, so both must be seen */
+    /* CR LF is one line end, so the byte after a CR is needed */
     if (k.s < k.end && *k.s == '\r' && k.s + 1 == k.end && !c->ended)
         return CSV_SHORT;
     found = c->n == 1 && c->field[0].raw == 0 ? CSV_EMPTY : CSV_ROW;
@@ -325,7 +325,7 @@ size_t cr_csv_plain(char *raw, size_t len)
     return n;
 }
 
-/* Doubled quotes become single ones, in memory beside the window. */
+/* Replaces doubled quotes by single ones, in c->plain. */
 static void csv_unescape(struct cr_csv *c)
 {
     size_t used = 0, need = 0;
@@ -427,10 +427,11 @@ bool cr_csv_int(const char *text, size_t len, int64_t *to)
     return true;
 }
 
-#define DIGITS_MAX 19 /* that a uint64_t holds, whatever they are */
+#define DIGITS_MAX 19 /* digits that always fit in a uint64_t */
 
-/* Up to 2^53, times or divided by a power of ten that is a double itself:
- * one rounding, so the nearest double (Clinger 1990). */
+/* Digits up to 2^53, multiplied or divided by a power of ten that a double
+ * represents exactly: a single rounding, so the result is the nearest double
+ * (Clinger 1990). */
 static bool csv_exact(uint64_t digits, int64_t exponent, double *to)
 {
     static const double power[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,
@@ -453,7 +454,7 @@ static bool csv_slow(const char *text, size_t len, double *to)
         return false;
     memcpy(room, text, len);
     room[len] = '\0';
-    *to = strtod(room, NULL); /* of checked form; the locale is C */
+    *to = strtod(room, NULL); /* the syntax is checked; the locale is C */
     return isfinite(*to);
 }
 

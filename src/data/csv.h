@@ -14,7 +14,8 @@
 struct cr_csv_field {
     const char *text;       /* without quotes; valid until the next row */
     size_t len;
-    int64_t at, raw;        /* in the file, quotes included: start, bytes */
+    int64_t at, raw;        /* start in the file and length in bytes, quotes
+                               included */
     int64_t line;           /* from 1 */
     int col;                /* in bytes, from 1 */
 };
@@ -22,56 +23,57 @@ struct cr_csv_field {
 struct cr_csv {
     const char *path;
     struct cr_csv_field *field;
-    int n;                  /* fields of the present row */
-    int64_t line;           /* where it begins */
+    int n;                  /* fields of the current row */
+    int64_t line;           /* line where the row starts */
 
     struct cr_diag *diag;
     int fd;
     char delimiter;
-    bool ended;             /* the window reaches the end of the file */
-    bool borrowed;          /* the window is the caller's */
+    bool ended;             /* the window ends at the end of the file */
+    bool borrowed;          /* the window belongs to the caller */
     char *window;
     size_t cap, from, to;   /* unread bytes: window[from .. to) */
     int64_t base;           /* of window[0] in the file */
     int64_t next_line;      /* of window[from] */
     int64_t length;         /* bytes read so far, and their CRC-32 */
     uint32_t crc;
-    char *plain;            /* fields that had doubled quotes, without them */
+    char *plain;            /* contents of the fields that had doubled quotes */
     size_t plain_cap;
     int cap_fields;
 };
 
-/* Path "-": standard input. False after reporting. */
+/* Opens a file; path "-" is standard input. False after reporting. */
 bool cr_csv_open(struct cr_csv *csv, struct cr_diag *diag, const char *path,
                  char delimiter);
-/* The next row; false at the end and, after reporting, at an error, which
- * `*bad` tells apart. */
+/* Reads the next row. False at the end of the file, with *bad false, or after
+ * reporting an error, with *bad true. */
 bool cr_csv_next(struct cr_csv *csv, bool *bad);
 void cr_csv_close(struct cr_csv *csv);
 
-/* Instead of a file: rows of a text in memory, which the caller keeps, and
- * which begins at that line of `name`. Called again for further texts. */
+/* Reads rows from `text` in memory in place of a file. The text belongs to the
+ * caller; messages call it `name`, starting at the given line. Call again for
+ * further texts. */
 void cr_csv_memory(struct cr_csv *csv, struct cr_diag *diag, const char *name,
                    char delimiter, char *text, size_t len, int64_t line);
-/* After an error in a row: goes on behind the line where the row begins.
- * False at the end or after reporting. */
+/* After an error in a row: continues after the line where the row starts. False
+ * at the end of the file or after reporting. */
 bool cr_csv_skip_line(struct cr_csv *csv);
-/* The next line as it is, without its end, until the next call; at its number
- * csv->line. False at the end and, after reporting, at an error, which `*bad`
- * tells apart. */
+/* Returns the next line without its line end, valid until the next call; its
+ * number is csv->line. False at the end of the file, with *bad false, or after
+ * reporting an error, with *bad true. */
 bool cr_csv_line(struct cr_csv *csv, char **text, size_t *len, bool *bad);
 
-/* Where a field of the present row stands. */
+/* The position of a field of the current row, for messages. */
 struct cr_pos cr_csv_at(const struct cr_csv *csv,
                         const struct cr_csv_field *field);
 
-/* A field as it lies in the file, len bytes, without its quotes, in place:
- * bytes that are left. Only for fields that a reader has passed. */
+/* Removes the quotes of a field as stored in the file, len bytes, in place;
+ * returns the remaining length. The field must have passed the parser. */
 size_t cr_csv_plain(char *raw, size_t len);
 
-/* Numbers: the whole field, blanks around it apart, in decimal. False for
- * anything else, also for values that are not finite or do not fit. The real
- * is the nearest double. */
+/* Parse a field as a decimal number, with optional surrounding blanks. False if
+ * it is not a number, not finite, or out of range. The real is the nearest
+ * double. */
 bool cr_csv_real(const char *text, size_t len, double *to);
 bool cr_csv_int(const char *text, size_t len, int64_t *to);
 

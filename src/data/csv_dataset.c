@@ -15,12 +15,12 @@
 #include "data/fingerprint.h"
 #include "data/transform.h"
 
-#define WRONG_MAX 10 /* messages on values, before the reading ends */
+#define WRONG_MAX 10 /* reported wrong values, after which reading stops */
 
 /* ---- files ---- */
 
-/* Whether an op of the column takes missing values away. What is no list yet,
- * since the config is still being read, may have one. */
+/* Whether a transform of the column replaces missing values. True for a
+ * datapipe that is not a list yet, because the config is still being read. */
 static bool fills(struct cr_config *config, const char *column)
 {
     const struct cr_node *args, *ops =
@@ -65,7 +65,8 @@ bool cr_csv_dataset_make(struct cr_csv_dataset *f,
     return true;
 }
 
-/* The columns of the first file; those of another must be the same. */
+/* Determines the columns from the first file; checks that further files have
+ * the same fields. */
 static bool columns(struct cr_csv_dataset *f,
                     const struct cr_csv_dataset_opts *o, struct cr_pos pos,
                     const struct cr_csv *csv, int file, struct cr_strs *names)
@@ -108,7 +109,8 @@ static bool file_read(struct cr_csv_dataset *f,
     bool bad = false, first, ok;
     int before = diag->errors, wanted;
 
-    /* before it is opened, which may wait for ever: it is read again */
+    /* checked before opening, which could block; the file is read a second
+     * time */
     if (stat(f->file[file].path, &st) == 0 && !S_ISREG(st.st_mode) &&
         !S_ISDIR(st.st_mode))
         return cr_error(diag, cr_at_file(f->config->arena, f->file[file].path),
@@ -169,7 +171,7 @@ static const char **file_paths(struct cr_config *config,
     return ok ? path : NULL;
 }
 
-/* Only `only` of the columns that there are. */
+/* The map `columns` reduced to the column `name`. */
 static const struct cr_node *only_column(struct cr_arena *arena,
                                          const struct cr_node *columns,
                                          const char *name)
@@ -228,7 +230,8 @@ static bool csv_dataset_build(struct cr_csv_dataset *f,
     return true;
 }
 
-/* What decides about what is read. */
+/* The key under which data loaders share the data: all options that determine
+ * which data are read. */
 static const char *csv_dataset_key(struct cr_arena *arena,
                                    const struct cr_csv_dataset_opts *o)
 {
@@ -263,7 +266,7 @@ bool cr_csv_dataset_open(struct cr_config *config,
             return false;
     }
     if (!f->good)
-        return false; /* said before */
+        return false; /* reported at the first attempt */
     to->self = f;
     to->columns = f->columns;
     to->count = f->rows;
@@ -343,7 +346,8 @@ bool cr_csv_dataset_read(struct cr_dataset *set, struct cr_diag *diag,
     return true;
 }
 
-/* Several threads may open a file at once; the first one's stays. */
+/* Opens a file once; if several threads open it at the same time, the
+ * descriptor of the first is kept. */
 static int file_open(struct cr_csv_dataset_file *file)
 {
     int fd = __atomic_load_n(&file->fd, __ATOMIC_ACQUIRE), none = -1;
@@ -402,7 +406,7 @@ bool cr_csv_dataset_text(struct cr_dataset *set, struct cr_diag *diag,
     return true;
 }
 
-/* Reads the file once more, up to the row. */
+/* Finds the row by reading the file again. */
 struct cr_pos cr_csv_dataset_where(struct cr_dataset *set,
                                    struct cr_arena *arena, int64_t i,
                                    int column)

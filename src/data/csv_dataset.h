@@ -1,11 +1,11 @@
 /*
  * A data set whose columns are fields of CSV files (data/csv.h).
  *
- * The files are read once, from front to back, when the data set is opened:
- * numbers and classes are kept as such, 4 or 8 bytes each, and of texts only
- * the places, from which they are read again when they are wanted. Any order
- * of samples costs the same. Data loaders of one config that read the same
- * files in the same way share what was read.
+ * The files are read once, from start to end, when the data set is opened.
+ * Numbers and class indices are kept in memory, 4 or 8 bytes each; for texts
+ * only their positions are kept, from which they are read on demand. The order
+ * of access does not affect the cost. Data loaders of one config that read the
+ * same files with the same options share the data.
  */
 #ifndef CR_DATA_CSV_DATASET_H
 #define CR_DATA_CSV_DATASET_H
@@ -22,8 +22,10 @@ struct cr_csv_dataset_opts {
     const struct cr_node *shuffle;
     unsigned char header;
     const struct cr_node *columns;
-    const char *only;       /* no row: one column, of these files; or NULL */
-    struct cr_strs paths;   /* no row: of the files, set when they are read */
+    const char *only;       /* not an option: the only column to read, from
+                               these files; or NULL */
+    struct cr_strs paths;   /* not an option: paths of the files, set when
+                               they are read */
 };
 
 bool cr_csv_dataset_open(struct cr_config *config,
@@ -43,30 +45,30 @@ bool cr_csv_dataset_field(struct cr_dataset *set, struct cr_diag *diag,
                           cr_dataset_each each, void *ctx);
 void cr_csv_dataset_close(struct cr_dataset *set);
 /* The vocabulary of a category, COLUMN or COLUMN.FIELD, over the training
- * samples. NULL: there is none, or after reporting. */
+ * samples. NULL if the column has none, or after reporting. */
 struct cr_vocab *cr_csv_dataset_vocab(struct cr_config *config,
                                       const struct cr_csv_dataset_opts *opts,
                                       struct cr_pos pos, const char *name);
 
-/* Rows of other tables, one at a time (predict): columns that a data set
- * has, of rows that it has not read. */
+/* Parses single rows of other tables (predict) into columns like the columns of
+ * the data set. */
 struct cr_field_rows;
 
-/* The columns of opts->columns, or, without it, a column for each field, of
- * which only those in `wanted` (NULL-terminated) are read: in its order.
- * `names` are those of the fields; `csv` stands at the first row, for
- * messages. NULL after reporting. */
+/* Opens the columns of opts->columns or, if it is absent, a column for each
+ * field; only the columns in `wanted` (NULL-terminated), in its order. `names`
+ * are the names of the fields; messages refer to the first row of `csv`. NULL
+ * after reporting. */
 struct cr_field_rows *cr_field_rows_open(struct cr_config *config,
                                          const struct cr_csv_dataset_opts *opts,
                                          struct cr_pos pos,
                                          const struct cr_csv *csv,
                                          const struct cr_strs *names,
                                          const char *const *wanted);
-/* The type and shape of column k, and its value in the row read last: numbers,
- * or a text as struct cr_ragged, which lives as long as the row. */
+/* The type and shape of column k, and its value in the last row read: numbers,
+ * or a text as struct cr_ragged, valid until the next row. */
 struct cr_spec cr_field_rows_spec(const struct cr_field_rows *rows, int k);
 const void *cr_field_rows_at(const struct cr_field_rows *rows, int k);
-/* Reads the present row of csv. False after reporting to `diag`. */
+/* Reads the current row of csv. False after reporting to `diag`. */
 bool cr_field_rows_read(struct cr_field_rows *rows, struct cr_diag *diag,
                         const struct cr_csv *csv);
 

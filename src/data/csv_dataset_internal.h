@@ -1,6 +1,6 @@
 /*
- * Inside of a data set of CSV files (data/csv_dataset.h): its rows in memory,
- * and how a field's text becomes a value there. Private to src/data.
+ * The inside of a CSV data set (data/csv_dataset.h): its rows in memory, and
+ * the conversion of the text of a field to a value. Private to src/data.
  */
 #ifndef CR_DATA_CSV_DATASET_INTERNAL_H
 #define CR_DATA_CSV_DATASET_INTERNAL_H
@@ -13,11 +13,11 @@ struct cr_csv_dataset_file {
     int fd;
 };
 
-/* A text's place. */
+/* The position of a text in a file. */
 struct cr_csv_dataset_place {
     int64_t at;
     uint32_t len; /* quotes included */
-    int32_t file; /* -1: the column's default */
+    int32_t file; /* -1: the default of the column */
 };
 
 struct cr_csv_dataset_column {
@@ -26,9 +26,10 @@ struct cr_csv_dataset_column {
     char **block;
     int64_t blocks, cap;
     struct cr_category_table words;
-    bool guessed;           /* so many different numbers came that it was
-                               taken for one of numbers before the end */
-    bool fills;             /* some op takes missing values away */
+    bool guessed;           /* the type was chosen before the end of the
+                               data, because of too many distinct numbers for
+                               classes */
+    bool fills;             /* a transform replaces missing values */
 };
 
 struct cr_csv_dataset {
@@ -42,25 +43,25 @@ struct cr_csv_dataset {
     struct cr_strs names;   /* of the fields */
     int64_t rows;
     uint32_t crc, contents;
-    bool header;            /* the first line of each file is no row */
+    bool header;            /* the first line of each file is a header */
     bool good;
 };
 
-/* Row i of a column; a new one behind all others. */
+/* The memory of row i of a column; _row_new appends a row. */
 char *cr_csv_dataset_row_at(const struct cr_csv_dataset_column *c, int64_t i);
 char *cr_csv_dataset_row_new(struct cr_csv_dataset *f,
                              struct cr_csv_dataset_column *c, int64_t i);
-/* The columns that the options make of fields of those names. */
+/* Makes the columns of the options for fields of the given names. */
 bool cr_csv_dataset_make(struct cr_csv_dataset *f,
                          const struct cr_csv_dataset_opts *o, struct cr_pos pos,
                          const struct cr_csv *csv, const struct cr_strs *names);
 struct cr_spec cr_csv_dataset_spec(const struct cr_field_column *c);
-/* Adds the present row of csv, which must have `wanted` fields. False after
- * reporting what is wrong with any of them. */
+/* Adds the current row of csv, which must have `wanted` fields. False after
+ * reporting all its errors. */
 bool cr_csv_dataset_row(struct cr_csv_dataset *f, const struct cr_csv *csv,
                         int file, int wanted);
-/* A column of numbers or words that nobody gave a type: numbers when all of
- * them are, else classes in sorted order. */
+/* Chooses the type of a column without `type`: numbers if all values are
+ * numbers, else classes in sorted order. */
 void cr_csv_dataset_decide(struct cr_csv_dataset *f,
                            struct cr_csv_dataset_column *c, int64_t rows);
 

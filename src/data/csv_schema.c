@@ -50,14 +50,14 @@ static const struct cr_descriptor what_about = {
     .size = sizeof(struct what),
 };
 
-/* What the columns are made from. */
+/* State of making the columns. */
 struct making {
     struct cr_config *config;
     const struct cr_csv_dataset_opts *o;
     const struct cr_csv *csv;
     const struct cr_strs *names;
     struct cr_table_facts *facts; /* NULL: not read yet */
-    bool *used;             /* fields that columns name */
+    bool *used;             /* per field: a column names it */
     bool broken;
 };
 
@@ -66,13 +66,13 @@ static bool is_label(const char *name)
     return strcmp(name, "label") == 0;
 }
 
-/* The file that predict was given; NULL: those of the config. */
+/* The input file of predict; NULL for files of the config. */
 static const struct cr_csv *other(const struct making *m)
 {
     return m->o->only ? m->csv : NULL;
 }
 
-/* What field i holds, as reading tells; NULL after reporting. */
+/* The inferred content of field i; NULL after reporting. */
 static const struct cr_field_facts *facts_of(struct making *m, int i)
 {
     const struct cr_csv_dataset_opts *o = m->o;
@@ -81,7 +81,7 @@ static const struct cr_field_facts *facts_of(struct making *m, int i)
                                   .n_names = m->names->n,
                                   .names = m->names->v };
 
-    if (o->paths.n == 0) { /* rows of another table */
+    if (o->paths.n == 0) { /* predict: files are not read in advance */
         cr_error(m->config->diag, CR_NOWHERE, CR_E_CKPT_FORMAT,
                  "the checkpoint does not record how to read the field '%s'",
                  m->names->v[i]);
@@ -103,7 +103,7 @@ static bool default_wrong(struct cr_config *config, const struct what *w,
                     cr_node_what(config->arena, w->preset), expected);
 }
 
-/* The value that stands for a missing one of a feature. */
+/* Reads the value that replaces missing values of a feature. */
 static bool preset_feature(struct cr_config *config, const struct what *w,
                            const struct cr_feature *f,
                            struct cr_field_column *c)
@@ -132,7 +132,7 @@ static bool preset_class(struct cr_config *config, const struct what *w,
            default_wrong(config, w, "one of the classes");
 }
 
-/* One value for all features, which are of one kind then. */
+/* Reads one default for all features, which then must have one kind. */
 static bool preset_features(struct cr_config *config, const struct what *w,
                             struct cr_field_column *c)
 {
@@ -150,7 +150,7 @@ static bool preset_features(struct cr_config *config, const struct what *w,
     return true;
 }
 
-/* The value of missing ones. */
+/* Reads `default` of a column. */
 static bool preset_of(struct cr_config *config, const struct what *w,
                       struct cr_field_column *c)
 {
@@ -174,7 +174,7 @@ static bool preset_of(struct cr_config *config, const struct what *w,
                                  "type, %s", cr_type_name(c->type)));
 }
 
-/* Features of plain numbers. */
+/* Makes the features of a column of plain numbers. */
 static void number_features(struct making *m, struct cr_field_column *c)
 {
     struct cr_arena *arena = m->config->arena;
@@ -186,7 +186,8 @@ static void number_features(struct making *m, struct cr_field_column *c)
             m->names->v[c->field[c->features->n]];
 }
 
-/* Type, classes and default, and whether they go together. */
+/* Sets type, classes and default of a column, and checks that they are
+ * consistent. */
 static bool settle(struct making *m, struct cr_pos pos, const struct what *w,
                    struct cr_field_column *c)
 {
@@ -234,8 +235,8 @@ static void feature_add(struct making *m, struct cr_field_column *c,
     c->n = f->n;
 }
 
-/* How a field's dates are read: as in the checkpoint, or as all of them can
- * be. */
+/* Sets the format of the dates of a field: from the checkpoint, else the
+ * inferred one. */
 static bool date_form(struct making *m, struct cr_pos pos,
                       struct cr_feature *f, const struct cr_features *kept,
                       int field)
@@ -263,7 +264,7 @@ static bool date_form(struct making *m, struct cr_pos pos,
     return false;
 }
 
-/* The fields of `numbers`, `categories` or `dates`. */
+/* Adds the fields under `numbers`, `categories` or `dates`. */
 static bool kind_fields(struct making *m, const struct cr_node *node,
                         enum cr_feature_kind kind, bool dates,
                         struct cr_field_column *c)
@@ -291,7 +292,7 @@ static bool kind_fields(struct making *m, const struct cr_node *node,
     return true;
 }
 
-/* The fields that a checkpoint names, in its order. */
+/* Adds the fields that a checkpoint records, in its order. */
 static bool kept_fields(struct making *m, struct cr_pos pos,
                         const struct cr_features *kept,
                         struct cr_field_column *c)
@@ -302,7 +303,8 @@ static bool kept_fields(struct making *m, struct cr_pos pos,
         for (k = 0; k < m->names->n; k++)
             if (strcmp(m->names->v[k], kept->v[i].name) == 0)
                 break;
-        if (c->n == m->names->n) /* the names of a file are all different */
+        if (c->n == m->names->n) /* the names are distinct, so the column is
+                                    full */
             k = c->n;
         if (k == m->names->n && other(m))
             return cr_field_lacks(m->config, m->csv, c->name, kept->v[i].name,
@@ -319,7 +321,7 @@ static bool kept_fields(struct making *m, struct cr_pos pos,
     return true;
 }
 
-/* Fields of another table, in the order that the checkpoint has. */
+/* Adds fields of another table, by position, in the order of the checkpoint. */
 static bool placed_fields(struct making *m, struct cr_pos pos,
                           const struct cr_features *kept,
                           const struct cr_field_column *part,
@@ -337,7 +339,8 @@ static bool placed_fields(struct making *m, struct cr_pos pos,
     return true;
 }
 
-/* Whether an op that takes texts comes first: then it is one. */
+/* Whether the first transform of the column accepts text: then the column is
+ * text. */
 static bool wants_text(const struct making *m, const struct cr_field_column *c)
 {
     const struct cr_node *args, *ops =
@@ -351,7 +354,7 @@ static bool wants_text(const struct making *m, const struct cr_field_column *c)
            (cr_registry_find(CR_KIND_TOKENIZER, type) || (op && op->ragged));
 }
 
-/* What reading tells of each field. A lone field may be a text. */
+/* Adds fields with their inferred kinds. A single field may be a text. */
 static bool auto_fields(struct making *m, struct cr_pos pos,
                         const struct cr_field_column *part, bool named,
                         struct cr_field_column *c)
@@ -415,7 +418,7 @@ static bool auto_column(struct making *m, struct cr_pos pos,
         return kept_fields(m, pos, kept, c);
     if (!m->o->only)
         return auto_fields(m, pos, &part, fields != NULL, c);
-    for (i = 0; i < part.n; i++) /* nothing was learnt: a text */
+    for (i = 0; i < part.n; i++) /* the checkpoint has no features: a text */
         feature_add(m, c, part.field[i], CR_FEATURE_NUMBER);
     c->type = CR_STRING;
     return true;
@@ -460,9 +463,9 @@ static bool mixed_column(struct making *m, struct cr_pos pos,
     return preset_of(config, w, c);
 }
 
-/* ---- the map of columns ---- */
+/* ---- the section `columns` ---- */
 
-/* Whether all fields are meant that no other column names. */
+/* Whether the column gets all fields that no other column names. */
 static bool takes_rest(const struct cr_node *node)
 {
     const struct cr_node *type = cr_node_get(node, "type");
@@ -503,8 +506,8 @@ static bool column_of(struct making *m, const struct cr_node *node,
     return true;
 }
 
-/* Every field is a column, of the type that reading tells or MindSpore's
- * column_defaults. */
+/* Makes a column of every field, with its inferred type or the type of
+ * MindSpore's column_defaults. */
 static struct cr_field_column *every_field(struct making *m, struct cr_pos pos,
                                            int *n)
 {
@@ -554,7 +557,7 @@ static struct cr_field_column *every_field(struct making *m, struct cr_pos pos,
                  settle(m, pos, &w, &c[i]);
     }
     *n = names->n;
-    if (o->only && ok) { /* which predict takes */
+    if (o->only && ok) { /* predict reads a single column */
         ok = c[wanted].name ||
              cr_field_lacks(config, m->csv, o->only, o->only, names);
         c += wanted;

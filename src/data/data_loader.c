@@ -21,8 +21,8 @@ static const struct cr_node *arg(const struct cr_data_loader *p,
     return cr_node_get(args, name);
 }
 
-/* `eval --data FOLDER`: the data set of the split, all of it, from another
- * folder. Its other arguments hold. */
+/* Replaces the folder of the split's data set (eval --data FOLDER) and uses all
+ * of it; its other arguments stay. */
 static bool choose_folder(struct cr_data_loader *p)
 {
     struct cr_config *c = p->config;
@@ -44,7 +44,7 @@ static bool choose_folder(struct cr_data_loader *p)
     real = realpath(p->want.path, NULL);
     opts = cr_alloc(c->arena, 1, about->size);
     memcpy(opts, p->source.opts, about->size);
-    /* not relative to the config, but to where we are */
+    /* relative to the current directory, not to the config */
     path = cr_strdup(c->arena, real ? real : p->want.path);
     cr_config_name(c, path);
     *(const char **)(void *)(opts + row->at) = path;
@@ -53,7 +53,8 @@ static bool choose_folder(struct cr_data_loader *p)
     return true;
 }
 
-/* The data set of the split: its own, or a part of train. */
+/* Finds the data set of the split: a data set of its own, or a subset of
+ * train. */
 static bool choose_source(struct cr_data_loader *p,
                           struct cr_data_section *section)
 {
@@ -104,7 +105,7 @@ bool cr_data_loader_values(struct cr_data_loader *p, const char *key,
             break;
     if (k == p->set.columns || p->set.column[k].spec.rank != 0 ||
         p->set.column[k].spec.type == CR_STRING ||
-        /* codes tell classes apart, and are no numbers */
+        /* category codes are not numbers */
         (type == CR_F64 && of && of->n == 1 && of->v[0].category))
         return cr_error(p->config->diag, p->pos, CR_E_UNKNOWN_KEY,
                         "%s: '%s' is not a column with one number per "
@@ -134,7 +135,7 @@ static bool buffer_size(struct cr_data_loader *p, const struct cr_node *node)
     return true;
 }
 
-/* How many samples an epoch has, and in which order they come. */
+/* Sets the number of samples of an epoch and their order. */
 static bool make_order(struct cr_data_loader *p,
                        const struct cr_datapipe_section *s)
 {
@@ -150,7 +151,7 @@ static bool make_order(struct cr_data_loader *p,
     o->seed = p->want.seed;
     if (p->want.limit > 0 && p->want.limit < o->n)
         o->n = p->want.limit;
-    /* less a little: 0.07 * 10000 is more than 700 */
+    /* slightly less, because 0.07 * 10000 exceeds 700 */
     if (p->want.limit_fraction > 0 && p->want.limit_fraction < 1)
         o->n = (int64_t)ceil(p->want.limit_fraction * (double)o->n *
                              (1 - 1e-12));
@@ -211,8 +212,8 @@ int cr_data_loader_labels(const struct cr_data_loader *p)
     return -1;
 }
 
-/* What mixes a batch needs real numbers, labels that are rows of classes, and
- * room for what was. */
+/* Checks that a column with a mixing transform holds real numbers and that the
+ * labels are class weights, and reserves scratch memory. */
 static bool mix_check(struct cr_data_loader *p,
                       const struct cr_column_pipeline *c)
 {
@@ -241,7 +242,8 @@ static bool mix_check(struct cr_data_loader *p,
     return true;
 }
 
-/* All columns that have several shapes have as many. */
+/* Checks that all columns with several shapes have the same number of
+ * shapes. */
 static bool make_sizes(struct cr_data_loader *p)
 {
     int i, s;
@@ -275,7 +277,7 @@ static bool make_sizes(struct cr_data_loader *p)
     return true;
 }
 
-/* `with` beside an op names another column of the data. */
+/* Checks that `with`, next to a transform, names another column. */
 static bool check_with(struct cr_data_loader *p, const struct cr_node *ops,
                        const char *const *names)
 {
@@ -355,7 +357,7 @@ static bool make_columns(struct cr_data_loader *p)
     return ok;
 }
 
-/* auto: none when samples cost next to nothing (tables over memory). */
+/* workers: auto uses no workers if samples are cheap (tables over memory). */
 static bool choose_workers(struct cr_data_loader *p,
                            const struct cr_datapipe_section *s)
 {
@@ -374,7 +376,7 @@ static bool choose_workers(struct cr_data_loader *p,
         p->n_workers = (int)node->integer;
         return true;
     }
-    if (!p->set.type->at && !p->set.type->copy_only) /* files are decoded */
+    if (!p->set.type->at && !p->set.type->copy_only) /* encoded files */
         p->n_workers = cpus;
     for (i = 0; i < p->set.columns; i++)
         if (p->op[i]->ragged ||
@@ -427,7 +429,7 @@ static void make_reader(struct cr_data_loader *p,
     p->reader = cr_reader_open(p->arena, &p->set, &want);
 }
 
-/* Removes samples that cannot be read from the pool, as `on_error` asks. */
+/* Removes unreadable samples from the pool, according to `on_error`. */
 static void leave_out(struct cr_data_loader *p, int on_error)
 {
     struct cr_sampler *o = &p->sampler;
@@ -468,7 +470,7 @@ static bool loader_open(struct cr_data_loader *p)
     struct cr_data_section data = { 0 };
     struct cr_config *c = p->config;
 
-    /* what asks for stored texts may do so before datapipe is expanded */
+    /* stored texts may be requested before the datapipe is expanded */
     if (!choose_source(p, &data) ||
         (!p->want.stored && !cr_datapipe_section_read(c, &section)))
         return false;
@@ -522,7 +524,7 @@ void cr_data_loader_close(struct cr_data_loader *p)
     p->open = false;
 }
 
-/* ---- facts ---- */
+/* ---- information ---- */
 
 const struct cr_column *cr_data_loader_columns(const struct cr_data_loader *p,
                                                int *n)

@@ -21,7 +21,7 @@ static bool take(struct scan *k, char c)
     return true;
 }
 
-/* A number of min to max digits. */
+/* Reads a number of min to max digits. */
 static bool digits(struct scan *k, int min, int max, int *n, int *to)
 {
     for (*n = 0, *to = 0; *n < max && is_digit(k); k->s++, ++*n)
@@ -31,8 +31,8 @@ static bool digits(struct scan *k, int min, int max, int *n, int *to)
 
 /* ---- dates ---- */
 
-/* Days since 1970-01-01 (Howard Hinnant, days_from_civil): the year begins in
- * March, so that the leap day is its last. */
+/* Days since 1970-01-01 (Howard Hinnant, days_from_civil). Years are counted
+ * from March, so that the leap day is the last of its year. */
 static int64_t days_of(int64_t y, int m, int d)
 {
     int64_t era, of_era, of_year;
@@ -55,7 +55,7 @@ static bool is_day(int y, int m, int d)
            d <= days[m - 1] + (m == 2 && leap);
 }
 
-/* The month of a name of three letters or in full; 0: none. */
+/* Reads the name of a month, three letters or in full; 0: none. */
 static int month(struct scan *k)
 {
     static const char *const names[] = {
@@ -82,7 +82,8 @@ static void blanks(struct scan *k)
         k->s++;
 }
 
-/* What stands between day, month by name and year: "-", ", " or a blank. */
+/* Skips a separator of day, month name and year: '-', '/', '.' or ',', and
+ * blanks. */
 static void between(struct scan *k)
 {
     if (!take(k, '-') && !take(k, '/') && !take(k, '.'))
@@ -90,7 +91,7 @@ static void between(struct scan *k)
     blanks(k);
 }
 
-/* A month by its name, before or behind the day. */
+/* Reads a date with the name of the month before or after the day. */
 static bool named(struct scan *k, int part[3])
 {
     int n;
@@ -110,7 +111,8 @@ static bool named(struct scan *k, int part[3])
     return part[1] && digits(k, 4, 4, &n, &part[0]);
 }
 
-/* Three numbers: the forms they may be, and the numbers as they stand. */
+/* Reads three numbers into part, in their order; returns the formats that fit
+ * them. */
 static unsigned numbers(struct scan *k, int part[3])
 {
     int n[3], i;

@@ -49,7 +49,8 @@ struct cr_disk_cache {
     const unsigned char *map, *table;
     size_t size;
     int64_t count;
-    unsigned char *seen; /* of each sample: its CRC was looked at */
+    unsigned char *seen; /* per sample: UNSEEN, or the result of its CRC
+                            check */
 };
 
 static bool disk_cache_is_valid(struct cr_disk_cache *s, uint64_t key)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- those of a config ---- */
+/* ---- features of a config ---- */
 
 static void **slot_of(struct cr_config *config, const char *what,
                       const char *column)
@@ -52,7 +52,7 @@ struct cr_node *cr_features_list(struct cr_arena *arena, const char *column,
     return list;
 }
 
-/* False: it is none of the texts above. */
+/* Parses the text of a feature in a checkpoint; false if it is not valid. */
 static bool feature_read(const char *text, struct cr_feature *to)
 {
     static const enum cr_date_form forms[] = { CR_DATE_YMD, CR_DATE_MDY,
@@ -77,7 +77,8 @@ static bool feature_read(const char *text, struct cr_feature *to)
     return to->name != NULL;
 }
 
-/* What a checkpoint tells; NULL: nothing that can be read. */
+/* The features that a checkpoint records for a column; NULL: none, or not
+ * valid. */
 static struct cr_features *features_read(struct cr_config *config,
                                          const char *column)
 {
@@ -135,7 +136,7 @@ struct cr_category *cr_category_of(struct cr_config *config,
         c->name = name;
         c->words.arena = config->arena;
         c->vocab = cr_vocab_kept(config, name);
-        if (c->vocab && !c->vocab->token) /* bytes: of no table */
+        if (c->vocab && !c->vocab->token) /* indices are bytes */
             c->vocab = NULL;
         c->frozen = c->vocab != NULL;
         cr_category_table_code(&c->words, "", 0, true);
@@ -155,7 +156,7 @@ int32_t cr_category_code(struct cr_category *c, const char *text, size_t len)
 
 int64_t cr_category_index(const struct cr_category *c, double code)
 {
-    /* NaN is missing; what is no code at all has no word either */
+    /* NaN is missing; any other value that is not a code has no string */
     int32_t i = code >= 0 && code < c->words.n ? (int32_t)code : 0;
 
     if (c->frozen)
@@ -173,7 +174,7 @@ double cr_category_at(const struct cr_category *c, double index)
 struct word {
     const char *text;
     double number;
-    bool numbers;           /* all of the words are */
+    bool numbers;           /* all strings are numbers */
 };
 
 static int by_word(const void *a, const void *b)
@@ -185,7 +186,7 @@ static int by_word(const void *a, const void *b)
     return strcmp(x->text, y->text);
 }
 
-/* The vocabulary of the codes that occur. */
+/* Makes the vocabulary from the codes that occur. */
 static void category_end(struct cr_config *config, struct cr_category *c,
                          const bool *occurs)
 {
@@ -224,7 +225,7 @@ static void category_end(struct cr_config *config, struct cr_category *c,
     cr_arena_free(&mem);
 }
 
-/* ---- learning ---- */
+/* ---- vocabularies ---- */
 
 static bool known(const struct cr_features *f)
 {

@@ -13,7 +13,7 @@ bool cr_field_header(const struct cr_csv_dataset_opts *o)
     return o->header == CR_BOOL_NONE ? o->column_names.n == 0 : o->header;
 }
 
-/* By name, then by place: the names lie in one array. */
+/* Orders by name, then by position: the names are in one array. */
 static int names_order(const void *a, const void *b)
 {
     const char *const *x = *(const char *const *const *)a;
@@ -23,7 +23,7 @@ static int names_order(const void *a, const void *b)
     return order != 0 ? order : x < y ? -1 : x > y;
 }
 
-/* The first name that stood before already; -1: none. */
+/* The first name that is equal to an earlier one; -1: none. */
 static int names_twice(struct cr_arena *arena, const struct cr_strs *names)
 {
     const char *const **by = CR_NEWS(arena, const char *const *, names->n + 1);
@@ -73,7 +73,7 @@ struct cr_strs cr_field_names(struct cr_config *config,
     return (struct cr_strs){ 0 };
 }
 
-/* ---- which fields ---- */
+/* ---- selecting fields ---- */
 
 static bool take(struct cr_field_column *c, int field, int fields)
 {
@@ -83,7 +83,7 @@ static bool take(struct cr_field_column *c, int field, int fields)
     return true;
 }
 
-/* "a:b", either of which may be left out. */
+/* Parses "a:b"; either number may be omitted. */
 static bool slice(const char *text, int n, int *from, int *to)
 {
     char *end;
@@ -126,7 +126,7 @@ bool cr_field_lacks(struct cr_config *config, const struct cr_csv *csv,
     return false;
 }
 
-/* csv: the file, where it is another than the config's; else NULL. */
+/* csv: the input file of predict; NULL for files of the config. */
 static bool one_field(struct cr_config *config, const struct cr_node *node,
                       const struct cr_csv *csv, const struct cr_strs *names,
                       struct cr_field_column *c)

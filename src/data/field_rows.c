@@ -7,12 +7,14 @@
 
 struct cr_field_rows {
     struct cr_csv_dataset f;
-    struct cr_config config; /* the config's, with the messages of a row */
+    struct cr_config config; /* copy of the config with the messages about a
+                                row */
     int wanted;              /* fields of a row */
     struct cr_ragged text[CR_COLUMNS_MAX];
 };
 
-/* The column's entry of the map, or the column's name as that of its field. */
+/* The entry of a column in the map; without one, the name of the column as the
+ * name of its field. */
 static const struct cr_node *rows_column(struct cr_arena *arena,
                                          const struct cr_node *columns,
                                          const char *name)
@@ -28,7 +30,7 @@ static const struct cr_node *rows_column(struct cr_arena *arena,
     return node;
 }
 
-/* The same of a field whose kind was found by reading. */
+/* An entry for a column of `type: auto`, whose field has the same name. */
 static const struct cr_node *rows_found(struct cr_arena *arena,
                                         const char *name)
 {

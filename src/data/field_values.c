@@ -9,7 +9,8 @@
 #include "data/features.h"
 #include "data/infer.h"
 
-/* Rows of a column lie in blocks, so that nothing moves while it grows. */
+/* Rows of a column are stored in blocks, so that rows are not moved when the
+ * column grows. */
 #define BLOCK 4096
 
 /* ---- rows in memory ---- */
@@ -67,8 +68,7 @@ static bool wrong(struct cr_csv_dataset *f, const struct cr_csv *csv,
     return false;
 }
 
-/* A column taken for whole numbers has others too: as if they had come
- * first. */
+/* Changes a column of integers to float32 after its first other number. */
 static void widen(struct cr_csv_dataset_column *c, int64_t rows)
 {
     for (int64_t i = 0; i < rows; i++) {
@@ -146,7 +146,7 @@ static bool number(struct cr_csv_dataset *f, const struct cr_csv *csv,
                  : put_real(f, csv, field, c, real, to);
 }
 
-/* A value of a column with features, number k of them. */
+/* Stores the value of feature k of a column. */
 static bool feature(struct cr_csv_dataset *f, const struct cr_csv *csv,
                     const struct cr_csv_field *field,
                     struct cr_csv_dataset_column *c, int k, char *to)
@@ -204,7 +204,8 @@ static bool word(struct cr_csv_dataset *f, const struct cr_csv *csv,
     }
     if (c->of.classes.n == 0 &&
         (!c->words.broken_int || !c->words.broken_real)) {
-        cr_csv_dataset_decide(f, c, f->rows); /* so many can only be numbers */
+        cr_csv_dataset_decide(f, c, f->rows); /* too many distinct values for
+                                                 classes: numbers */
         c->guessed = true;
         return number(f, csv, field, c, to);
     }
@@ -254,7 +255,7 @@ static bool field(struct cr_csv_dataset *f, const struct cr_csv *csv,
     return number(f, csv, of, c, to);
 }
 
-/* ---- types that the values tell ---- */
+/* ---- inferred types ---- */
 
 static int by_bytes(const void *a, const void *b)
 {

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #define BLOCK ((size_t)1 << 16)
-#define FILES_MAX 64 /* that are looked into, of a folder of images */
+#define FILES_MAX 64 /* files of a folder of images that are read */
 
 uint32_t cr_fingerprint_name(uint32_t crc, const char *path, uint64_t size)
 {
@@ -41,7 +41,7 @@ bool cr_fingerprint_file(struct cr_diag *diag, uint32_t *crc, const char *path)
     return true;
 }
 
-/* Adds up to len bytes from `at` on; false with errno. */
+/* Adds up to len bytes, starting at `at`; false with errno set. */
 static bool add_piece(uint32_t *crc, int fd, int64_t at, size_t len)
 {
     char block[BLOCK];
@@ -52,7 +52,8 @@ static bool add_piece(uint32_t *crc, int fd, int64_t at, size_t len)
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
-            return got == 0; /* who reads the data reports that it is short */
+            return got == 0; /* the reader of the data reports a file that is
+                                too short */
         *crc = cr_crc32(*crc, block, (size_t)got);
         at += got;
         len -= (size_t)got;
@@ -60,7 +61,7 @@ static bool add_piece(uint32_t *crc, int fd, int64_t at, size_t len)
     return true;
 }
 
-/* False with errno. */
+/* False with errno set. */
 static bool add_file(uint32_t *crc, const char *path, size_t whole,
                      int64_t pieces)
 {
@@ -97,7 +98,7 @@ bool cr_fingerprint_contents(struct cr_diag *diag, uint32_t *crc,
 bool cr_fingerprint_among(struct cr_diag *diag, uint32_t *crc,
                           const char *path, int64_t i, int64_t n)
 {
-    /* the first of each of FILES_MAX parts */
+    /* one file in each of FILES_MAX equal ranges */
     if (n > FILES_MAX && i > 0 && i * FILES_MAX / n == (i - 1) * FILES_MAX / n)
         return true;
     return add_file(crc, path, BLOCK, (int64_t)(BLOCK / CR_CONTENTS_PIECE)) ||

@@ -1,7 +1,7 @@
 /*
- * Ops that learn from the training samples before the first batch
- * (Standardize): one pass over them for each such op, in their stored order,
- * so that the numbers depend on the data and the split alone.
+ * Fits transforms to the training samples before the first batch (Standardize):
+ * one pass over the samples for each such transform, in stored order, so that
+ * the fitted values depend only on the data and the split.
  */
 #include "data/data_loader_internal.h"
 
@@ -18,7 +18,8 @@ static bool unfitted(const struct cr_data_loader *p)
     return false;
 }
 
-/* Images of several sizes have no features to tell apart. */
+/* Checks that all samples have one shape: features of images of several sizes
+ * do not correspond. */
 static bool one_shape(struct cr_data_loader *p, struct cr_diag *diag, int k,
                       int op, int64_t sample, const struct cr_spec *spec)
 {
@@ -69,7 +70,7 @@ static bool fit(struct cr_data_loader *p, struct cr_diag *diag)
     return true;
 }
 
-/* The numbers come from the training data, whatever this data loader reads. */
+/* Fits with a data loader of the training data, if this one has other data. */
 static bool fit_elsewhere(struct cr_data_loader *p, struct cr_diag *diag)
 {
     struct cr_data_loader_opts want = { .split = "train",
@@ -91,8 +92,8 @@ bool cr_data_loader_prepare(struct cr_data_loader *p, struct cr_diag *diag)
 {
     if (p->prepared)
         return true;
-    /* what a checkpoint keeps may have come since the data loader was planned
-     */
+    /* fitted values of a checkpoint may have been read after the data loader
+     * was planned */
     for (int k = 0; k < p->set.columns; k++)
         for (int i = 0; i < p->op[k]->n; i++)
             if (p->op[k]->plan[i].fitted)
@@ -157,7 +158,7 @@ static struct cr_node *learnt_list(struct cr_arena *arena,
     return list;
 }
 
-/* The weights of balanced classes, where a loss has asked for them. */
+/* The class weights of `weight: balanced`, if a loss has requested them. */
 static const struct cr_fitted *learnt_balance(const struct cr_data_loader *p,
                                               struct cr_arena *arena, int k)
 {

@@ -20,8 +20,8 @@ struct records {
     int64_t count[FILES_MAX];
 };
 
-/* Adds the files of `names` that exist; false after reporting that none
- * does. */
+/* Adds those files of `names` that exist; false after reporting that none
+ * exists. */
 static bool add_files(struct cr_config *config, struct records *r,
                       const char *root, struct cr_pos pos,
                       const char *const *names)
@@ -42,8 +42,8 @@ static bool add_files(struct cr_config *config, struct records *r,
     return false;
 }
 
-/* Maps file k and checks every label once, since labels are used as indices
- * later without a check. */
+/* Maps file k and checks every label once, because later code uses labels as
+ * indices without a check. */
 static bool check_file(struct cr_config *config, struct records *r, int k)
 {
     unsigned char head[1];

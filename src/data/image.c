@@ -104,7 +104,8 @@ bool cr_image_resized(struct cr_transform_plan *p, const char *name, int64_t h,
     return true;
 }
 
-/* Where pixel i of an endless line is in one of n; -1: nowhere. */
+/* The index among n pixels that pixel i of the extended line repeats; -1: none,
+ * the fill value. */
 static int64_t beyond(int64_t i, int64_t n, enum cr_border border)
 {
     if (i >= 0 && i < n)
@@ -122,7 +123,7 @@ void cr_image_window(const struct cr_image *m, const void *x, int64_t top,
                      int64_t left, int64_t h, int64_t w,
                      enum cr_border border, const void *fill, void *y)
 {
-    /* columns begin..end of y lie inside of the image */
+    /* columns begin..end of y are inside the image */
     int64_t begin = left < 0 ? -left : 0;
     int64_t end = m->w - left < w ? m->w - left : w;
     char *to = y;

@@ -41,28 +41,28 @@ bool cr_is_missing(const char *text, size_t len)
     return false;
 }
 
-/* ---- what differs ---- */
+/* ---- distinct values ---- */
 
-/* The first CR_CLASSES_MAX different values with their counts; and, until one
- * comes twice, the hashes of all. */
+/* The first CR_CLASSES_MAX distinct values with their counts and, until a value
+ * occurs twice, the hashes of all values. */
 struct values {
     int n, cap;             /* n -1: too many */
     const char **text;
     int64_t *count;
-    int32_t *slot;          /* 4 cap, by hash, number and one; 0: free */
+    int32_t *slot;          /* hash table of 4 cap slots: index + 1; 0: free */
     bool repeated;
     uint64_t *hash;         /* 0: free */
     uint64_t hashes, room;
 };
 
-/* All values so far in one field. */
+/* The values of one field so far. */
 struct seen {
     struct cr_field_facts facts;
     struct values values;
-    bool blanks;            /* within some value */
+    bool blanks;            /* some value contains a blank */
     unsigned forms;
     double sum;
-    double dates[4][3];     /* of each form: least, most, sum, in seconds */
+    double dates[4][3];     /* per format: minimum, maximum, sum, in seconds */
 };
 
 static void hash_grow(struct values *v)
@@ -83,7 +83,7 @@ static void hash_grow(struct values *v)
     free(old);
 }
 
-/* Two texts of one hash, of 2^64, count as one that comes twice. */
+/* Two texts with the same 64-bit hash are taken for equal. */
 static void hash_add(struct values *v, uint64_t hash)
 {
     uint64_t at;
@@ -104,7 +104,7 @@ static void hash_add(struct values *v, uint64_t hash)
     v->hash = NULL;
 }
 
-/* Few at first: a table may have many thousand fields. */
+/* Starts small, because a table may have many thousand fields. */
 static void values_grow(struct cr_arena *arena, struct values *v)
 {
     int cap = v->cap > 0 ? 2 * v->cap : 8;
@@ -205,9 +205,9 @@ static void add(struct cr_arena *arena, struct seen *s, const char *text,
     s->facts.present++;
 }
 
-/* ---- what a field is ---- */
+/* ---- the kind of a field ---- */
 
-/* Whether the name says that its numbers count: id, index, row_id, userId. */
+/* Whether the name suggests an index of the rows: id, index, row_id, userId. */
 static bool is_id_name(const char *name)
 {
     size_t len = strlen(name);
@@ -329,12 +329,12 @@ static void settle(struct cr_arena *arena, struct seen *s,
     *to = *f;
 }
 
-/* ---- the form of the file ---- */
+/* ---- delimiter and header ---- */
 
-#define LOOK 100 /* rows that decide about delimiter and header */
+#define LOOK 100 /* first rows, from which delimiter and header are inferred */
 
-/* How well a delimiter does: the fields of the first rows, if all rows have
- * as many; else 0. */
+/* The number of fields of the first rows with this delimiter, if all rows have
+ * the same number; else 0. */
 static int look(struct cr_arena *arena, const char *path, char delimiter)
 {
     struct cr_diag quiet = { .arena = arena };
@@ -397,9 +397,9 @@ static bool has_twice(struct cr_arena *arena, const char *const *name, int n)
     return twice;
 }
 
-/* Whether the first row names the fields: none of its texts is a number or
- * date or stands twice, and some field below has another look: it has numbers
- * or dates there, or never the first row's text. */
+/* Whether the first row is a header: its texts are distinct and neither numbers
+ * nor dates, and some field below it differs in kind: it has numbers or dates,
+ * or never the text of the first row. */
 static bool find_header(struct cr_arena *arena, const char *path,
                         char delimiter)
 {

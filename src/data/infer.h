@@ -1,20 +1,20 @@
 /*
- * What the fields of a CSV file hold, found by reading all of it: which are
- * numbers, dates, categories, ids and texts. CSVDataset uses it for columns
- * of `type: auto`, and `init` for the config that it writes.
+ * Infers the kinds of the fields of a CSV file by reading all of it: numbers,
+ * dates, categories, ids and texts. CSVDataset uses it for columns of `type:
+ * auto`, and `init` for the config that it writes.
  *
- * Missing values are left out of everything but their count. A field is
+ * Missing values are counted and otherwise ignored. A field is
  *   empty      if all its values are missing,
- *   constant   if there is one value,
- *   id         if all rows have another value, none is missing, and they are
- *              words without blanks, or whole numbers that count the rows or
+ *   constant   if it has one distinct value,
+ *   id         if all rows have distinct values, none is missing, and they are
+ *              words without blanks, or integers that number the rows or
  *              whose field is called id, index or ..._id,
- *   integer    if all values are whole numbers,
+ *   integer    if all values are integers,
  *   real       if all are numbers,
- *   date       if all are dates in one form (data/date.h),
- *   category   if there are at most CR_CLASSES_MAX different values, and not
- *              more than 20, or half as many as rows,
- *   text       else.
+ *   date       if all are dates in one format (data/date.h),
+ *   category   if there are at most CR_CLASSES_MAX distinct values, and at
+ *              most 20, or half the number of rows,
+ *   text       otherwise.
  */
 #ifndef CR_DATA_INFER_H
 #define CR_DATA_INFER_H
@@ -39,19 +39,19 @@ enum cr_field_kind {
 const char *cr_field_kind_name(enum cr_field_kind kind);
 
 struct cr_field_facts {
-    const char *name;       /* of the header, or column_0 and so on */
+    const char *name;       /* from the header, or column_0 and so on */
     enum cr_field_kind kind;
-    int64_t present, missing; /* rows */
-    bool numbers;           /* all values are numbers, also of constants, */
-    bool whole;             /* whole ones */
+    int64_t present, missing; /* number of rows */
+    bool numbers;           /* all values are numbers, also of a constant */
+    bool whole;             /* all values are integers */
     double min, max, mean;  /* of numbers; of dates, in days or seconds */
-    /* Dates, also constant ones (else form is 0): how they are read, and
-     * whether some have a time of day: then they become seconds since 1970,
-     * or since midnight, else days. */
+    /* The format of dates, also of a constant (0: not dates), and whether some
+     * have a time of day: then their unit is seconds since 1970, or since
+     * midnight, else days. */
     enum cr_date_form form;
     bool clock;
-    /* Different values, whatever the kind, in order: numbers by value, others
-     * by bytes; n_classes -1: more than CR_CLASSES_MAX. */
+    /* The distinct values of a field of any kind, sorted: numbers by value,
+     * others by bytes; n_classes -1: more than CR_CLASSES_MAX. */
     int n_classes;
     const char *const *class_name;
     const int64_t *class_count;
@@ -66,21 +66,22 @@ struct cr_table_facts {
 };
 
 struct cr_infer_opts {
-    char delimiter;         /* 0: of , ; tab | the one that makes most fields
-                               in the first rows, as many in each */
-    int header;             /* 1, 0; -1: found by looking */
-    int n_names;            /* names of the fields; 0: of the header */
+    char delimiter;         /* 0: the one of , ; tab | that gives the most
+                               fields in the first rows, the same number in
+                               each */
+    int header;             /* 1 or 0; -1: inferred */
+    int n_names;            /* names of the fields; 0: from the header */
     const char *const *names;
 };
 
-/* Reads the files as one table; facts live in the arena. False after
- * reporting: files that cannot be read, rows of several lengths. */
+/* Reads the files as one table; facts are in the arena. False after reporting
+ * unreadable files or rows of different lengths. */
 bool cr_infer(struct cr_arena *arena, struct cr_diag *diag,
               const char *const *paths, int n_paths,
               const struct cr_infer_opts *opts, struct cr_table_facts *to);
 
-/* Whether a field's text says that there is no value: nothing, NA, N/A, NaN,
- * null, none, ? or -, in any case, with blanks around it. */
+/* Whether the text of a field denotes a missing value: empty, NA, N/A, NaN,
+ * null, none, ? or -, in upper or lower case, with surrounding blanks. */
 bool cr_is_missing(const char *text, size_t len);
 
 #endif

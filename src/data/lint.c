@@ -1,8 +1,8 @@
 /*
- * Warnings about data that mislead a training: features of very different
- * scale, a label among the inputs, samples that training and evaluation
- * share. Only data that are in memory or mapped are looked at, and of those
- * some samples at equal distances, so that a run starts at once.
+ * Warnings about data that are likely to mislead training: features of very
+ * different scale, a label among the inputs, samples that are in both training
+ * and evaluation data. Only data in memory or mapped are checked, and of these
+ * only some samples at equal distances, so that the time is bounded.
  */
 #include "data/lint.h"
 
@@ -13,18 +13,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAMPLES_MAX 1000      /* that are looked at */
+#define SAMPLES_MAX 1000      /* maximum number of samples read */
 #define FEATURES_MAX 4096
-#define SCALE_RATIO 1000.0    /* of standard deviations, and of ranges */
-#define LABEL_SAMPLES_MIN 20  /* before a feature is taken for the label */
-#define KNOWN_MAX 20000       /* training samples that others are sought in */
+#define SCALE_RATIO 1000.0    /* ratio of standard deviations, and of ranges */
+#define LABEL_SAMPLES_MIN 20  /* samples needed to call a feature the label */
+#define KNOWN_MAX 20000 /* training samples that are compared with others */
 #define KNOWN_BYTES (16 << 20)
-#define SHARED_MIN 5          /* samples that training and evaluation share */
-#define SHARED_PART 0.1       /* and the fraction of the evaluation */
+#define SHARED_MIN 5          /* minimum number of samples in both data sets */
+#define SHARED_PART 0.1       /* minimum fraction of the evaluation data */
 #define REPEATED_PART 0.05    /* of the training samples: then equal rows are
-                                 in the nature of the data */
+                                 natural for the data */
 
-/* Room to read samples of a data loader in. */
+/* Memory to read samples of a data loader. */
 struct look {
     struct cr_data_loader *loader;
     struct cr_arena mem; /* of one sample */
@@ -45,8 +45,7 @@ static void look_end(struct look *l)
     free(l->room);
 }
 
-/* Sample number k of n that lie at equal distances among those of the data
- * loader. */
+/* Sample k of n at equal distances among the samples of the data loader. */
 static int64_t look_sample(const struct look *l, int64_t k, int64_t n)
 {
     const struct cr_sampler *o = &l->loader->sampler;
@@ -55,8 +54,7 @@ static int64_t look_sample(const struct look *l, int64_t k, int64_t n)
     return o->pool ? o->pool[i] : i;
 }
 
-/* The stored sample; NULL where it cannot be read, which is told when it is
- * trained on. */
+/* The stored sample; NULL if it cannot be read, which training reports. */
 static const void *look_at(struct look *l, int64_t sample, int column)
 {
     struct cr_diag quiet = { .arena = &l->mem };
@@ -67,7 +65,7 @@ static const void *look_at(struct look *l, int64_t sample, int column)
                          l->room + p->op[column]->scratch_bytes, &spec);
 }
 
-/* Whether reading a sample is little more than a copy. */
+/* Whether reading a sample costs little more than a copy. */
 static bool is_cheap(const struct cr_data_loader *p)
 {
     return (p->set.type->at || p->set.type->copy_only) &&
@@ -112,8 +110,8 @@ static double deviation(const struct feature *f, int64_t n)
     return n > 0 ? sqrt(f->square / (double)n) : 0;
 }
 
-/* A feature that is rarely other than 0 deviates little, but is as large as
- * the others then: both must differ. */
+/* A feature that is mostly 0 has a small deviation, but its range may be like
+ * the others: so both deviation and range must differ. */
 static void tell_scale(struct cr_data_loader *p, struct cr_diag *diag,
                        int column, const struct feature *f, int64_t m,
                        int64_t n)
@@ -236,7 +234,7 @@ static uint64_t hash_sample(struct look *l, int64_t sample)
             hash = cr_hash(hash, x, cr_bytes(spec));
     }
     cr_arena_free(&l->mem);
-    return hash | 1; /* 0 is an empty place */
+    return hash | 1; /* 0 marks a free slot */
 }
 
 struct known {
@@ -244,7 +242,7 @@ struct known {
     size_t mask;
 };
 
-/* Whether the hash is there; if not, it is added where asked for. */
+/* Whether the hash is in the set; if not, `add` inserts it. */
 static bool known_has(struct known *s, uint64_t hash, bool add)
 {
     size_t i = (size_t)(hash >> 7) & s->mask;
@@ -343,7 +341,7 @@ static bool check_shared(struct cr_data_loader *train,
     return true;
 }
 
-/* ---- All of it */
+/* ---- All checks */
 
 bool cr_data_loader_lint(struct cr_data_loader *train,
                          struct cr_data_loader *eval, struct cr_diag *diag,

@@ -1,14 +1,14 @@
-/* Warnings about data that mislead a training. */
+/* Warnings about data that are likely to mislead training. */
 #ifndef CR_DATA_LINT_H
 #define CR_DATA_LINT_H
 
 #include "data/data_loader.h"
 
-/* Looks at some samples of the training data, which are prepared, and of the
- * evaluation's (NULL: there are none), and warns at their place in the config
+/* Checks some samples of the training data, which must be prepared, and of the
+ * evaluation data (NULL: none), and warns at their position in the config
  * (CR_E_DATA_MISLEADS). `label` is the column of labels, -1: none;
- * `normalises`: the network does so itself before anything else. False after
- * reporting that the data cannot be read. */
+ * `normalises`: the network begins with a normalisation. False after reporting
+ * that the data cannot be read. */
 bool cr_data_loader_lint(struct cr_data_loader *train,
                          struct cr_data_loader *eval, struct cr_diag *diag,
                          int label, bool normalises);

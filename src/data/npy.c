@@ -37,7 +37,7 @@ static bool npy_take(struct npy_text *t, char c)
     return true;
 }
 
-/* 'text' or "text", without escapes; NULL if there is none. */
+/* Reads 'text' or "text", without escapes; NULL if there is no string. */
 static const char *npy_string(struct npy_text *t)
 {
     const char *from, *end;

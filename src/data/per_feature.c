@@ -106,7 +106,7 @@ void cr_per_feature_put(struct cr_sample *s, const double *y)
     cr_convert(CR_F64, y, s->plan->out.type, s->y, cr_count(&s->plan->in));
 }
 
-/* Room grows when the number of values is a power of two. */
+/* The capacity is doubled when the number of values is a power of two. */
 void cr_per_feature_add(const struct cr_transform_plan *p, const void *x)
 {
     const struct cr_per_feature *self = p->self;

@@ -8,7 +8,7 @@
 #include "base/thread_pool.h"
 #include "data/disk_cache.h"
 
-/* A sample kept in memory; its bytes follow. */
+/* A cached sample, followed by its bytes. */
 struct kept {
     struct cr_spec spec;
     char data[];
@@ -18,9 +18,10 @@ struct cr_reader {
     struct cr_arena *arena;
     struct cr_dataset *set;
     struct cr_reader_opts want;
-    struct kept **kept[CR_COLUMNS_MAX]; /* NULL: not kept; its samples */
-    int column;             /* whose samples are decoded; -1: there is none */
-    struct cr_disk_cache *cache; /* of that column; NULL: there is none */
+    struct kept **kept[CR_COLUMNS_MAX]; /* the cached samples; NULL: not
+                                           cached */
+    int column;             /* the column that is decoded; -1: none */
+    struct cr_disk_cache *cache; /* the disk cache of that column, or NULL */
     unsigned char *lost;    /* after a scan: samples that cannot be read */
 };
 
@@ -107,7 +108,7 @@ void cr_reader_prefetch(const struct cr_reader *r, int64_t sample)
     }
 }
 
-/* Whoever is first has it kept; the others' copy goes. */
+/* Caches a copy of a sample, unless another thread was first. */
 static void reader_keep(struct kept **at, const struct cr_spec *spec,
                         const void *x)
 {
@@ -157,17 +158,17 @@ const void *cr_reader_get(struct cr_reader *r, struct cr_diag *diag,
     return x;
 }
 
-/* ---- all of them ---- */
+/* ---- scan of all samples ---- */
 
-#define SCAN_CHUNK 512 /* samples that are decoded at a time */
+#define SCAN_CHUNK 512 /* samples decoded at a time */
 
 struct scan {
     struct cr_reader *r;
     int64_t from, to;
-    struct kept **got;      /* of the chunk, as far as they are wanted */
+    struct kept **got;      /* samples of the chunk, for the cache; or NULL */
 };
 
-/* Every parts-th sample of the chunk. */
+/* Decodes every n_tasks-th sample of the chunk. */
 static void scan_part(void *ctx, int task, int n_tasks)
 {
     struct scan *s = ctx;
@@ -215,7 +216,7 @@ static void make_folders(struct cr_arena *arena, const char *path)
 
     if (strcmp(dir, ".") != 0 && strcmp(dir, "/") != 0) {
         make_folders(arena, dir);
-        mkdir(dir, 0777); /* what cannot be made shows in the next step */
+        mkdir(dir, 0777); /* a failure is reported when the file is created */
     }
 }
 

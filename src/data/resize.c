@@ -18,21 +18,23 @@
 
 #include <string.h>
 
-/* The two neighbours of each place along an axis, and the way between. */
+/* The two neighbours of each position along an axis, and the fraction of the
+ * distance between them. */
 struct axis {
     int64_t in, out;
     int32_t *low, *high;
-    float *way;            /* 0: at low */
-    int32_t *wlow, *whigh; /* the same in 1/2048 */
+    float *way;            /* 0: at the lower neighbour */
+    int32_t *wlow, *whigh; /* the two weights in units of 1/2048 */
 };
 
-/* Four neighbours of each place along an axis, and their weights. */
+/* Four neighbours of each position along an axis, and their weights. */
 struct cubic {
     int32_t *at, *fixed;
     float *weight;
 };
 
-/* What each place covers: cell[first[i]] up to cell[first[i + 1]]. */
+/* The input pixels that an output pixel covers along an axis: cell[first[i]] to
+ * cell[first[i + 1] - 1]. */
 struct cells {
     int32_t *first, *at;
     float *weight;
@@ -43,15 +45,16 @@ struct cr_resize {
     struct axis y, x;
     struct cubic cy, cx;
     struct cells ay, ax;
-    float *sum, *line; /* AREA: one row of the result each */
+    float *sum, *line; /* AREA: each one row of the result */
     int64_t channels;
-    int64_t box_h, box_w; /* AREA by whole factors; 0: by others */
+    int64_t box_h, box_w; /* AREA by integer factors; 0: by other factors */
     bool halves;
 };
 
 /* ---- tables ---- */
 
-/* Hands out parts of the caller's memory, or only counts them. */
+/* Allocates from the memory of the caller or, with mem NULL, only counts
+ * bytes. */
 struct layout {
     char *mem;
     size_t used;
@@ -143,7 +146,8 @@ static void cubic_make(struct cubic *c, int64_t in, int64_t out)
     }
 }
 
-/* A place covers at most in/out + 2 others, so all do in + 2 out. */
+/* A position covers at most in/out + 2 pixels, so all positions cover in + 2
+ * out. */
 static void cells_layout(struct layout *r, struct cells *c, int64_t in,
                          int64_t out)
 {
@@ -234,7 +238,7 @@ cr_resize_make(void *mem, const struct cr_resize_size *n, enum cr_inter inter)
         cubic_make(&s->cy, n->in_h, n->out_h);
         cubic_make(&s->cx, n->in_w, n->out_w);
     } else {
-        /* sides that grow alone: no cells */
+        /* a growing side is interpolated: no cells */
         s->ay.first = NULL;
         axis_make(&s->y, inter, inter == CR_AREA);
         axis_make(&s->x, inter, inter != CR_NEAREST);
@@ -340,8 +344,8 @@ static void linear_floats(const struct cr_resize *r, const float *x, float *y)
             }
 }
 
-/* The order of the sum is OpenCV's: row by row where it takes four numbers at
- * once, else one after the other. */
+/* The order of the sums is that of OpenCV: by rows where it processes four
+ * numbers at once, else one number after the other. */
 static void halve_floats(const struct cr_resize *r, const float *x, float *y)
 {
     int64_t n = r->channels, row = r->x.in * n, i, j, c;
@@ -385,7 +389,8 @@ static void box_bytes(const struct cr_resize *r, const unsigned char *x,
             }
 }
 
-/* Four numbers at a time, added to each other and then to the sum. */
+/* Adds four numbers at a time to each other, then to the sum, as OpenCV
+ * does. */
 static void box_floats(const struct cr_resize *r, const float *x, float *y)
 {
     int64_t n = r->channels, row = r->x.in * n, i, j, c, k;
@@ -408,7 +413,8 @@ static void box_floats(const struct cr_resize *r, const float *x, float *y)
             }
 }
 
-/* Any factors: each covered row is shrunk, then added with its weight. */
+/* AREA with any factors: resizes each covered row, then adds it with its
+ * weight. */
 static void area_any(const struct cr_resize *r, enum cr_type type,
                      const void *x, void *y)
 {

@@ -1,8 +1,7 @@
 /*
- * Images of another height and width, as OpenCV computes them
- * (cellrun-arithmetic(7), Images), for Resize and for crops that are resized.
- * The tables of a pair of sizes are made once, in memory of the caller;
- * running allocates nothing.
+ * Resizing of images, bit-identical to OpenCV (cellrun-arithmetic(7), Images),
+ * for Resize and for crops that are resized. The tables for a pair of sizes are
+ * made once, in memory of the caller; running allocates nothing.
  */
 #ifndef CR_DATA_RESIZE_H
 #define CR_DATA_RESIZE_H
@@ -23,7 +22,7 @@ struct cr_resize_size {
 
 struct cr_resize;
 
-/* Bytes that a scale of at most these sizes needs. */
+/* Bytes needed for a resize of at most these sizes. */
 size_t cr_resize_bytes(const struct cr_resize_size *size, enum cr_inter inter);
 /* mem is aligned for any object. */
 const struct cr_resize *cr_resize_make(void *mem,

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A buffer of so many samples, filled in order; each step gives one of them
- * at random and takes the next in its place. */
+/* Shuffles with a buffer of limited size, filled in stored order: each step
+ * takes a random sample from it and replaces it by the next. */
 static void mix_buffer(const struct cr_sampler *o, const struct cr_rng *rng,
                        int64_t *order, int64_t *room)
 {
@@ -25,7 +25,7 @@ static void mix_buffer(const struct cr_sampler *o, const struct cr_rng *rng,
     }
 }
 
-/* The first sample whose sum of weights is above x. */
+/* The first sample with a cumulative weight above x. */
 static int64_t weighted_at(const struct cr_sampler *o, double x)
 {
     int64_t from = 0, to = o->n - 1;
@@ -55,8 +55,8 @@ static int by_key(const void *a, const void *b)
     return (x->sample > y->sample) - (x->sample < y->sample);
 }
 
-/* Without replacement: the samples with the smallest -ln(u) / weight, which
- * are distributed as draws one after the other (Efraimidis and Spirakis
+/* Weighted sampling without replacement: the samples with the smallest -ln(u) /
+ * weight have the distribution of successive draws (Efraimidis and Spirakis
  * 2006). */
 static void draw_once(const struct cr_sampler *o, const struct cr_rng *rng,
                       int64_t *order)

@@ -1,5 +1,5 @@
 /*
- * Which samples stand where in an epoch. Private to src/data.
+ * The order of samples in an epoch. Private to src/data.
  */
 #ifndef CR_DATA_SAMPLER_H
 #define CR_DATA_SAMPLER_H
@@ -8,20 +8,20 @@
 
 struct cr_sampler {
     const int64_t *pool; /* samples of this split; NULL: 0 .. n - 1 */
-    int64_t n;           /* of the pool */
-    int64_t take;        /* per epoch; <= n unless drawn with weights */
+    int64_t n;           /* number of samples in the pool */
+    int64_t take;        /* samples per epoch; <= n unless weighted */
     bool shuffle;
-    int64_t buffer; /* samples mixed at a time; 0: all */
+    int64_t buffer; /* size of the shuffle buffer; 0: all samples */
     bool fixed;     /* every epoch has the order of the first */
     uint64_t seed;
-    /* Drawn at random with weights: the sums of the first 1, 2, ... n weights;
-     * NULL: none. */
+    /* Weighted sampling: cumulative weights; NULL: none. */
     const double *sums;
     bool replacement; /* a sample may be drawn several times */
 };
 
-/* order[0 .. take) of an epoch; room has n entries. With weights `repeats`
- * gets how often the same sample stands before in the epoch (else NULL). */
+/* Sets order[0 .. take) of an epoch; room has n entries. With weights,
+ * `repeats` gets the number of earlier occurrences of the same sample (else
+ * NULL). */
 void cr_sampler_order(const struct cr_sampler *o, int64_t epoch, int64_t *order,
                       int64_t *repeats, int64_t *room);
 

@@ -5,11 +5,11 @@
 #include "conf/config.h"
 
 struct cr_dataset_split {
-    struct cr_quantity train, eval, test; /* CR_UNIT_NONE: not given */
+    struct cr_quantity train, eval, test; /* CR_UNIT_NONE: not set */
     struct cr_quantity eval_from_train;
     const char *stratify, *group, *time;
     int64_t seed;
-    int64_t folds, fold;    /* CR_INT_NONE: not given */
+    int64_t folds, fold;    /* CR_INT_NONE: not set */
 };
 
 struct cr_data_section {

@@ -19,9 +19,10 @@ static const struct cr_node *split_node(const struct cr_node *dataset)
     return cr_node_get(dataset, "split");
 }
 
-/* ---- which parts there are ---- */
+/* ---- which splits exist ---- */
 
-/* A part as a fraction of n samples; < 0: it is no such amount. */
+/* The size of a split as a fraction of n samples; below 0: the unit is not
+ * valid. */
 static double fraction(const struct cr_quantity *a, double n)
 {
     if (a->unit == CR_PERCENT)
@@ -31,8 +32,8 @@ static double fraction(const struct cr_quantity *a, double n)
     return a->value < 1 ? a->value : a->value / n;
 }
 
-/* The part that gets what the others leave: the first that is not given; 3:
- * none, or they leave nothing. */
+/* The split that gets the remaining samples: the first without a size. 3: none,
+ * or no samples remain. */
 static int rest_split(const struct cr_node *split)
 {
     double sum = 0;
@@ -80,7 +81,7 @@ bool cr_data_loader_has(const struct cr_config *config, const char *split)
            cr_dataset_split_gives(dataset, split);
 }
 
-/* ---- what contradicts ---- */
+/* ---- conflicts ---- */
 
 static struct cr_pos key_at(const struct cr_data_loader *p, const char *key)
 {
@@ -91,7 +92,7 @@ static struct cr_pos key_at(const struct cr_data_loader *p, const char *key)
     return node ? node->pos : split ? split->pos : p->pos;
 }
 
-/* Keys of which only one may stand there. */
+/* Reports two keys that exclude each other. */
 static bool not_both(struct cr_data_loader *p, const char *one,
                      const char *other)
 {
@@ -105,7 +106,7 @@ static bool not_both(struct cr_data_loader *p, const char *one,
                     one, other);
 }
 
-/* The data of a part are a data set of their own, or a part of train. */
+/* Reports a split that is both a data set of its own and a subset of train. */
 static bool one_source(struct cr_data_loader *p, const char *part)
 {
     const struct cr_node *dataset = cr_section(p->config, "dataset");
@@ -164,7 +165,7 @@ static bool size_of(struct cr_data_loader *p, const char *key,
     return *to <= 1 || size_wrong(p, key, n);
 }
 
-/* The fractions of n samples that eval and test get. */
+/* Sets the fractions of n samples that eval and test get. */
 static bool sizes(struct cr_data_loader *p, const struct cr_dataset_split *s,
                   int64_t n, double *eval, double *test)
 {
@@ -197,16 +198,16 @@ static bool sizes(struct cr_data_loader *p, const struct cr_dataset_split *s,
     return true;
 }
 
-/* ---- values that decide ---- */
+/* ---- values of stratify, group and time ---- */
 
-/* Values of a column or field, one for each sample. */
+/* Values of a column or field, one per sample. */
 struct keys {
     struct cr_data_loader *p;
     const char *key, *name; /* "group", and the column or field */
     int64_t *id;            /* equal for equal values; or NULL */
     double *time;           /* or NULL */
-    bool numbers;           /* times: all are */
-    unsigned forms;         /* or all are dates in these forms */
+    bool numbers;           /* times: all values are numbers */
+    unsigned forms;         /* or dates in all of these formats */
     int pass;
 };
 
@@ -236,7 +237,7 @@ static bool key_id(void *ctx, int64_t i, const struct cr_csv *csv,
     return true;
 }
 
-/* The first pass finds what the values are, the second reads them. */
+/* The first pass determines the format of the values, the second reads them. */
 static bool key_time(void *ctx, int64_t i, const struct cr_csv *csv,
                      const struct cr_csv_field *field)
 {
@@ -256,7 +257,7 @@ static bool key_time(void *ctx, int64_t i, const struct cr_csv *csv,
                         &k->time[i]);
 }
 
-/* Real numbers are told apart by their bits. */
+/* Real numbers are equal if their bits are. */
 static bool keys_column(struct keys *k, int column)
 {
     const struct cr_dataset *set = &k->p->set;
@@ -278,8 +279,8 @@ static bool keys_column(struct keys *k, int column)
     return true;
 }
 
-/* Words are told apart as the files have them: their codes in memory are
- * others once a checkpoint has brought its list of words along. */
+/* Categories are compared as text, because their codes differ after a
+ * checkpoint with its vocabulary was loaded. */
 static bool keys_field(struct keys *k, const char *field)
 {
     struct cr_dataset *set = &k->p->set;
@@ -333,7 +334,8 @@ static bool too_few(struct cr_data_loader *p, const struct making *m,
                     "enough for each %s", m->s->group, what);
 }
 
-/* Of n samples, which `own` tells apart, or all. */
+/* Assigns n samples to splits: samples own[i], or all samples if own is
+ * NULL. */
 static bool share_out(struct cr_data_loader *p, const struct making *m,
                       int64_t n, const int64_t *own, unsigned char *part)
 {
@@ -357,7 +359,8 @@ static bool share_out(struct cr_data_loader *p, const struct making *m,
     return true;
 }
 
-/* `folds`: one is test, and the others are shared out as without it. */
+/* With `folds`: one fold is test; the other samples are split into train and
+ * eval as without folds. */
 static bool fold_out(struct cr_data_loader *p, struct making *m, bool evals,
                      unsigned char *part)
 {

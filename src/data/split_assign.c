@@ -21,7 +21,7 @@ static int by_label(const void *a, const void *b)
     return (x->place > y->place) - (x->place < y->place);
 }
 
-/* All samples at random, those of a class together. */
+/* All samples in random order, sorted by class. */
 static struct labelled *shuffled(struct cr_arena *arena, int64_t n,
                                  const int64_t *labels, uint64_t seed)
 {
@@ -49,7 +49,8 @@ void cr_split_random(struct cr_arena *arena, int64_t n, double eval,
 
         for (k = i; k < n && all[k].label == all[i].label; k++)
             ;
-        /* so that all classes together give their share too */
+        /* rounded so that the splits have their fractions over all classes so
+         * far */
         more_evals = llrint(eval * (double)k) - evals;
         more_tests =
             llrint((eval + test) * (double)k) - evals - more_evals - tests;
@@ -107,7 +108,7 @@ struct group {
 
 struct groups {
     int64_t n;
-    struct group *v;      /* in the order of their numbers */
+    struct group *v;      /* in ascending order of ids */
     struct group **drawn; /* in random order */
 };
 
@@ -148,7 +149,8 @@ static struct group *group_of(const struct groups *g, int64_t id)
     return bsearch(&id, g->v, (size_t)g->n, sizeof *g->v, by_id);
 }
 
-/* Groups that have no split yet, until the split has its share. */
+/* Assigns groups without a split, in random order, while that brings the size
+ * of the split closer to `want`. */
 static bool group_fill(struct groups *g, int64_t want, int64_t split)
 {
     int64_t size = 0;

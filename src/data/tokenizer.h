@@ -25,8 +25,8 @@ struct cr_tokenizer {
                   size_t len, struct cr_tokens *to);
 };
 
-/* The tokenizer as an op; its options are the tplan's. NULL: there is none of
- * that name. */
+/* The tokenizer as a transform, whose options are those of the tokenizer. NULL:
+ * unknown name. */
 const struct cr_transform *cr_tokenizer_op(const char *name);
 
 #endif

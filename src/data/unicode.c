@@ -88,7 +88,7 @@ int cr_put_utf8(uint32_t c, char to[4])
     return 4;
 }
 
-/* Syllables of Hangul are made of two or three letters (Unicode 3.12). */
+/* Decomposes a Hangul syllable into two or three jamo (Unicode 3.12). */
 static int fold_hangul(uint32_t c, uint32_t *to)
 {
     uint32_t s = c - 0xac00;
@@ -99,8 +99,8 @@ static int fold_hangul(uint32_t c, uint32_t *to)
     return s % 28 ? 3 : 2;
 }
 
-/* Among lines of records, each a character, what becomes of it and a line
- * end; sorted. */
+/* Looks up a character in unicode_others: each string holds sorted lines of a
+ * character, its replacement and a line end. */
 static int fold_other(uint32_t c, uint32_t *to)
 {
     size_t from = 0, n = sizeof unicode_others / sizeof *unicode_others;
@@ -108,7 +108,7 @@ static int fold_other(uint32_t c, uint32_t *to)
     uint32_t first;
     int k = 0;
 
-    /* the last line that begins with c or before */
+    /* find the last string whose first character is <= c */
     while (n > 1) {
         cr_utf8(unicode_others[from + n / 2], 4, &first);
         if (first <= c)

@@ -1,5 +1,5 @@
 /*
- * What is known of characters, as far as tokenizers need it.
+ * Properties of characters that tokenizers need.
  */
 #ifndef CR_DATA_UNICODE_H
 #define CR_DATA_UNICODE_H
@@ -10,16 +10,16 @@
 bool cr_is_punctuation(uint32_t c);     /* category P */
 bool cr_is_control(uint32_t c);         /* Cc or Cf */
 bool cr_is_space(uint32_t c);           /* Z, tab, LF, FF, CR */
-bool cr_is_ideograph(uint32_t c);       /* CJK: a word of its own */
+bool cr_is_ideograph(uint32_t c);       /* CJK: each is a word */
 
 #define CR_FOLD_MAX 24
 
-/* A character without case, width and marks: NFKC_Casefold, then NFD, then
- * without category Mn (unicode.inc). How many there are in `to`; 0: none is
- * left. */
+/* Folds case and width and removes marks: NFKC_Casefold, then NFD, then without
+ * category Mn (unicode.inc). Returns the number of characters in `to`; 0: none
+ * remains. */
 int cr_fold(uint32_t c, uint32_t to[CR_FOLD_MAX]);
 
-/* The character in UTF-8: 1 to 4 bytes. */
+/* Writes a character in UTF-8; returns its 1 to 4 bytes. */
 int cr_put_utf8(uint32_t c, char to[4]);
 
 #endif

@@ -57,7 +57,7 @@ int64_t cr_vocab_find(const struct cr_vocab *vocab, const char *token,
     return len == 1 ? (unsigned char)token[0] : -1;
 }
 
-/* ---- those of a config ---- */
+/* ---- vocabularies of a config ---- */
 
 void cr_vocab_keep(struct cr_config *config, struct cr_vocab *vocab)
 {
@@ -75,7 +75,7 @@ const struct cr_vocab *cr_vocab_kept(const struct cr_config *config,
     return v;
 }
 
-/* The data sets of the config; a split that there is none of is left out. */
+/* The data sets of the config, without absent splits. */
 static bool data_sets(struct cr_config *config, struct cr_obj sets[3], int *n)
 {
     struct cr_data_section section = { 0 };

@@ -2,8 +2,9 @@
  * The section `vocab`: vocabularies of tokens.
  *
  * Special tokens come first, then the tokens of the training samples by
- * descending frequency, and by their bytes among equal ones, as in MindSpore's
- * Vocab.from_dataset. Samples that `split` sets aside are not counted.
+ * descending frequency, equal ones by their bytes, as in MindSpore's
+ * Vocab.from_dataset. Samples that dataset.split assigns to other splits are
+ * not counted.
  */
 #include "base/str.h"
 #include "data/data_loader.h"
@@ -156,7 +157,7 @@ static int counter_more(const void *a, const void *b)
 
 /* ---- building ---- */
 
-/* {tokenizer: Type, lower_case: true} is {tokenizer: {Type: {lower_case:
+/* Reads {tokenizer: Type, lower_case: true} as {tokenizer: {Type: {lower_case:
  * true}}}. */
 static bool entry_tokenizer(struct cr_config *config, const struct entry *e,
                             const struct cr_node *node, struct cr_obj *to)
@@ -191,7 +192,7 @@ static bool entry_tokenizer(struct cr_config *config, const struct entry *e,
     return cr_obj_read(arena, config->diag, CR_KIND_TOKENIZER, typed, to);
 }
 
-/* Tokens by count; false after reporting. */
+/* Adds the tokens of the training samples by count; false after reporting. */
 static bool entry_count(struct cr_config *config, const struct entry *e,
                         const struct cr_node *node, struct counter *c)
 {
@@ -216,7 +217,7 @@ static bool entry_count(struct cr_config *config, const struct entry *e,
     return ok;
 }
 
-/* Tokens in the order of a file's lines. */
+/* Adds the tokens of a file, one per line, in its order. */
 static bool entry_file(struct cr_config *config, const struct entry *e,
                        const struct cr_node *node, struct counter *c)
 {

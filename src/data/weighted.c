@@ -1,7 +1,7 @@
 /*
- * datapipe.sampler: training samples drawn at random, each as often as its
- * weight says (MindSpore's WeightedRandomSampler). What an epoch has is a
- * function of seed and epoch (sampler.c), as without a sampler.
+ * datapipe.sampler: training samples drawn at random with weights (MindSpore's
+ * WeightedRandomSampler). The samples of an epoch are a function of seed and
+ * epoch (sampler.c), as without a sampler.
  */
 #include "data/data_loader_internal.h"
 #include "data/section.h"
@@ -26,7 +26,7 @@ static bool weights_wrong(struct cr_data_loader *p, const struct cr_node *node)
                     cr_node_what(p->arena, node));
 }
 
-/* The label of each sample of the data set. */
+/* Reads the label of each sample of the data set. */
 static bool label_values(struct cr_data_loader *p, const struct cr_node *node,
                          int64_t *label)
 {
@@ -45,7 +45,7 @@ static int by_label(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* 1 / count of the label's class in the pool. */
+/* Sets the weights to 1 / count of the label's class in the pool. */
 static void weigh_balanced(const struct cr_data_loader *p, const int64_t *label,
                            double *weight)
 {
@@ -76,7 +76,7 @@ static void weigh_balanced(const struct cr_data_loader *p, const int64_t *label,
     }
 }
 
-/* The class that a key names: its number, or the name that the data have. */
+/* The class that a key names, by its name or its index; -1: not valid. */
 static int64_t class_named(const struct cr_data_loader *p, const char *name)
 {
     char *end;
@@ -138,7 +138,7 @@ static bool weigh_list(struct cr_data_loader *p, const struct cr_node *node,
     return true;
 }
 
-/* The weights of the pool's samples. */
+/* Sets the weights of the samples in the pool. */
 static bool weights_of(struct cr_data_loader *p, const struct cr_node *node,
                        double *weight)
 {
@@ -166,7 +166,7 @@ static bool weights_of(struct cr_data_loader *p, const struct cr_node *node,
     return true;
 }
 
-/* Sums of the weights; how many of them are above 0. */
+/* Replaces the weights by their cumulative sums; *positive: number above 0. */
 static bool sum_weights(struct cr_data_loader *p, const struct cr_node *node,
                         double *sums, int64_t *positive)
 {

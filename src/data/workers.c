@@ -25,16 +25,17 @@ struct cr_workers {
     pthread_t *threads;
     char *rooms;
     int n_threads, busy;
-    int64_t next;           /* to be begun */
-    int64_t wanted;         /* to be read */
-    int64_t end;            /* none is begun from here on */
+    int64_t next;           /* next batch to start */
+    int64_t wanted;         /* next batch to return */
+    int64_t end;            /* batches from here on are not started */
     bool quit;
 };
 
-/* Two epochs at most: their orders are all that is kept. */
+/* The end of the batches that may be started: at most two epochs, because only
+ * the orders of two are stored. */
 static int64_t horizon(const struct cr_workers *w)
 {
-    /* of the batch that is being read, the one before the wanted */
+    /* epoch of the batch in use, the one before `wanted` */
     int64_t epoch = (w->wanted > 0 ? w->wanted - 1 : 0) / w->want.per_epoch;
 
     if (!w->want.over_the_end)
@@ -97,7 +98,7 @@ struct cr_workers *cr_workers_start(struct cr_arena *arena,
     int i;
 
     w->want = *want;
-    w->want.slots++; /* one is being read */
+    w->want.slots++; /* one more for the batch in use */
     w->slots = CR_NEWS(arena, struct slot, w->want.slots);
     w->threads = CR_NEWS(arena, pthread_t, want->threads);
     w->rooms = cr_alloc(arena, (size_t)want->threads, want->scratch_bytes + 64);
@@ -122,7 +123,8 @@ struct cr_workers *cr_workers_start(struct cr_arena *arena,
     }
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     if (w->n_threads == 0)
-        cr_out_of_memory(8 << 20); /* no room for a thread's stack */
+        cr_out_of_memory(8 << 20); /* not enough memory for the stack of a
+                                      thread */
     return w;
 }
 
@@ -141,7 +143,7 @@ void cr_workers_seek(struct cr_workers *w, int64_t sequence)
     int i;
 
     pthread_mutex_lock(&w->lock);
-    w->end = 0; /* nothing new is begun */
+    w->end = 0; /* start no further batches */
     while (w->busy > 0)
         pthread_cond_wait(&w->done, &w->lock);
     for (i = 0; i < w->want.slots; i++) {
@@ -172,7 +174,7 @@ const struct cr_batch *cr_workers_next(struct cr_workers *w,
            (s->state != READY && s->state != FAILED))
         pthread_cond_wait(&w->done, &w->lock);
     if (s->state == FAILED) {
-        cr_diag_append(diag, &s->diag); /* and so again, until a seek */
+        cr_diag_append(diag, &s->diag); /* repeated until a seek */
         pthread_mutex_unlock(&w->lock);
         return NULL;
     }
