@@ -13,9 +13,9 @@
 #define PIECE_MIN 65536
 #endif
 
-/* A block is one malloc. Memory is taken from the newest, which is first in
- * the list; a block larger than usual goes after it, so that what is left of
- * the newest stays usable. */
+/* A block is one malloc. Memory is taken from the newest block, which is first
+ * in the list; a block larger than usual is inserted after it, so that the free
+ * rest of the newest stays usable. */
 struct cr_piece {
     struct cr_piece *older;
     size_t size, used;
@@ -31,13 +31,13 @@ void cr_out_of_memory(size_t bytes)
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
         n = snprintf(text, sizeof text,
                      "cellrun: error: out of memory: %zu bytes (%zu MiB) are "
-                     "needed, the address space is limited to %zu MiB "
+                     "not available, the address space is limited to %zu MiB "
                      "[E0601]\n",
                      bytes, bytes >> 20, (size_t)limit.rlim_cur >> 20);
     else
         n = snprintf(text, sizeof text,
                      "cellrun: error: out of memory: %zu bytes (%zu MiB) are "
-                     "needed and not to be had [E0601]\n",
+                     "not available [E0601]\n",
                      bytes, bytes >> 20);
     if (n > 0 && write(2, text, (size_t)n) < 0)
         _exit(1);

@@ -58,7 +58,8 @@ static bool atomic_is_part(const char *entry, const char *name)
            (strlen(name) == stem && strncmp(entry + 1, name, stem) == 0);
 }
 
-/* Whether no process holds the lock; where locks are unknown, one may. */
+/* Whether no process holds the lock; false where file locks are not
+ * supported. */
 static bool atomic_is_orphan(int dir, const char *entry)
 {
     int fd = openat(dir, entry, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -107,7 +108,7 @@ static bool atomic_is_device(const char *path)
     return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
-/* Where an open file can be found to give it a name. */
+/* The path in /proc by which an open file can be linked. */
 static const char *atomic_proc(struct cr_atomic_file *f)
 {
     return cr_strf(&f->mem, "/proc/self/fd/%d", f->fd);
@@ -139,7 +140,7 @@ static void atomic_create_named(struct cr_atomic_file *f, const char *dir)
                        0666);
         if (f->fd >= 0)
             (void)flock(f->fd, LOCK_EX | LOCK_NB);
-        /* another process may have swept it before it was locked */
+        /* another process may have deleted it before it was locked */
     } while (f->fd >= 0 && fstat(f->fd, &st) == 0 && st.st_nlink == 0);
 }
 
@@ -238,8 +239,8 @@ static bool atomic_name(struct cr_atomic_file *f)
     if (f->unnamed) {
         const char *from = atomic_proc(f);
 
-        /* one that died under our number may have left its name; the lock
-         * tells other processes that this one is alive */
+        /* a killed process with the same number may have left this name; the
+         * lock tells other processes that this process is alive */
         unlinkat(f->dir, f->part, 0);
         (void)flock(f->fd, LOCK_EX | LOCK_NB);
         if (linkat(AT_FDCWD, from, f->dir, f->part, AT_SYMLINK_FOLLOW) != 0)

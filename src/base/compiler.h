@@ -27,7 +27,7 @@
 #define CR_INLINE static inline __attribute__((always_inline))
 /* Before a loop with independent iterations: vectorises it. */
 #define CR_SIMD _Pragma("omp simd")
-/* Compiles the rest of the file at -O3, whatever CFLAGS say. */
+/* Compiles the rest of the file at -O3, regardless of CFLAGS. */
 #if defined(__GNUC__) && !defined(__clang__)
 #define CR_O3 _Pragma("GCC optimize(\"O3\")")
 #else

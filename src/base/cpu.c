@@ -35,7 +35,7 @@ enum cr_isa cr_isa_best(void)
 #endif
 }
 
-/* Kernels ask in every call: the environment is read once. */
+/* Kernels use this in every call, so the environment is read once. */
 static enum cr_isa allowed;
 static pthread_once_t isa_once = PTHREAD_ONCE_INIT;
 
@@ -75,7 +75,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Twelve chains hide the latency on any processor. */
+/* Twelve independent chains hide the latency of the instruction. */
 enum {
     CHAINS = 12,
     TURNS = 100000

@@ -16,7 +16,7 @@ enum cr_isa {
 enum cr_isa cr_isa(void);
 const char *cr_isa_name(enum cr_isa isa);
 
-/* The highest one that the processor has, whatever CELLRUN_ISA says. */
+/* The highest one that the processor has, regardless of CELLRUN_ISA. */
 enum cr_isa cr_isa_best(void);
 /* Overrides cr_isa, for comparisons in one process; returns false and does
  * nothing if the processor lacks the set. Not while another thread computes.

@@ -1,10 +1,11 @@
 /*
- * The shortest decimal of a float32 has at most 9 digits, which a double holds
- * exactly, as it does powers of ten up to 10^22. So a candidate of n digits is
- * one product, one rounding and one quotient, each within 2^-53 of the exact
- * value: far less than half a unit of float32's last place, 2^-25. A candidate
- * counts where the quotient lies nearer to the float than that by a margin;
- * the rare others, and very large and small numbers, go through the C library.
+ * The shortest decimal of a float32 has at most 9 digits, which a double
+ * represents exactly, like the powers of ten up to 10^22. So a candidate of n
+ * digits costs one product, one rounding and one quotient, each within a
+ * relative 2^-53 of the exact value, which is far below half a unit in the last
+ * place of float32, 2^-25. A candidate is accepted if the quotient is nearer to
+ * the float than half the distance to its neighbours, less a margin; other
+ * numbers, and very large and small ones, are formatted by the C library.
  */
 #include "base/float_text.h"
 
@@ -28,7 +29,7 @@ static double float_scaled(double x, int places)
     return places >= 0 ? x * float_power[places] : x / float_power[-places];
 }
 
-/* Digits and decimal places of a positive number; false: not found here. */
+/* Digits and decimal places of a positive number; false: use the C library. */
 static bool float_digits(float value, int64_t *digits, int *places)
 {
     double x = (double)value, margin = (1 - 1e-6) / 2;
@@ -53,7 +54,8 @@ static bool float_digits(float value, int64_t *digits, int *places)
     return false;
 }
 
-/* Digits without zeros at their end, as %g places the point. */
+/* Formats digits without trailing zeros, with the decimal point placed as %g
+ * does. */
 static size_t float_place(char *to, int64_t digits, int places)
 {
     char text[24] = "0";

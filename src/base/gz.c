@@ -13,7 +13,7 @@
 
 uint32_t cr_crc32(uint32_t crc, const void *data, size_t len)
 {
-    /* for NULL zlib returns the initial value, whatever crc is */
+    /* with NULL, zlib returns the initial value and ignores crc */
     return len > 0 ? (uint32_t)crc32_z(crc, data, len) : crc;
 }
 
@@ -31,7 +31,7 @@ bool cr_inflate(const void *from, size_t len, void *to, size_t size, bool whole)
 
     if (inflateInit2(&z, -MAX_WBITS) != Z_OK)
         return false;
-    /* zlib counts in int */
+    /* the sizes of zlib are of type unsigned int */
     while (status == Z_OK && (size > 0 || whole)) {
         z.next_in = in;
         z.avail_in = len < INT_MAX ? (unsigned)len : INT_MAX;
@@ -54,8 +54,8 @@ bool cr_inflate(const void *from, size_t len, void *to, size_t size, bool whole)
 struct cr_gz {
     z_stream z;
     int fd;
-    bool inside;  /* a member has begun and not ended */
-    bool ended;   /* the file has */
+    bool inside;  /* a member has started and not ended */
+    bool ended;   /* the file has ended */
     unsigned char buffer[GZ_ROOM];
 };
 

@@ -8,11 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* CRC-32 (ISO-HDLC) of the bytes before, whose CRC is `crc` (0: none), and len
- * more. */
+/* Extends a CRC-32 (ISO-HDLC) by len bytes; `crc` is the CRC of the bytes
+ * before (0: none). */
 uint32_t cr_crc32(uint32_t crc, const void *data, size_t len);
-/* The CRC of two texts together from the CRC of each; the second has len_b
- * bytes. */
+/* The CRC of the concatenation of two texts from their CRCs; the second text
+ * has len_b bytes. */
 uint32_t cr_crc32_join(uint32_t a, uint32_t b, int64_t len_b);
 
 /* Decompresses raw deflate data: exactly `size` bytes into `to`; with `whole`

@@ -9,7 +9,7 @@ struct cr_name_entry {
     int value;
 };
 
-/* The entry of that name, or the free one where it belongs. */
+/* The entry of that name, or the free entry where it would be added. */
 static struct cr_name_entry *entry_of(const struct cr_name_map *map,
                                       const char *name, size_t n)
 {

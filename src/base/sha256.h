@@ -1,5 +1,5 @@
 /*
- * SHA-256 (FIPS 180-4), for the identity of files, also against forgery.
+ * SHA-256 (FIPS 180-4), to identify files in a way that cannot be forged.
  */
 #ifndef CR_BASE_SHA256_H
 #define CR_BASE_SHA256_H

@@ -17,20 +17,21 @@ void cr_buf_add(struct cr_buf *buf, const char *text, size_t len);
 void cr_buf_str(struct cr_buf *buf, const char *text);
 void cr_buf_char(struct cr_buf *buf, char c);
 void cr_buf_f(struct cr_buf *buf, const char *format, ...) CR_PRINTF(2, 3);
-/* The text as a JSON string with its quotes; invalid UTF-8 becomes U+FFFD. */
+/* Appends the text as a JSON string with its quotes; invalid UTF-8 becomes
+ * U+FFFD. */
 void cr_buf_json(struct cr_buf *buf, const char *text);
-/* The same of n bytes, which may hold NULs. */
+/* The same for n bytes, which may contain NULs. */
 void cr_buf_json_n(struct cr_buf *buf, const char *text, size_t n);
-/* A number as JSON: the shortest text that reads the same, or null where it is
- * not finite. */
+/* Appends a number as JSON: the shortest text that gives the same double, or
+ * null if it is not finite. */
 void cr_buf_real(struct cr_buf *buf, double value);
-/* The text so far; "" when nothing was added. */
+/* The text so far; "" if nothing was added. */
 const char *cr_buf_text(const struct cr_buf *buf);
 
-/* The bytes of the UTF-8 character at text (1 to 4), its code point in *code;
- * 0 if the bytes are no valid character or n is 0. */
+/* Decodes a UTF-8 character: returns its length of 1 to 4 bytes and sets *code
+ * to its code point. 0 if the bytes are not a valid character or n is 0. */
 int cr_utf8(const char *text, size_t n, uint32_t *code);
-/* Number of characters; every byte that is not UTF-8 counts as one. */
+/* The number of characters; each byte that is not UTF-8 counts as one. */
 size_t cr_utf8_count(const char *text, size_t n);
 
 bool cr_starts(const char *text, const char *with);
@@ -40,11 +41,11 @@ bool cr_ends(const char *text, const char *with);
 #define CR_HASH UINT64_C(0xcbf29ce484222325)
 uint64_t cr_hash(uint64_t hash, const void *data, size_t len);
 
-/* dir/name, or name where it is absolute or dir is NULL, "" or ".". */
+/* dir/name; or name, if it is absolute or dir is NULL, "" or ".". */
 const char *cr_path_join(struct cr_arena *arena, const char *dir,
                          const char *name);
-/* The first that exists of name below the folders of a list such as PATH has
- * them; NULL if none does, or the list is NULL. */
+/* The first existing file `name` in the folders of a list in the form of PATH;
+ * NULL if there is none, or the list is NULL. */
 const char *cr_path_search(struct cr_arena *arena, const char *list,
                            const char *name);
 /* "a/b" of "a/b/c.yaml", "." of "c.yaml", "/" of "/c". */
@@ -54,18 +55,18 @@ const char *cr_path_base(const char *path);
 /* "c" of "a/b/c.yaml": the last part without its last suffix. */
 const char *cr_path_stem(struct cr_arena *arena, const char *path);
 
-/* A real number in as few digits as give the same double again, always with
- * '.', 'e', "inf" or "nan" in it. */
+/* The shortest text that gives the same double again; it contains '.', 'e',
+ * "inf" or "nan". */
 const char *cr_real_text(struct cr_arena *arena, double value);
 
-/* The whole file with a NUL behind it, or NULL after reporting with `code`.
- * A file of more than max bytes is refused. "-" is standard input. */
+/* Reads a file of at most `max` bytes and appends a NUL; *len is its size. "-"
+ * is standard input. NULL after reporting with `code`. */
 char *cr_read_file(struct cr_arena *arena, struct cr_diag *diag,
                    struct cr_pos pos, const char *path, enum cr_code code,
                    size_t max, size_t *len);
 
-/* Writes beside, syncs, renames, syncs the folder: the file under its final
- * name is always whole. Reports E0602. */
+/* Replaces a file atomically (base/atomic_file.h). False after reporting
+ * E0602. */
 bool cr_write_file(struct cr_diag *diag, const char *path, const void *data,
                    size_t len);
 

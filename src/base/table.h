@@ -16,15 +16,15 @@ struct cr_table {
     const char **cell; /* row by row */
 };
 
-/* The next cell, in reading order; control bytes are escaped. */
+/* Adds the next cell, row by row; control bytes are escaped. */
 void cr_table_add(struct cr_table *table, const char *text);
 void cr_table_f(struct cr_table *table, const char *format, ...)
     CR_PRINTF(2, 3);
 /* Aligned with two blanks between columns, or with tabs (TSV). */
 void cr_table_print(const struct cr_table *table, FILE *to, bool tabs);
 
-/* Text of a file or user for a terminal, all of it: control bytes and bytes
- * that are not UTF-8 escaped. */
+/* Escapes control bytes and invalid UTF-8 in a text of a file or user, for a
+ * terminal. */
 const char *cr_escape(struct cr_arena *arena, const char *text);
 
 #endif

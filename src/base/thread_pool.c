@@ -41,23 +41,23 @@ enum {
 };
 
 static struct {
-    int threads; /* the caller among them */
+    int threads; /* number of threads, including the caller */
     int spins;
     void (*fn)(void *ctx, int task, int n_tasks);
     void *ctx;
     int n_tasks;
     bool quit;
     bool pinned;
-    cpu_set_t cpus;                /* those of the process, once it is pinned */
-    size_t first;                  /* the caller's */
+    cpu_set_t cpus; /* processors of the process, once the pool is pinned */
+    size_t first;                  /* processor of the caller */
     _Alignas(64) atomic_int left;  /* unfinished tasks, without the caller's */
     atomic_uint waiting;           /* the caller sleeps on `left` */
-    _Alignas(64) atomic_bool busy; /* somebody is in cr_parallel_run */
+    _Alignas(64) atomic_bool busy; /* a thread is in cr_parallel_run */
     struct seat seat[PAR_MAX];
 } pool = { .threads = 1 };
 
 static _Thread_local bool inside;
-static _Thread_local struct seat *own_seat; /* NULL: not of the pool */
+static _Thread_local struct seat *own_seat; /* NULL: not a thread of the pool */
 
 static void futex(atomic_uint *at, int op, unsigned value)
 {
@@ -294,7 +294,7 @@ size_t cr_thread_scratch_size(void)
     return most;
 }
 
-/* ---- processors ---- */
+/* ---- number of processors ---- */
 
 static int in_whole(double max, double period)
 {
@@ -318,8 +318,8 @@ static bool quota_line(const char *folder, const char *name, char *line,
     return ok;
 }
 
-/* What one cgroup allows, rounded up; 0: no limit. Version 2 has "max period"
- * in one file, version 1 two files, -1 for no limit. */
+/* The limit of one cgroup in processors, rounded up; 0: no limit. Version 2 has
+ * "max period" in one file, version 1 has two files, with -1 for no limit. */
 static int quota_at(const char *folder)
 {
     char max[64], period[64], *end;
@@ -335,7 +335,7 @@ static int quota_at(const char *folder)
     return 0;
 }
 
-/* The smallest quota on the way from `folder` up to `root`. */
+/* The smallest quota of the cgroups from `folder` up to `root`. */
 static int quota_on_way(const char *root, const char *folder)
 {
     char path[PATH_MAX];

@@ -12,7 +12,7 @@
 
 struct against_found {
     int compared, differ;
-    const char *first; /* NULL: all are the same */
+    const char *first; /* name of the first difference; NULL: none */
     const char *words;
     double deviation;
 };

@@ -1,5 +1,5 @@
 /*
- * Tensors compared with those of a file: trace --against.
+ * Compares tensors with the tensors of a file: trace --against.
  */
 #ifndef CR_CKPT_AGAINST_H
 #define CR_CKPT_AGAINST_H

@@ -1,7 +1,7 @@
 /*
- * Checkpoints: safetensors files with cellrun's profile (the head of
- * checkpoint.c has the format), and the reading of anybody's safetensors, NPZ
- * and MindSpore's .ckpt.
+ * Checkpoints: safetensors files with the profile of cellrun
+ * (cellrun-checkpoint(5), at the head of checkpoint.c), and reading of other
+ * safetensors, NPZ and MindSpore's .ckpt.
  */
 #ifndef CR_CKPT_CHECKPOINT_H
 #define CR_CKPT_CHECKPOINT_H
@@ -66,7 +66,8 @@ bool cr_tensor_file_read(struct cr_tensor_file *file, struct cr_diag *diag,
                          const struct cr_tensor_info *entry, enum cr_type type,
                          void *to);
 /* Whether the first bytes of a file are those of NPZ or of a PyTorch file,
- * whatever its name; cr_tensor_file_open rejects the latter with a reason. */
+ * regardless of its name; cr_tensor_file_open rejects the latter with a
+ * reason. */
 bool cr_tensor_file_is_weights(const char *path);
 /* Verifies one tensor, or every byte of the file. */
 bool cr_tensor_file_check(struct cr_tensor_file *file, struct cr_diag *diag,

@@ -1,15 +1,14 @@
 /*
  * MindSpore's checkpoints, .ckpt (cellrun-formats(7)).
  *
- * A file is a run of protobuf messages (ms_message.c has them), one for each
- * tensor or slice of a tensor, and so is one long message as well. At its end
- * may stand "crc_num" and the CRC-32 of all before, 10 bytes, high byte first.
+ * A file is a sequence of protobuf messages (ms_message.c), one for each tensor
+ * or slice of a tensor; together they form one message. It may end with
+ * "crc_num" and the CRC-32 of all bytes before it, 10 bytes, big endian.
  *
- * protobuf-c reads a message from memory, and contents may be larger than
- * that. So they are walked around: what else is in a Value, name, type and
- * shape, is put together as a small Value with no content, and that is what
- * protobuf-c gets. Writing needs no such thing, for a content is handed on
- * from where it lies.
+ * protobuf-c parses messages in memory only, and contents may be larger than
+ * the memory. So the reader skips the content of each tensor and passes the
+ * other fields, name, type and shape, to protobuf-c as a small Value with empty
+ * content. The writer passes each content on without a copy.
  */
 #include "ckpt/tensor_file.h"
 
@@ -24,29 +23,29 @@
 #include "ckpt/ms_message.h"
 #include "data/unicode.h"
 
-#define MS_HEAD_MAX 65536       /* bytes of a Value beside its content */
-#define MS_RANK_MAX 32          /* that is looked at */
-#define MS_TYPE_MAX 32          /* letters of a dtype */
+#define MS_HEAD_MAX 65536       /* bytes of a Value without its content */
+#define MS_RANK_MAX 32          /* dimensions that are read */
+#define MS_TYPE_MAX 32          /* length of a dtype */
 #define MS_TEXT_MAX (1 << 20)   /* characters of a str */
-#define MS_VALUES_MAX (1 << 20) /* of a file */
+#define MS_VALUES_MAX (1 << 20) /* messages of a file */
 #define MS_SLICE (INT64_C(512) << 20)
 #define MS_CRC "crc_num"
 #define MS_CRC_LEN 17
 
-/* A range of bytes that are part of a tensor. */
+/* A range of bytes in the file that belongs to a tensor. */
 struct cr_ms_slice {
     int64_t at;     /* in the file */
-    int64_t before; /* bytes of the tensor in front of it */
+    int64_t before; /* bytes of the tensor before this slice */
     int64_t n;
 };
 
-/* Beside each entry of the store: which slices are its own. */
+/* The slices of one entry of the tensor file. */
 struct ms_tensor {
     struct cr_ms_slice *slice;
     int n;
 };
 
-/* Of entry i, in a file of MindSpore's. */
+/* The slices of all entries, in the order of the entries. */
 static struct ms_tensor *ms_more(const struct cr_tensor_file *s)
 {
     return s->detail;
@@ -75,9 +74,10 @@ enum {
     MS_FIXED32 = 5
 };
 
-/* ---- Whose file it is */
+/* ---- Recognising the format */
 
-/* "AES-GCM" if the file begins as MindSpore's encrypted ones do, else NULL. */
+/* The cipher if the file begins like an encrypted file of MindSpore, else
+ * NULL. */
 static const char *ms_cipher(const unsigned char *head)
 {
     static const char *const names[] = { "AES-GCM", "AES-CBC", "SM4-CBC" };
@@ -92,22 +92,22 @@ static bool ms_claims(const unsigned char *head)
 {
     static const unsigned char none[4] = { 0 };
 
-    /* A safetensors header of 10 bytes, or 266, begins so too: in the length
-     * of one bytes 4 to 7 are 0, and here they are of a name. */
+    /* A safetensors header of 10 or 266 bytes begins with the same byte; but
+     * bytes 4 to 7 of its length are 0, and here they belong to a name. */
     return ms_cipher(head) || (head[0] == (CR_MS_VALUE << 3 | MS_BYTES) &&
                                memcmp(head + 4, none, 4));
 }
 
-/* ---- Walking through a file */
+/* ---- Reading messages */
 
 struct ms_walk {
     struct cr_tensor_file *s;
     struct cr_diag *diag;
-    int64_t at;           /* of what comes next */
-    int64_t from;         /* of the window */
+    int64_t at;           /* position of the next byte */
+    int64_t from;         /* position of the window in the file */
     size_t n;             /* bytes in it */
-    struct cr_arena *mem; /* of one Value */
-    struct cr_buf tag;    /* what is known of it: fields of Value, */
+    struct cr_arena *mem; /* freed after each Value */
+    struct cr_buf tag;    /* fields of the Value without its content, */
     struct cr_buf tensor; /* and of its TensorProto */
     bool has_tensor, has_content;
     int64_t content, content_n;
@@ -146,7 +146,8 @@ static bool ms_byte(struct ms_walk *w, int64_t end, unsigned char *to)
     return true;
 }
 
-/* 7 bits a byte, the low ones first; the tenth byte holds one. */
+/* Reads a varint: 7 bits per byte, low bits first; the tenth byte has one
+ * bit. */
 static bool ms_varint(struct ms_walk *w, int64_t end, uint64_t *to)
 {
     int64_t at = w->at;
@@ -164,7 +165,7 @@ static bool ms_varint(struct ms_walk *w, int64_t end, uint64_t *to)
     return ms_bad(w, at, "a number of more than 64 bits");
 }
 
-/* The end of what a length in front of it bounds. */
+/* Reads a length and sets *to to the end of the bytes after it. */
 static bool ms_length(struct ms_walk *w, int64_t end, int64_t *to)
 {
     int64_t at = w->at;
@@ -207,7 +208,7 @@ static bool ms_skip(struct ms_walk *w, int64_t end, int wire)
     return true;
 }
 
-/* Skips a field that began at `from`, and keeps its bytes. */
+/* Skips a field that begins at `from` and copies its bytes to `to`. */
 static bool ms_keep(struct ms_walk *w, int64_t from, int64_t end, int wire,
                     struct cr_buf *to)
 {
@@ -272,7 +273,7 @@ static bool ms_walk_value(struct ms_walk *w, int64_t end)
             ok = ms_length(w, end, &next) && ms_walk_tensor(w, next);
         else if (field == CR_MS_MAP && wire == MS_BYTES) {
             ok = ms_skip(w, end, wire);
-            cr_buf_add(&w->tag, "\x1a", 2); /* that there is one */
+            cr_buf_add(&w->tag, "\x1a", 2); /* an empty maptensor */
         } else if (field <= CR_MS_MAP)
             ok = ms_keep(w, from, end, wire, &w->tag);
         else
@@ -291,7 +292,7 @@ static void ms_put_length(struct cr_buf *to, int field, size_t n)
     cr_buf_char(to, (char)n);
 }
 
-/* The Value up to `end`, but for its content. */
+/* Reads the Value up to `end`, except its content. */
 static bool ms_value(struct ms_walk *w, int64_t end, struct cr_ms_value *to)
 {
     int64_t at = w->at;
@@ -365,7 +366,7 @@ static bool ms_spec(struct ms_walk *w, int64_t at, const struct cr_ms_value *v,
     return true;
 }
 
-/* What a Value says of its tensor; false after reporting. */
+/* Sets an entry from a Value; false after reporting. */
 static bool ms_entry(struct ms_walk *w, int64_t at, const struct cr_ms_value *v,
                      struct cr_tensor_info *e)
 {
@@ -377,7 +378,7 @@ static bool ms_entry(struct ms_walk *w, int64_t at, const struct cr_ms_value *v,
     if (!v->has_tensor && !v->has_map)
         return ms_bad(w, at, "a name without a tensor");
     e->name = cr_strndup(arena, v->tag.at, v->tag.n);
-    e->dtype = "MapTensor"; /* a table of hashes; listed, never read */
+    e->dtype = "MapTensor"; /* a hash table; listed, never read */
     if (!v->has_tensor)
         return true;
     if (!ms_type_ok(v->type))
@@ -386,7 +387,7 @@ static bool ms_entry(struct ms_walk *w, int64_t at, const struct cr_ms_value *v,
     return ms_spec(w, at, v, e);
 }
 
-/* A tensor is whole: do shape and length agree? */
+/* Checks that the number of bytes of a complete tensor matches its shape. */
 static bool ms_finish(struct ms_walk *w, struct cr_tensor_info *e)
 {
     int64_t bytes = (int64_t)cr_type_size(e->spec.type);
@@ -395,7 +396,7 @@ static bool ms_finish(struct ms_walk *w, struct cr_tensor_info *e)
     if (!e->readable)
         return true;
     if (e->spec.rank == 1 && e->spec.dim[0] == 0 && (int64_t)e->bytes == one)
-        e->spec.rank = 0; /* as old files write a scalar */
+        e->spec.rank = 0; /* scalar as old files store it */
     for (int k = 0; k < e->spec.rank; k++)
         if (!cr_checked_mul(&bytes, bytes, e->spec.dim[k]))
             return ms_bad(w, e->offset, "a shape of an impossible size");
@@ -421,7 +422,8 @@ static void ms_slice(struct ms_walk *w, struct ms_tensor *t,
     e->bytes += (size_t)w->content_n;
 }
 
-/* One Value: a slice more of the last tensor, or the first of a new one. */
+/* Reads one Value: a further slice of the last tensor, or the first slice of a
+ * new one. */
 static bool ms_take(struct ms_walk *w, int64_t end, int *values)
 {
     struct cr_tensor_file *s = w->s;
@@ -462,7 +464,7 @@ static bool ms_take(struct ms_walk *w, int64_t end, int *values)
     return true;
 }
 
-/* ---- What else a file holds */
+/* ---- Checksum and strings */
 
 static bool ms_sum(struct cr_tensor_file *s, struct cr_diag *diag, int64_t *end)
 {
@@ -502,7 +504,7 @@ static bool ms_sum(struct cr_tensor_file *s, struct cr_diag *diag, int64_t *end)
                     crc, want);
 }
 
-/* The text of a str, UTF-32 in the file, in UTF-8; NULL after reporting. */
+/* Converts a str from UTF-32 to UTF-8; NULL after reporting. */
 static const char *ms_text(struct cr_tensor_file *s, struct cr_diag *diag,
                            const struct cr_tensor_info *e)
 {
@@ -536,7 +538,8 @@ static const char *ms_text(struct cr_tensor_file *s, struct cr_diag *diag,
     return ok ? cr_buf_text(&to) : NULL;
 }
 
-/* A str becomes metadata; what old files keep of a generator is dropped. */
+/* Makes metadata of each str; drops the state of a random number generator that
+ * old files contain. */
 static bool ms_texts(struct cr_tensor_file *s, struct cr_diag *diag)
 {
     int n = 0;
@@ -568,7 +571,7 @@ static int ms_by_name(const void *a, const void *b)
     return order != 0 ? order : *x < *y ? -1 : *x > *y;
 }
 
-/* Of a name that comes again, after others, the last tensor counts. */
+/* Keeps the last tensor of each name, with a warning. */
 static void ms_last(struct cr_tensor_file *s, struct cr_diag *diag)
 {
     const struct cr_tensor_info **by =
@@ -645,7 +648,7 @@ static bool ms_open(struct cr_tensor_file *s, struct cr_diag *diag)
 
 /* ---- Values */
 
-/* n bytes of an entry from its byte `at`, wherever its slices lie. */
+/* Reads n bytes of an entry from its byte `at`, across its slices. */
 static bool ms_bytes(struct cr_tensor_file *s, struct cr_diag *diag,
                      const struct cr_tensor_info *e, int64_t at, void *to,
                      size_t n)
@@ -654,7 +657,7 @@ static bool ms_bytes(struct cr_tensor_file *s, struct cr_diag *diag,
     int low = 0, high = t->n;
     char *p = to;
 
-    /* the last slice that begins at `at` or before */
+    /* find the last slice with before <= at */
     while (high - low > 1) {
         int mid = low + (high - low) / 2;
 
@@ -702,7 +705,7 @@ static const char *ms_type_name(enum cr_type type)
     return "";
 }
 
-/* Slice `i` of a tensor; false when there is none. */
+/* Makes slice `i` of a tensor; false if the tensor has fewer slices. */
 static bool ms_cut_slice(const struct cr_tensor *t, int64_t i,
                          struct cr_ms_value *to)
 {
@@ -731,7 +734,7 @@ static bool ms_write(struct cr_diag *diag, const char *path,
     int *order;
     bool ok;
 
-    /* the names are checked; the order stays the one given */
+    /* checks the names; the given order is kept */
     ok = cr_st_place(&mem, diag, path, tensors, n, &order);
     for (int i = 0; ok && i < n; i++) {
         const char *name = tensors[i].name;

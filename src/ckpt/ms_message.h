@@ -1,6 +1,6 @@
 /*
- * The messages that MindSpore's checkpoints are made of, as protobuf-c packs
- * and unpacks them. Of ms_ckpt.c only.
+ * Packs and unpacks the protobuf messages of MindSpore's checkpoints. Used by
+ * ms_ckpt.c only.
  */
 #ifndef CR_CKPT_MS_MESSAGE_H
 #define CR_CKPT_MS_MESSAGE_H
@@ -41,7 +41,7 @@ struct cr_ms_value {
 };
 
 /* Parses a Value; false if the bytes are not a Value or lack a required field.
- * All that *to points to lies in the arena. */
+ * *to points into the arena. */
 bool cr_ms_unpack(struct cr_arena *arena, const void *bytes, size_t n,
                   struct cr_ms_value *to);
 

@@ -474,7 +474,7 @@ static bool npz_open(struct cr_tensor_file *s, struct cr_diag *diag)
     return npz_apart(s, diag);
 }
 
-/* Element i of C order stands at place from(i) of Fortran order. */
+/* Copies elements in Fortran order to C order. */
 static void npz_from_fortran(const struct cr_spec *spec, size_t width,
                              const unsigned char *x, unsigned char *y)
 {

@@ -37,7 +37,7 @@ static bool provenance_private(const struct stat *st)
            (st->st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
 
-/* The stamp of a directory as it is now; NULL: it has none. */
+/* The current stamp of a directory; NULL: it has no config.yaml. */
 static const char *provenance_stamp(struct cr_arena *arena, const char *dir)
 {
     struct stat st;
@@ -49,7 +49,7 @@ static const char *provenance_stamp(struct cr_arena *arena, const char *dir)
                    (intmax_t)st.st_ctim.tv_sec, st.st_ctim.tv_nsec);
 }
 
-/* The hashes of a directory with a valid stamp; NULL: it has none. */
+/* The hashes of a directory with a valid stamp; NULL: none. */
 static const struct cr_node *provenance_read(struct cr_arena *arena,
                                              const char *dir)
 {

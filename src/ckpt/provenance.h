@@ -1,19 +1,19 @@
 /*
- * Which configs a run directory's own runs have put into its checkpoints.
+ * The configs that the runs of a run directory have stored in checkpoints.
  *
- * A run of the user's leaves provenance.json in its directory:
+ * A run of the user writes provenance.json to its directory:
  *
  *   stamp    inode and time of the last change of config.yaml there, which a
  *            run writes once
- *   configs  SHA-256 of each config that its checkpoints carry, together with
- *            all else in them that the program would act on: the folder of
- *            relative paths and the hashes of plug-ins
+ *   configs  SHA-256 of each config in its checkpoints, together with the other
+ *            metadata that the program acts on: the folder of relative paths
+ *            and the hashes of plug-ins
  *
- * A checkpoint is the user's own if it lies in such a directory and carries
- * one of these configs. Nobody else can make such a directory: the kernel
- * sets the time of change, so that config.yaml has another one after it was
- * copied or unpacked, whatever an archive says. Both files must be the user's,
- * and provenance.json one that nobody else may write to.
+ * A checkpoint is the user's own if it is in such a directory and contains one
+ * of these configs. Others cannot forge such a directory: the kernel sets the
+ * time of change, so config.yaml has another one after it was copied or
+ * unpacked, regardless of the archive. Both files must belong to the user, and
+ * only the user may have write permission for provenance.json.
  */
 #ifndef CR_CKPT_PROVENANCE_H
 #define CR_CKPT_PROVENANCE_H
@@ -23,19 +23,19 @@
 #define CR_PROVENANCE "provenance.json"
 #define CR_PROVENANCE_STAMP "config.yaml"
 
-/* The SHA-256 of a config and of what else a checkpoint makes the program act
- * on, in hex digits, as provenance.json stores it. */
+/* The SHA-256 of a config and of the other metadata that the program acts on,
+ * in hexadecimal digits, as stored in provenance.json. */
 const char *cr_provenance_hash(struct cr_arena *arena, const char *config,
                                const char *config_dir,
                                const struct cr_node *plugins);
 
-/* Adds a hash to those of a run directory, which has a config.yaml. False
- * after reporting. */
+/* Adds a hash to provenance.json of a run directory that has a config.yaml.
+ * False after reporting. */
 bool cr_provenance_add(struct cr_arena *arena, struct cr_diag *diag,
                        const char *dir, const char *hash);
 
-/* Whether a run of this user's has made the checkpoint: a path
- * DIR/ckpt/FILE, and the hash of what it carries. */
+/* Whether a run of this user has written the checkpoint, by its path
+ * DIR/ckpt/FILE and its hash. */
 bool cr_provenance_own(struct cr_arena *arena, const char *ckpt,
                        const char *hash);
 

@@ -1,8 +1,8 @@
 /*
- * The container: 8 bytes length N (u64, little endian), N bytes JSON header,
- * data to the end of the file. The rules are those of the reference
- * implementation, and stricter in two things: no name stands twice, and a
- * header is at most 64 levels deep.
+ * The safetensors container: 8 bytes length N (u64, little endian), N bytes
+ * JSON header, data to the end of the file. The rules are those of the
+ * reference implementation with two additions: names are unique, and a header
+ * has at most 64 levels.
  */
 #include "ckpt/tensor_file.h"
 

@@ -10,7 +10,7 @@
 
 #define CR_ST_HEADER_MAX 100000000
 #define CR_ST_NAME_MAX 1024
-#define CR_MAGIC 9 /* bytes that tell one format from another */
+#define CR_MAGIC 9 /* bytes that identify a format */
 
 /* Bytes 8 to 69 of every cellrun checkpoint; the digits of the header's CRC-32
  * follow. */

@@ -22,8 +22,9 @@ static void vocab_write(struct cr_buf *b, const struct cr_vocab *v)
     cr_buf_str(b, "]}");
 }
 
-/* The first column after `after` in the order of names; NULL: none. A resumed
- * run has its columns in another order, and files must be equal. */
+/* The first column after `after` in the order of names; NULL: none. Sorted,
+ * because a resumed run has its columns in another order and must write equal
+ * files. */
 static const struct cr_vocab *vocab_next(const struct cr_config *config,
                                          const char *after)
 {

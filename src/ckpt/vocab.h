@@ -1,7 +1,6 @@
 /*
- * The vocabularies of a config in a checkpoint, as `cellrun.vocab` (the head
- * of checkpoint.c has the format): what text a network's numbers stand for is
- * part of the network.
+ * The vocabularies of a config in a checkpoint, as `cellrun.vocab`
+ * (cellrun-checkpoint(5), VOCABULARIES).
  */
 #ifndef CR_CKPT_VOCAB_H
 #define CR_CKPT_VOCAB_H
@@ -9,11 +8,11 @@
 #include "ckpt/checkpoint.h"
 #include "data/vocab.h"
 
-/* Those that the config keeps, as JSON in the arena; NULL: none. */
+/* The vocabularies of the config as JSON in the arena; NULL: none. */
 const char *cr_vocabs_json(struct cr_arena *arena,
                            const struct cr_config *config);
 
-/* The config keeps those of the file from now on. False after reporting. */
+/* Stores the vocabularies of the file in the config. False after reporting. */
 bool cr_vocabs_read(struct cr_config *config,
                     const struct cr_tensor_file *file);
 

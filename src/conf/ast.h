@@ -1,5 +1,6 @@
 /*
- * A parsed expression, between conf/expr_parse.c and conf/expr.c.
+ * A parsed expression: the result of conf/expr_parse.c, evaluated by
+ * conf/expr.c.
  */
 #ifndef CR_CONF_AST_H
 #define CR_CONF_AST_H
@@ -31,8 +32,9 @@ enum cr_ast_op {
     OP_NE
 };
 
-/* args is a list through next. In a chain a < b < c the comparison's args are
- * a, b, c; each of b and c has the operator before it in chain. */
+/* args is a list linked by next. In a chain a < b < c the arguments of the
+ * comparison are a, b, c; b and c each have the operator before them in
+ * chain. */
 struct cr_ast {
     enum cr_ast_op op, chain;
     size_t at, len; /* in the text */
@@ -41,10 +43,10 @@ struct cr_ast {
     struct cr_ast *args, *next;
 };
 
-/* NULL after reporting. */
+/* Parses an expression; NULL after reporting. */
 const struct cr_ast *cr_expr_parse(const struct cr_expr *expr);
 
-/* The place of a part of the text. */
+/* The position of len bytes of the text from `at`. */
 struct cr_pos cr_expr_pos(const struct cr_expr *expr, size_t at, size_t len);
 
 #endif

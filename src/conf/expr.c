@@ -95,7 +95,7 @@ static const struct cr_node *expr_need(const struct cr_expr *e,
     return v;
 }
 
-/* The truth value of a boolean; other kinds are an error. */
+/* The value of a boolean; other kinds are an error. */
 static const struct cr_node *expr_truth(const struct cr_expr *e,
                                         const struct cr_ast *a)
 {
@@ -126,7 +126,7 @@ static const struct cr_node *expr_too_large(const struct cr_expr *e,
     return NULL;
 }
 
-/* A real with an integer value, as an integer. */
+/* Converts a real with an integer value to an integer. */
 static const struct cr_node *expr_whole(const struct cr_expr *e,
                                         const struct cr_ast *a, double x)
 {
@@ -245,8 +245,8 @@ static const struct cr_node *expr_arithmetic(const struct cr_expr *e,
     return expr_reals(e, a, x->real, y->real);
 }
 
-/* Sign of x - y for two numbers; int64 and double are compared exactly only
- * among themselves, as everywhere in configs. */
+/* The sign of x - y for two numbers. A comparison of an integer with a real is
+ * made in double, as everywhere in configs. */
 static int expr_order(const struct cr_node *x, const struct cr_node *y)
 {
     if (x->kind == CR_NODE_STR)
@@ -311,7 +311,7 @@ static const struct cr_node *expr_comparison(const struct cr_expr *e,
 
 /* ---- functions ---- */
 
-/* min(a, b, ...) and max; of one list, over its members. */
+/* Computes min(a, b, ...) or max; of a single list, over its members. */
 static const struct cr_node *expr_extreme(const struct cr_expr *e,
                                           const struct cr_ast *a)
 {

@@ -76,7 +76,8 @@ static bool parse_word(struct parser *p, const char *word)
     return true;
 }
 
-/* One of the operators, longest first; their names in `signs`, ops beside. */
+/* Parses one of the operators in `signs`, longest first; ops[i] is the operator
+ * of signs[i]. */
 static bool parse_sign(struct parser *p, const char *const *signs,
                        const enum cr_ast_op *ops, enum cr_ast_op *op)
 {

@@ -86,7 +86,7 @@ const char *cr_flag_value(struct cr_arena *arena, const struct cr_opt *row)
     case CR_OPT_QUANTITY:
         return "AMOUNT";
     default:
-        /* what has no default may name its value: DIR, FILE, KEY */
+        /* text of a row without default names its value: DIR, FILE, KEY */
         return row->need != CR_DEFAULT && row->text ? row->text : "TEXT";
     }
 }

@@ -4,10 +4,10 @@
  *   map over map             key by key
  *   scalar, list             replaces
  *   type over the same type  key by key; over another type: replaces
- *   !replace                 replaces, whatever is below
+ *   !replace                 replaces any value
  *   key: !delete, ~key       removes
- *   !append, !prepend        before a list extends the one below
- *   train.steps              removes train.epochs below, and the other way
+ *   !append, !prepend        before a list: extends the list of the base
+ *   train.steps              removes train.epochs of the base, and vice versa
  */
 #ifndef CR_CONF_MERGE_H
 #define CR_CONF_MERGE_H

@@ -345,7 +345,7 @@ static bool opt_absent(const struct reader *r, const struct cr_opt *row,
                        struct cr_pos pos, char *to)
 {
     if (row->type == CR_OPT_SUB) {
-        /* required rows inside are not required while the map is absent */
+        /* required rows of a CR_SUB apply only if its map is present */
         for (const struct cr_opt *sub = row->sub; sub->name; sub++)
             if (sub->need != CR_REQUIRED &&
                 !opt_absent(r, sub, pos, to + sub->at))

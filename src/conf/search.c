@@ -52,8 +52,8 @@ static void search_sentence(struct search *s, const char *name,
     s->found++;
 }
 
-/* A text of several sentences. A sentence ends with a full stop before a
- * blank and a capital. */
+/* Searches a text of several sentences. A sentence ends with a full stop before
+ * a blank and a capital. */
 static void search_text(struct search *s, const char *name, const char *text)
 {
     struct cr_buf one = { .arena = s->buf->arena };

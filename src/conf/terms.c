@@ -23,7 +23,7 @@ const char *cr_term_name(struct cr_arena *arena, const char *word)
     return cr_strndup(arena, word + dot, len - dot);
 }
 
-/* Whether two words are equal but for case, '-', '_' and blanks. */
+/* Whether two words are equal, ignoring case, '-', '_' and blanks. */
 static bool term_equal(const char *a, size_t len, const char *b)
 {
     size_t i = 0;

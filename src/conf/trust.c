@@ -12,7 +12,8 @@
 
 static const struct rule {
     bool may[CR_ORIGIN_KINDS];
-    const char *refused; /* '%s': from the config */
+    const char *refused; /* what the message calls the refused action; '%s':
+                            the text of the config */
     const char *instead; /* an alternative for the user; NULL: none */
 } trust_rules[] = {
     [CR_OPEN_PLUGIN] = { USER, "plug-in '%s' was not opened",
@@ -119,7 +120,7 @@ static bool trust_refuse(const struct cr_config *config, enum cr_action action,
                      cr_quote(config->arena, text, strlen(text))));
     if (rule->instead)
         cr_note(config->diag, "%s", rule->instead);
-    if (!m) /* once is enough */
+    if (!m) /* added to the first such message only */
         cr_note(config->diag,
                 "use --trust to allow everything that the checkpoint requests");
     return false;

@@ -7,7 +7,7 @@
 
 #include "conf/typed_node.h"
 
-/* The keys of a composite cell other than its members. */
+/* Whether a key of a composite cell is a member and not an option. */
 static bool check_is_member(const char *key)
 {
     static const char *const words[] = { "inputs", "construct", "params",
@@ -37,7 +37,7 @@ static bool check_word(const struct cr_opt *row, const struct cr_node *node)
     return false;
 }
 
-/* `cells`: those around the node, whose members it may name; or NULL. */
+/* `cells`: the surrounding cells, whose members the node may name; or NULL. */
 static bool check_cells(struct cr_arena *arena, struct cr_diag *diag,
                         const struct cr_node *node,
                         const struct cr_node *cells, bool *unknown)
@@ -73,7 +73,7 @@ static bool check_cells(struct cr_arena *arena, struct cr_diag *diag,
                      &obj);
     if (!ok || loss || !obj.about->opts)
         return ok;
-    /* a cell of cells: its only row is the node that holds them */
+    /* a composite cell: its only row is the node with its members */
     for (const struct cr_opt *row = obj.about->opts; row->name; row++)
         if (row->type == CR_OPT_NODE) {
             const struct cr_node *const *inside =

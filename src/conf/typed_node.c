@@ -178,7 +178,7 @@ static struct cr_node *typed_default(struct cr_arena *arena,
     return m;
 }
 
-/* Adds to a map what its rows have a default for. */
+/* Adds the defaults of rows to a map. */
 static void typed_fill_rows(struct cr_arena *arena, struct cr_node *map,
                             const struct cr_opt *rows, enum cr_kind kind)
 {
@@ -230,8 +230,8 @@ static void typed_fill(struct cr_arena *arena, struct cr_node *node,
             typed_fill(arena, m, kind);
 }
 
-/* An absent section gets its defaults only if it has no required key, which its
- * presence would demand. */
+/* Adds an absent section with its defaults, but only if it has no required
+ * key. */
 static void typed_fill_section(struct cr_arena *arena, struct cr_node *root,
                                const struct cr_descriptor *about)
 {

@@ -191,9 +191,9 @@ static bool yaml_stop(struct reader *r)
     return false;
 }
 
-/* A tab among the blanks before the first token of a line. In block context
- * libyaml refuses it, in flow context it does not; where all of the text is
- * one {...}, as JSON is, it does no harm. */
+/* Reports a tab among the blanks before the first token of a line. libyaml
+ * refuses it in block context but not in flow context; if the whole text is one
+ * {...}, as in JSON, it is harmless. */
 static bool yaml_no_tab(struct reader *r)
 {
     size_t chars = r->event.start_mark.index + r->skipped;

@@ -58,7 +58,7 @@ static bool columns_feeds(struct cr_predict *j)
     struct cr_diag *diag = j->cli->diag;
     int label = cr_label_column(j->model.config, s->columns, s->n_columns);
     const struct cr_column *found;
-    bool rest; /* *args takes the columns without a name of their own */
+    bool rest; /* *args: takes the columns that no other argument names */
 
     rest = inputs && inputs->kind == CR_NODE_STR && inputs->text[0] == '*';
     if (inputs && inputs->kind == CR_NODE_STR && !rest) {

@@ -133,7 +133,8 @@ static int at_most(int a, int b)
  * truncate, and rounds the remaining pixels of a row. */
 static void color_turn(unsigned char *x, int64_t h, int64_t w, double f)
 {
-    /* which of value, least, falling, rising each sixth has as R, G, B */
+    /* per sixth of the circle: index of R, G, B among maximum, minimum,
+     * falling, rising */
     static const unsigned char parts[6][3] = {
         { 0, 3, 1 }, { 2, 0, 1 }, { 1, 0, 3 },
         { 1, 2, 0 }, { 3, 1, 0 }, { 0, 1, 2 },
