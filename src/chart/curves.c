@@ -163,9 +163,9 @@ static void describe(struct cr_buf *to, const struct cr_chart *chart,
             low = low < 0 || c->y[i] < c->y[low] ? i : low;
             high = high < 0 || c->y[i] > c->y[high] ? i : high;
         }
-    cr_buf_f(to, " %s: ", c->name ? c->name : "curve");
+    cr_buf_f(to, " %s%s", c->name ? c->name : "", c->name ? ": " : "");
     if (first < 0) {
-        cr_buf_str(to, "no values.");
+        cr_buf_str(to, "No values.");
         return;
     }
     cr_buf_f(to, "%s at %s", cr_chart_number(chart->arena, c->y[first], 4),
@@ -189,7 +189,7 @@ static const char *curves_desc(const struct cr_chart *chart,
              chart->y.label ? chart->y.label : "y",
              chart->x.label ? chart->x.label : "x");
     for (int i = 0; i < n; i++)
-        if (curve[i].name)
+        if (curve[i].name || n == 1)
             describe(&b, chart, &curve[i]);
     return cr_buf_text(&b);
 }

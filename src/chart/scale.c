@@ -153,7 +153,7 @@ static void scale_log(struct cr_arena *arena, struct cr_scale *s, int want,
             double value = times[i] * pow(10, k);
 
             if (value >= s->min * (1 - EPS) && value <= s->max * (1 + EPS) &&
-                (i == 0 || 3 * decades <= want + 1))
+                (i == 0 || 3 * decades <= 1.5 * want))
                 scale_tick(s, value, cr_chart_number(arena, value, 6));
         }
 }
