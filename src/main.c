@@ -1,9 +1,9 @@
 /*
- * cellrun: trains and uses neural networks that are written down in YAML.
+ * cellrun: trains and uses neural networks described in YAML.
  *
- * Arguments, command, diagnostics, exit status. Results stand on stdout, talk
- * on stderr; that stdout took everything is checked at the very end, when
- * the work is done.
+ * Arguments, command, diagnostics, exit status. Results go to standard output,
+ * messages to standard error. Errors of writing standard output are detected
+ * at the very end, when the work is done.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,11 +15,11 @@
 #include "base/mapping.h"
 #include "conf/command_line.h"
 
-enum { STATUS_PIPE = 141 }; /* what the shell says of SIGPIPE */
+enum { STATUS_PIPE = 141 }; /* status of the shell for SIGPIPE */
 
-/* A file opened later must not become a standard stream that was closed.
- * Standard output gets a descriptor that refuses to be written, standard
- * input one that refuses to be read. */
+/* Keeps a file opened later from becoming a standard stream that was closed:
+ * reads from the replaced standard input and writes to the replaced standard
+ * output fail. */
 static void main_streams(void)
 {
     for (int fd = 0; fd < 3; fd++)
@@ -30,7 +30,8 @@ static void main_streams(void)
     signal(SIGXFSZ, SIG_IGN); /* `ulimit -f`: the write fails and is handled */
 }
 
-/* Whether nobody reads our output any more: no failure of ours. */
+/* Whether the reader of standard output has closed it, which is not an
+ * error. */
 static bool main_pipe_gone(int error)
 {
     struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
@@ -39,7 +40,7 @@ static bool main_pipe_gone(int error)
            (poll(&out, 1, 0) == 1 && (out.revents & POLLERR));
 }
 
-/* The status, unless stdout could not take what was written. */
+/* The exit status, or that of an error in writing standard output. */
 static int main_close(struct cr_diag *diag, int status)
 {
     bool failed = ferror(stdout) != 0, gone;
@@ -73,7 +74,7 @@ int main(int argc, char **argv)
 
     main_streams();
     status = cr_cli_read(&cli, argc, argv) ? cli.command->run(&cli) : 2;
-    cr_mapping_check(&diag); /* data read without a pipe */
+    cr_mapping_check(&diag); /* data read without a data loader */
     how = (struct cr_diag_format){ .json = cli.json, .color = cli.color };
     cr_diag_print(&diag, stderr, how);
     if (status == 0)

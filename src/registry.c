@@ -1,6 +1,6 @@
 /*
- * The one place where all leaves meet, and it sees only their names: the
- * lists of registry.def, by kind, and the finders that other modules declare.
+ * The lists of registry.def by kind, and the lookup functions that other
+ * modules declare. Only here do all types come together, and only as names.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@
 #define CR_COMMAND(x) extern const struct cr_command cr_command_##x;
 #include "registry_pass.h"
 
-/* One list per kind; every descriptor begins with its cr_descriptor. */
+/* One list per kind; every type starts with its cr_descriptor. */
 static const struct cr_descriptor *const registry_cells[] = {
 #define CR_CELL(x) &cr_cell_##x.about,
 #include "registry_pass.h"
@@ -130,8 +130,8 @@ static const struct {
     [CR_KIND_COMMAND] = KIND(registry_commands, "command"),
 };
 
-/* The same lists with what plug-ins bring behind; NULL: nothing. They are the
- * process's, as the shared objects are. */
+/* The lists extended by the types of plug-ins; NULL: none. They are global,
+ * like the shared objects. */
 static const struct cr_descriptor **registry_longer[CR_KINDS];
 
 const struct cr_descriptor *const *cr_registry_list(enum cr_kind kind)
@@ -159,7 +159,7 @@ void cr_registry_add(enum cr_kind kind, const struct cr_descriptor *about)
     registry_longer[kind] = longer;
 }
 
-/* MindSpore's strings for initialisers, in any case: "he_uniform". */
+/* MindSpore's names of initialisers, in any case: "he_uniform". */
 static bool registry_alias(const struct cr_descriptor *about, const char *name)
 {
     const struct cr_init *init = (const struct cr_init *)about;

@@ -1,5 +1,4 @@
-/* AdaptiveAvgPool1d: the mean of each of a given number of windows,
- * x (N, C, L). */
+/* AdaptiveAvgPool1d: average pooling to a given output size, x (N, C, L). */
 #include "net/pool.h"
 
 struct adaptive_avg_pool1d {

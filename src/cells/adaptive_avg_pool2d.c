@@ -1,5 +1,4 @@
-/* AdaptiveAvgPool2d: the mean of each of a given number of windows,
- * x (N, C, H, W). */
+/* AdaptiveAvgPool2d: average pooling to a given output size, x (N, C, H, W). */
 #include "net/nhwc.h"
 #include "net/pool.h"
 

@@ -1,5 +1,4 @@
-/* AdaptiveMaxPool1d: the largest of each of a given number of windows,
- * x (N, C, L). */
+/* AdaptiveMaxPool1d: max pooling to a given output size, x (N, C, L). */
 #include "net/pool.h"
 
 struct adaptive_max_pool1d {

@@ -1,5 +1,4 @@
-/* AdaptiveMaxPool2d: the largest of each of a given number of windows,
- * x (N, C, H, W). */
+/* AdaptiveMaxPool2d: max pooling to a given output size, x (N, C, H, W). */
 #include "net/nhwc.h"
 #include "net/pool.h"
 

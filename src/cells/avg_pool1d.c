@@ -1,4 +1,4 @@
-/* AvgPool1d: the mean of each window, x (N, C, L). */
+/* AvgPool1d: average pooling, x (N, C, L). */
 #include "net/pool.h"
 
 static struct cr_val *avg_pool1d_build(struct cr_build *b,

@@ -1,4 +1,4 @@
-/* AvgPool2d: the mean of each window, x (N, C, H, W). */
+/* AvgPool2d: average pooling, x (N, C, H, W). */
 #include "net/pool.h"
 
 static struct cr_val *avg_pool2d_build(struct cr_build *b,

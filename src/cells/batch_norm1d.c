@@ -1,4 +1,4 @@
-/* BatchNorm1d: each channel normalised over the batch, x (N, C[, L]). */
+/* BatchNorm1d: batch normalisation of each channel, x (N, C[, L]). */
 #include "net/norm_cells.h"
 
 static struct cr_val *batch_norm1d_build(struct cr_build *b,

@@ -1,4 +1,4 @@
-/* BatchNorm2d: each channel normalised over the batch, x (N, C, H, W). */
+/* BatchNorm2d: batch normalisation of each channel, x (N, C, H, W). */
 #include "net/norm_cells.h"
 
 static struct cr_val *batch_norm2d_build(struct cr_build *b,

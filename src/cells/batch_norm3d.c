@@ -1,4 +1,4 @@
-/* BatchNorm3d: each channel normalised over the batch, x (N, C, D, H, W). */
+/* BatchNorm3d: batch normalisation of each channel, x (N, C, D, H, W). */
 #include "net/norm_cells.h"
 
 static struct cr_val *batch_norm3d_build(struct cr_build *b,

@@ -1,4 +1,4 @@
-/* Conv1d: a learned convolution. */
+/* Conv1d: convolution with a learned kernel, x (N, C, L). */
 #include "net/conv_ops.h"
 
 static const struct cr_opt conv1d_opts[] = {

@@ -1,4 +1,4 @@
-/* Conv2d: a learned convolution. */
+/* Conv2d: convolution with a learned kernel, x (N, C, H, W). */
 #include "net/conv_ops.h"
 #include "net/nhwc.h"
 

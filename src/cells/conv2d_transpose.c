@@ -1,4 +1,4 @@
-/* Conv2dTranspose: a learned transposed convolution. */
+/* Conv2dTranspose: transposed convolution with a learned kernel. */
 #include "net/conv_ops.h"
 
 static const struct cr_opt conv2d_transpose_opts[] = {

@@ -1,4 +1,4 @@
-/* Conv3d: a learned convolution. */
+/* Conv3d: convolution with a learned kernel, x (N, C, D, H, W). */
 #include "net/conv_ops.h"
 
 static const struct cr_opt conv3d_opts[] = {

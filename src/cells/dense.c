@@ -1,4 +1,4 @@
-/* Dense: a learned linear map of the last axis. */
+/* Dense: a linear layer on the last axis. */
 #include "net/cell.h"
 
 struct dense {

@@ -16,8 +16,8 @@ static const struct cr_opt dropout_opts[] = {
     { 0 },
 };
 
-/* MindSpore's first positional argument is keep_prob, PyTorch's is p: a bare
- * number would mean the opposite to half of the readers. */
+/* MindSpore's first positional argument is keep_prob, PyTorch's is p: a number
+ * without a name is an error, because it would be ambiguous. */
 static bool dropout_check(struct cr_diag *diag, struct cr_pos pos,
                           const void *opts)
 {

@@ -1,4 +1,4 @@
-/* Embedding: a learned row for every number; y[.., :] = table[x[..], :]. */
+/* Embedding: a learned vector for each index; y[.., :] = table[x[..], :]. */
 #include "net/cell.h"
 #include "net/op_attrs.h"
 

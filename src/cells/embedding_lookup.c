@@ -1,6 +1,6 @@
 /*
- * EmbeddingLookup: Embedding as MindSpore has it for tables that are shared
- * out among devices: a number out of range gives zeros.
+ * EmbeddingLookup: MindSpore's Embedding for tables distributed over devices;
+ * an index out of range gives zeros.
  *   max_norm: y max_norm / max(|y|, max_norm), |y| over a row (ClipByNorm).
  */
 #include "net/cell.h"

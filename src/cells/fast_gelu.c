@@ -6,7 +6,7 @@
 
 #define SLOPE ((cr_real)1.702)
 
-/* Without overflow on either side. */
+/* The factor s, without overflow for any sign of x. */
 CR_INLINE cr_real fast_gelu_s(cr_real x)
 {
     cr_real e = cr_exp(x < 0 ? SLOPE * x : -SLOPE * x);

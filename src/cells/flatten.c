@@ -1,4 +1,4 @@
-/* Flatten: Makes one dimension of several. */
+/* Flatten: merges several dimensions into one. */
 #include "net/cell.h"
 #include "net/op_attrs.h"
 

@@ -27,7 +27,7 @@ static bool glu_plan(struct cr_op_plan *p)
 
 struct halves {
     const struct cr_op_ctx *s;
-    int64_t run; /* elements of a half that lie in one piece */
+    int64_t run; /* contiguous elements of a half */
 };
 
 static struct halves glu_halves(const struct cr_op_ctx *s)
@@ -39,7 +39,7 @@ static struct halves glu_halves(const struct cr_op_ctx *s)
     return h;
 }
 
-/* Element i of the result has its a at the same place of a piece. */
+/* Index of a for element i of the result; b is h->run elements further. */
 static int64_t glu_at(const struct halves *h, int64_t i)
 {
     return i / h->run * 2 * h->run + i % h->run;

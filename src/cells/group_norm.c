@@ -1,4 +1,4 @@
-/* GroupNorm: groups of channels of each sample normalised. */
+/* GroupNorm: normalisation of groups of channels of each sample. */
 #include "net/norm_cells.h"
 #include "net/op_attrs.h"
 

@@ -1,4 +1,4 @@
-/* GRU: gated recurrent units over a sequence, in layers. */
+/* GRU: stacked gated recurrent units over a sequence. */
 #include "net/rnn.h"
 
 static const struct cr_opt gru_opts[] = {

@@ -1,4 +1,4 @@
-/* GRUCell: one step of a recurrence, to be called from construct. */
+/* GRUCell: one time step of a GRU, for use in construct. */
 #include "net/rnn.h"
 
 static const struct cr_opt gru_cell_opts[] = {

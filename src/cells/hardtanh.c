@@ -1,5 +1,5 @@
-/* Hardtanh: y = x between min_val and max_val, else the nearer one;
- * dx = dy inside, half of it at the ends, as MindSpore has it. */
+/* Hardtanh: y = x limited to min_val and max_val; dx = dy inside, dy / 2 at
+ * the limits, as in MindSpore. */
 #include "net/cell.h"
 #include "net/pointwise.h"
 

@@ -1,4 +1,4 @@
-/* Identity: What comes in goes out. */
+/* Identity: returns its input. */
 #include "net/cell.h"
 
 static struct cr_val *identity_build(struct cr_build *b,

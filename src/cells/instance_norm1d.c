@@ -1,4 +1,4 @@
-/* InstanceNorm1d: each channel of each sample normalised, x (N, C, L). */
+/* InstanceNorm1d: normalisation of each channel of each sample, x (N, C, L). */
 #include "net/norm_cells.h"
 
 static struct cr_val *instance_norm1d_build(struct cr_build *b,

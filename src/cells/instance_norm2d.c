@@ -1,4 +1,5 @@
-/* InstanceNorm2d: each channel of each sample normalised, x (N, C, H, W). */
+/* InstanceNorm2d: normalisation of each channel of each sample, x (N, C, H,
+ * W). */
 #include "net/norm_cells.h"
 
 static struct cr_val *instance_norm2d_build(struct cr_build *b,

@@ -1,4 +1,5 @@
-/* InstanceNorm3d: each channel of each sample normalised, x (N, C, D, H, W). */
+/* InstanceNorm3d: normalisation of each channel of each sample, x (N, C, D, H,
+ * W). */
 #include "net/norm_cells.h"
 
 static struct cr_val *instance_norm3d_build(struct cr_build *b,

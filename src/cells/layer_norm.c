@@ -1,5 +1,5 @@
-/* LayerNorm: the last axes of each sample normalised, with a learned scale and
- * offset for each of their elements. */
+/* LayerNorm: normalisation over the last axes of each sample, with a learned
+ * scale and shift per element. */
 #include "net/cell.h"
 #include "net/op_attrs.h"
 
@@ -32,7 +32,7 @@ static const struct cr_opt layer_norm_opts[] = {
     { 0 },
 };
 
-/* The axis counted from the front; -1 if the input has no such axis. */
+/* The axis counted from the front; -1 if the input does not have it. */
 static int layer_norm_axis(const struct cr_spec *x, int64_t axis)
 {
     axis = axis < 0 ? axis + x->rank : axis;

@@ -2,7 +2,7 @@
 #include "net/cell.h"
 #include "net/pointwise.h"
 
-/* 1 / (1 + exp(x)) without overflow on either side. */
+/* 1 / (1 + exp(x)), without overflow for any sign of x. */
 static cr_real log_sigmoid_slope(cr_real x)
 {
     cr_real e = cr_exp(-cr_abs(x));

@@ -1,9 +1,10 @@
 /*
  * LRN: y_c = x_c D_c^-beta,  D_c = bias + alpha sum of x_j^2 over the channels
  * j with |j - c| <= depth_radius, x (N, C, H, W).
- * dx_j = dy_j D_j^-beta - 2 alpha beta x_j sum of t_c over those c,
+ * dx_j = dy_j D_j^-beta - 2 alpha beta x_j sum of t_c over the same c,
  * t_c = dy_c x_c D_c^(-beta - 1).
- * Krizhevsky, Sutskever and Hinton, NIPS 2012; a sum, not a mean.
+ * Krizhevsky, Sutskever and Hinton, NIPS 2012; alpha multiplies the sum, not
+ * the mean.
  */
 #include "math/parallel_for.h"
 #include "net/cell.h"

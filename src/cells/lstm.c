@@ -1,4 +1,4 @@
-/* LSTM: long short-term memory over a sequence, in layers. */
+/* LSTM: stacked long short-term memory over a sequence. */
 #include "net/rnn.h"
 
 static const struct cr_opt lstm_opts[] = {

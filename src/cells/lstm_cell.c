@@ -1,4 +1,4 @@
-/* LSTMCell: one step of a recurrence, to be called from construct. */
+/* LSTMCell: one time step of an LSTM, for use in construct. */
 #include "net/rnn.h"
 
 static const struct cr_opt lstm_cell_opts[] = {

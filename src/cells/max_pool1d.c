@@ -1,4 +1,4 @@
-/* MaxPool1d: the largest of each window, x (N, C, L). */
+/* MaxPool1d: max pooling, x (N, C, L). */
 #include "net/pool.h"
 
 static struct cr_val *max_pool1d_build(struct cr_build *b,

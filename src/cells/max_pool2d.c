@@ -1,4 +1,4 @@
-/* MaxPool2d: the largest of each window, x (N, C, H, W). */
+/* MaxPool2d: max pooling, x (N, C, H, W). */
 #include "net/pool.h"
 
 static struct cr_val *max_pool2d_build(struct cr_build *b,

@@ -1,15 +1,17 @@
-/* MultiheadAttention: queries look at keys and take their values, in several
- * heads of E / num_heads features each.
+/* MultiheadAttention: scaled dot-product attention in several heads of E /
+ * num_heads features each.
  *
- *   q, k, v = products of query, key, value with the thirds of in_proj_weight
+ *   q, k, v = query, key, value times the thirds of in_proj_weight
  *   out = attention(q, k, v) out_proj.weight' + out_proj.bias
  *
- * Where one tensor is query, key and value, a single product makes all three
- * and the op reads them from it (cellrun-arithmetic(7), Attention).
+ * If one tensor is query, key and value, a single matrix product computes all
+ * three, and the op reads them from its result (cellrun-arithmetic(7),
+ * Attention).
  *
- * MindSpore 2.10 writes all of it with functions of tensors, products with
- * MatMulExt. Level O1 finds nothing there to do; in the others each function
- * rounds, so they are single ops here, the offset of a product among them. */
+ * MindSpore 2.10 composes the cell of tensor functions, with MatMulExt for
+ * matrix products. Level O1 casts none of them; the other levels round after
+ * each function, so here each function, and the bias of a product, is an op of
+ * its own. */
 #include "net/amp.h"
 #include "net/attention.h"
 #include "net/cell.h"
@@ -77,12 +79,13 @@ enum {
     INPUTS
 };
 
-/* A cell while its parts come together. */
+/* State while the ops of a cell are emitted. */
 struct maker {
     struct cr_build *b;
     const struct multihead_attention *o;
-    bool low;                  /* in low precision */
-    struct cr_val *in[INPUTS]; /* projected, masks extended */
+    bool low;                  /* low precision */
+    struct cr_val *in[INPUTS]; /* projected inputs, masks extended to appended
+                                  keys */
 };
 
 static bool attn_width(struct cr_build *b, struct cr_val *x, const char *name,
@@ -125,7 +128,7 @@ static struct cr_val *attn_linear(struct maker *m, struct cr_val *x,
                    bias);
 }
 
-/* Queries, keys and values; all in one tensor where they may be. */
+/* Projects queries, keys and values; into one tensor if possible. */
 static void attn_project(struct maker *m, struct cr_val *const *in)
 {
     static const char *const names[] = { "q_proj_weight", "k_proj_weight",
@@ -192,8 +195,8 @@ static struct cr_val *attn_row(struct cr_build *b, struct cr_val *x)
     return CR_EMIT(b, "reshape", to, x);
 }
 
-/* One more key and value, and masks that leave it open. `key` and `value` are
- * (1, 1, E), or NULL for zeros. */
+/* Appends a key and a value, and extends the masks so that all may attend to
+ * them. `key` and `value` are (1, 1, E), or NULL for zeros. */
 static void attn_append(struct maker *m, struct cr_val *key,
                         struct cr_val *value)
 {
@@ -205,7 +208,7 @@ static void attn_append(struct maker *m, struct cr_val *key,
     for (i = 0; i < 2; i++) {
         struct cr_val *zeros = attn_zeros(m->b, s);
 
-        /* 0 + (1, 1, E) is one for all of the batch */
+        /* 0 + (1, 1, E) broadcasts it over the batch */
         if (more[i])
             zeros = CR_EMIT(m->b, "add", NULL, zeros,
                             s.rank == 3 ? more[i] : attn_row(m->b, more[i]));
@@ -220,7 +223,7 @@ static void attn_append(struct maker *m, struct cr_val *key,
         }
 }
 
-/* The attention itself, and its weights where `weights` is not NULL. */
+/* Emits the attention, and its weights unless `weights` is NULL. */
 static struct cr_val *attn_attend(struct maker *m, struct cr_attention *attr,
                                   struct cr_val **weights)
 {
@@ -232,7 +235,8 @@ static struct cr_val *attn_attend(struct maker *m, struct cr_attention *attr,
     for (i = 0; i < INPUTS; i++)
         in[i] = m->in[i] || i == QUERY ? m->in[i] : CR_ABSENT;
     y = cr_emit(m->b, "attention", attr, INPUTS, in);
-    if (y && weights) { /* right behind: its random numbers */
+    if (y && weights) { /* must follow directly: it uses the same random
+                           numbers */
         in[VALUE] = CR_ABSENT;
         *weights = cr_emit(m->b, "attention_weights", attr, INPUTS, in);
     }

@@ -1,4 +1,4 @@
-/* OneHot: on_value where the index along a new axis is the number. */
+/* OneHot: on_value where the position along a new axis equals the index. */
 #include "net/cell.h"
 #include "net/op_attrs.h"
 

@@ -1,7 +1,7 @@
 /*
- * Pad: more elements before and behind each dimension: zeros, or the input's
- * own, mirrored with its border (SYMMETRIC) or without it (REFLECT).
- * Backward: each element gathers the gradients of all its copies.
+ * Pad: elements before and after each dimension: zeros, or a reflection of the
+ * input with its border (SYMMETRIC) or without it (REFLECT).
+ * Backward: the gradient of an element is the sum over all its copies.
  */
 #include "math/parallel_for.h"
 #include "net/cell.h"
@@ -10,11 +10,11 @@
 enum { CONSTANT, REFLECT, SYMMETRIC };
 
 struct pad {
-    struct cr_ints paddings; /* pairs */
+    struct cr_ints paddings; /* pairs (before, after) */
     int mode;
 };
 
-/* The element that output index i of a dimension shows; -1: zero. */
+/* The input index that index i of the output copies; -1: zero. */
 static int64_t pad_from(const struct pad *o, int d, int64_t size, int64_t i)
 {
     int64_t at = i - o->paddings.v[2 * d], shift = o->mode == SYMMETRIC;
@@ -52,7 +52,7 @@ static bool pad_plan(struct cr_op_plan *p)
     return true;
 }
 
-/* Rows of the last dimension. */
+/* Handles rows of the last dimension. */
 static void pad_range(void *ctx, int64_t from, int64_t to)
 {
     const struct cr_op_ctx *s = ctx;
@@ -87,7 +87,7 @@ static void pad_forward(const struct cr_op_ctx *s)
                            (void *)(uintptr_t)s, pad_range);
 }
 
-/* The outputs of dimension d that show its element i: at most three. */
+/* The output indices of dimension d that copy element i: at most three. */
 static int pad_copies(const struct pad *o, int d, int64_t size, int64_t i,
                       int64_t to[3])
 {
@@ -105,7 +105,7 @@ static int pad_copies(const struct pad *o, int d, int64_t size, int64_t i,
     return n;
 }
 
-/* Adds up dy of all copies of the element with these indices. */
+/* Sums dy over all copies of the element with these indices. */
 static cr_real pad_gather(const struct cr_op_ctx *s, const int64_t *index,
                           int d, int64_t at)
 {

@@ -1,4 +1,4 @@
-/* Parameter: a tensor that is learned and called by its name alone. */
+/* Parameter: a trainable tensor that is used by its name. */
 #include "net/cell.h"
 #include "conf/opt.h"
 

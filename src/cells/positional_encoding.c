@@ -4,7 +4,7 @@
  *   f_i = exp(-2i ln(10000) / dim)
  *
  * x (..., L, dim). Vaswani et al., "Attention is all you need" (2017), 3.5.
- * The table depends on the length alone, so it is made when the graph is
+ * The table depends on the length only, so it is computed when the graph is
  * built. */
 #include "math/parallel_for.h"
 #include "net/cell.h"

@@ -1,5 +1,5 @@
 /*
- * PReLU: y = max(x, 0) + w min(x, 0), one learned w, or one for each channel.
+ * PReLU: y = max(x, 0) + w min(x, 0), with one learned w, or one per channel.
  * He et al., "Delving deep into rectifiers", ICCV 2015.
  */
 #include "net/cell.h"

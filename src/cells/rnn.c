@@ -1,4 +1,4 @@
-/* RNN: a plain (Elman) recurrence over a sequence, in layers. */
+/* RNN: stacked Elman layers over a sequence. */
 #include "net/rnn.h"
 
 static const struct cr_opt rnn_opts[] = {

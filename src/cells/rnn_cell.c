@@ -1,4 +1,4 @@
-/* RNNCell: one step of a recurrence, to be called from construct. */
+/* RNNCell: one time step of an RNN, for use in construct. */
 #include "net/rnn.h"
 
 static const struct cr_opt rnn_cell_opts[] = {

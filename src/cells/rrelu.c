@@ -1,8 +1,8 @@
 /*
- * RReLU: y = x where x >= 0, else a x, with a drawn for each element from
- * [lower, upper), in prediction too, as MindSpore has it;  dx = dy or a dy.
- * a is a function of seed, cell, call, update and element.
- * Xu et al., arXiv:1505.00853.
+ * RReLU: y = x where x >= 0, else a x, with a sampled uniformly from [lower,
+ * upper) for each element, in prediction, too, as in MindSpore;  dx = dy or a
+ * dy. a is a function of seed, cell, call, update and element. Xu et al.,
+ * arXiv:1505.00853.
  */
 #include "math/parallel_for.h"
 #include "net/cell.h"
@@ -15,7 +15,7 @@ struct rrelu {
 static bool rrelu_plan(struct cr_op_plan *p)
 {
     p->out[0] = p->in[0];
-    p->saved = cr_bytes(&p->in[0]); /* a, or 1 */
+    p->saved = cr_bytes(&p->in[0]); /* a, or 1 where x >= 0 */
     return true;
 }
 
@@ -28,7 +28,7 @@ static void rrelu_range(void *ctx, int64_t from, int64_t to)
     uint32_t word[4];
     int64_t i;
 
-    for (i = from; i < to; i++) { /* ranges begin at multiples of 16 */
+    for (i = from; i < to; i++) { /* ranges start at multiples of 16 */
         if (i % 4 == 0)
             cr_rng_block(&s->rng, (uint64_t)i / 4, word);
         a[i] = x[i] < 0 ? (cr_real)(o->lower + (o->upper - o->lower) *

@@ -3,7 +3,7 @@
 #include "net/cell.h"
 #include "net/pointwise.h"
 
-/* Without overflow on either side. */
+/* The factor s, without overflow for any sign of x. */
 CR_INLINE cr_real silu_s(cr_real x)
 {
     cr_real e = cr_exp(x < 0 ? x : -x);

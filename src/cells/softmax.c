@@ -1,4 +1,4 @@
-/* Softmax: Exponentials along an axis, divided by their sum. */
+/* Softmax: exponentials divided by their sum along an axis. */
 #include "net/cell.h"
 #include "net/op_attrs.h"
 

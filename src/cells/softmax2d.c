@@ -1,4 +1,4 @@
-/* Softmax2d: the softmax over channels at each place, x (N, C, H, W). */
+/* Softmax2d: the softmax over channels at each position, x (N, C, H, W). */
 #include "net/cell.h"
 #include "net/op_attrs.h"
 

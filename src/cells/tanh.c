@@ -1,4 +1,4 @@
-/* Tanh: Hyperbolic tangent. */
+/* Tanh: hyperbolic tangent. */
 #include "net/cell.h"
 
 static struct cr_val *tanh_build(struct cr_build *b, struct cr_val *const *in)

@@ -1,6 +1,6 @@
-/* TransformerEncoderLayer: attention of a sequence to itself and a network of
- * two maps at each position, each added to what came in, with a LayerNorm
- * behind each sum or, norm_first, before each branch.
+/* TransformerEncoderLayer: self-attention and a feed-forward network, each
+ * with a residual connection, and a LayerNorm after each sum or, with
+ * norm_first, before each branch.
  *
  *   a(x) = dropout1(self_attn(x, x, x))
  *   f(x) = dropout2(dense2(dropout(activation(dense1(x)))))

@@ -1,9 +1,9 @@
 /*
- * Upsample: another size by interpolation, x (N, C, L) or (N, C, H, W).
+ * Upsample: interpolation to another size, x (N, C, L) or (N, C, H, W).
  *   nearest: the element at floor(i s), s = in / out in float32
- *   linear, bilinear: between the two next to (i + 0.5) in / out - 0.5, not
- *   below 0; with align_corners next to i (in - 1) / (out - 1)
- * Backward gives each element what was taken of it.
+ *   linear, bilinear: between the two nearest to (i + 0.5) in / out - 0.5,
+ *   at least 0; with align_corners nearest to i (in - 1) / (out - 1)
+ * Backward adds each gradient to the inputs by the same weights.
  */
 #include "math/parallel_for.h"
 #include "net/cell.h"
@@ -13,13 +13,13 @@
 
 enum { NEAREST, LINEAR, BILINEAR };
 
-/* Of the op: the size that goes out, in whole planes (h, w). */
+/* Attributes of the op: the output size (h, w). */
 struct upsample_op {
     int64_t h, w;
     bool linear, align;
 };
 
-/* Where one output index looks: at low and, by `part`, at high. */
+/* The inputs of an output index: low with weight 1 - part, high with part. */
 struct tap {
     int64_t low, high;
     cr_real part;
@@ -51,7 +51,7 @@ static struct tap upsample_tap(const struct upsample_op *o, int64_t in,
 struct planes {
     const struct cr_op_ctx *s;
     const struct upsample_op *o;
-    int64_t h, w, n; /* of the input; planes */
+    int64_t h, w, n; /* size of the input; number of planes */
     struct tap *row, *col;
 };
 
@@ -215,7 +215,7 @@ static bool upsample_check(struct cr_diag *diag, struct cr_pos pos,
     return true;
 }
 
-/* Size number i out of `dims`. */
+/* Output size in dimension i of `dims`. */
 static int64_t upsample_size(const struct upsample *o, int i, int64_t in)
 {
     if (o->size.n > 0)

@@ -41,7 +41,7 @@ static struct cr_val *softmax_ce_build(struct cr_build *b,
                 o->sparse ? "int32 (batch)" : "float32 of the same shape");
         return NULL;
     }
-    attr->ignore_index = INT64_MIN; /* no label */
+    attr->ignore_index = INT64_MIN; /* ignore no label */
     attr->reduction = o->reduction;
     attr->axis = 1;
     attr->negative = o->reduction != CR_MEAN;

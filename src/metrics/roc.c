@@ -1,9 +1,9 @@
 /*
- * ROC: the receiver operating characteristic of one class (ranking.h), as
- * points (false positive rate, true positive rate, threshold).
+ * ROC: the receiver operating characteristic of one class (train/roc_curve.h),
+ * as points (false positive rate, true positive rate, threshold).
  *
- * MindSpore's ROC is that of the last batch, for one class (`pos_label`), or
- * for all classes, with their outputs mixed up. This one is of all samples.
+ * MindSpore's ROC covers the last batch only, for one class (`pos_label`), or
+ * for all classes, with their outputs confused. This one covers all samples.
  * Points on a straight line between others are omitted.
  */
 #include "train/roc_curve.h"

@@ -1,4 +1,4 @@
-/* all: y = whether every element is true along axes; all but 0 is true */
+/* all: y = whether all elements along axes are true; nonzero is true */
 #include "net/reduction.h"
 
 static double all_one(double sum, double v)

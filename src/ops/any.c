@@ -1,4 +1,4 @@
-/* any: y = whether an element is true along axes; all but 0 is true */
+/* any: y = whether any element along axes is true; nonzero is true */
 #include "net/reduction.h"
 
 static double any_one(double sum, double v)

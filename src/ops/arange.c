@@ -1,5 +1,5 @@
-/* arange: start, start + step ... up to but without end. Whole numbers all
- * three make an int32 tensor. */
+/* arange: start, start + step ... below end. Three integers give an int32
+ * tensor. */
 #include "net/op.h"
 
 struct arange {

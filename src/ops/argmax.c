@@ -1,6 +1,6 @@
-/* argmax: y = the index of the largest element along an axis, the first one of
- * equals, NaN being larger than all; in the flat tensor where no axis is
- * given. No gradient. */
+/* argmax: y = index of the largest element along an axis; of equal elements
+ * the first; NaN counts as largest. Without an axis, the index in the flat
+ * tensor. No gradient. */
 #include "math/parallel_for.h"
 #include "net/axis.h"
 #include "net/reduction.h"

@@ -1,10 +1,10 @@
-/* attention: out = drop(softmax(q k' / sqrt(d) + masks)) v for each head, of
- * d features. Vaswani et al., "Attention is all you need" (2017), 3.2;
- * MindSpore divides q and k by the fourth root of d each.
+/* attention: out = drop(softmax(q k' / sqrt(d) + masks)) v for each head of d
+ * features. Vaswani et al., "Attention is all you need" (2017), 3.2; MindSpore
+ * divides q and k by the fourth root of d each.
  *
  * With p the softmax, dp = drop(dout v'):
  *   ds = p (dp - sum_keys p dp)   dq = ds k / sqrt(d)   dk = ds' q / sqrt(d)
- *   dv = drop(p)' dout            dmask = ds, summed over what shares it */
+ *   dv = drop(p)' dout            dmask = ds, summed over broadcast axes */
 #include "net/attention.h"
 
 static bool attention_plan(struct cr_op_plan *p)

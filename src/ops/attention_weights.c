@@ -1,8 +1,9 @@
 /* attention_weights: drop(softmax(q k' / sqrt(d) + masks)), or its mean over
- * heads: what the op attention multiplies the values with. A cell emits it
- * right behind that one, so it is left out of a plan where nobody looks.
+ * heads: the factors of the values in the op attention. A cell emits it
+ * directly after attention; a plan that does not use it omits it.
  *
- * Backward as attention's, with dp = drop(dy), dy / heads of a mean. */
+ * Backward as for attention, with dp = drop(dy), or dp = drop(dy / heads) for
+ * the mean. */
 #include "net/attention.h"
 
 static bool attention_weights_plan(struct cr_op_plan *p)
@@ -10,7 +11,7 @@ static bool attention_weights_plan(struct cr_op_plan *p)
     return cr_attention_plan(p, &p->out[0]);
 }
 
-/* Random numbers are those of the op before, whose key is one less. */
+/* Uses the random numbers of the op before, whose key is one less. */
 static struct cr_sdpa attention_weights(const struct cr_op_ctx *s)
 {
     struct cr_sdpa a = cr_attention(s);

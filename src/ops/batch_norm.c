@@ -2,15 +2,16 @@
  * batch_norm: y = act(gamma xhat + beta + more),  xhat = (x - mean) r,
  *             r = 1 / sqrt(variance + eps), per channel   x (N, C, ...)
  *
- * mean and variance are those of the batch (biased), and then move the moving
- * ones: moving = momentum moving + (1 - momentum) batch, with the unbiased
- * variance; or they are the moving ones. Of a single value per channel the
- * unbiased variance is not defined: the moving one stays as it is.
+ * mean and variance are either those of the batch (biased), which then update
+ * the moving ones, moving = momentum moving + (1 - momentum) batch, with the
+ * unbiased variance; or they are the moving ones. With a single value per
+ * channel the unbiased variance is undefined, and the moving one is not
+ * updated.
  *
  * Backward, with d = dy where y > 0 (dy without act), m values per channel:
  *   dbeta = sum d;  dgamma = sum d xhat;  dmore = d
- *   dx = gamma r (d - dbeta / m - xhat dgamma / m), or gamma r d where the
- *   moving statistics were taken.
+ *   dx = gamma r (d - dbeta / m - xhat dgamma / m), or gamma r d if the
+ *   moving statistics were used.
  * Ioffe and Szegedy, arXiv:1502.03167.
  */
 #include "math/channel.h"
@@ -69,13 +70,13 @@ static bool batch_norm_plan(struct cr_op_plan *p)
     ch = cr_channels(x);
     p->out[0] = *x;
     p->saved = 2 * (size_t)ch.c * sizeof(cr_real);
-    /* five rows of c reals and two of doubles, and room for the sums */
+    /* five rows of c reals, two of c doubles, and memory for the sums */
     p->scratch = (size_t)ch.c * (5 * sizeof(cr_real) + 2 * sizeof(double)) +
                  (size_t)cr_channel_thread_scratch(&ch) * sizeof(cr_real);
     return true;
 }
 
-/* The scratch: doubles first. */
+/* Layout of the scratch memory; doubles come first for alignment. */
 struct room {
     double *sum, *dot;
     cr_real *a, *b, *c;

@@ -1,13 +1,13 @@
 /*
- * bn_fold: what a layer in front of a BatchNorm that uses its moving
- * statistics computes with, so that the BatchNorm itself need not run.
+ * bn_fold: folds a BatchNorm that uses its moving statistics into the layer
+ * before it, so that the BatchNorm itself is not run.
  *
  *   s = gamma / sqrt(variance + eps)
  *   w'[o, ...] = s[o] w[o, ...]      b'[o] = s[o] (b[o] - mean[o]) + beta[o]
  *
- * Plans for prediction put it there; no cell emits it. Its attr is that of
- * batch_norm. Inputs: w (o, ...), b (o) or absent, gamma, beta, mean,
- * variance (o).
+ * Plans for prediction insert it; no cell emits it. Its attr is that of
+ * batch_norm. Inputs: w (o, ...), b (o) or absent, gamma, beta, mean, variance
+ * (o).
  */
 #include "math/channel.h"
 #include "math/parallel_for.h"

@@ -1,5 +1,5 @@
-/* broadcast_to: the tensor repeated to a larger shape, as numpy broadcasts;
- * dx = the sum over what was repeated of dy */
+/* broadcast_to: broadcasts the tensor to a larger shape, as in NumPy; dx = sum
+ * of dy over broadcast axes */
 #include "net/data_movement.h"
 #include "net/op_attrs.h"
 

@@ -1,6 +1,6 @@
-/* cast: the same values in another type; float32 to itself passes gradients.
- * float16 and bfloat16 stay float32 in memory, rounded to such numbers, and so
- * do results of ops on them, as in MindSpore. */
+/* cast: the same values in another type; real types pass gradients. float16
+ * and bfloat16 are stored as float32, rounded to the type, and results of ops
+ * on them are rounded, too, as in MindSpore. */
 #include "math/parallel_for.h"
 #include "net/amp.h"
 #include "net/broadcast.h"
@@ -27,7 +27,8 @@ enum cr_type cr_dtype_type(int dtype)
 
 static bool cast_plan(struct cr_op_plan *p)
 {
-    const struct cast *o = p->attr; /* NULL: to what networks compute in */
+    const struct cast *o = p->attr; /* NULL: to the type in which networks
+                                       compute */
 
     p->out[0] = p->in[0];
     p->out[0].type = cr_dtype_type(o ? o->dtype : CR_FLOAT32);

@@ -1,5 +1,5 @@
-/* causal_mask: true where a position (row) may not look, which is at those
- * behind it. x (..., L, E); y (L, L), bool. */
+/* causal_mask: true where a position (row) must not attend to another
+ * (column): the later ones. x (..., L, E); y (L, L), bool. */
 #include "net/op.h"
 
 static bool causal_mask_plan(struct cr_op_plan *p)

@@ -1,4 +1,4 @@
-/* ceil: y = the smallest whole number >= a; no gradient */
+/* ceil: y = the smallest integer >= a; no gradient */
 #include "net/broadcast.h"
 
 CR_LOOP1(ceil_real, cr_real, cr_real, cr_ceil(a))

@@ -1,6 +1,7 @@
 /*
- * channels_first: (N, ..., C) as (N, C, ...). The bytes stay: what comes out
- * lies with its channels last. Cells with data_format NHWC put it in front.
+ * channels_first: (N, ..., C) as (N, C, ...). The bytes are not moved: the
+ * result has the memory format channels last. Cells with data_format NHWC
+ * apply it to their input.
  */
 #include "net/nhwc.h"
 

@@ -1,7 +1,7 @@
 /*
- * channels_last: (N, C, ...) as (N, ..., C). Where the input lies with its
- * channels last already the bytes stay. Cells with data_format NHWC put it
- * behind.
+ * channels_last: (N, C, ...) as (N, ..., C). The bytes are not moved if the
+ * input has the memory format channels last. Cells with data_format NHWC apply
+ * it to their output.
  */
 #include "net/data_movement.h"
 #include "net/nhwc.h"
@@ -32,7 +32,7 @@ static bool channels_last_prefers(const struct cr_op_plan *p)
     return true;
 }
 
-/* Of a plain input: axis 1 of it is the result's last one. */
+/* For a row-major input: its axis 1 becomes the last one. */
 static struct cr_data_move channels_last_move(const struct cr_op_ctx *s)
 {
     int64_t of[CR_RANK_MAX], step[CR_RANK_MAX];

@@ -38,7 +38,7 @@ static void clamp_real(const void *attr, int64_t n, const void *const *in,
     }
 }
 
-/* Integers keep to the whole numbers between the bounds. */
+/* For integers the bounds are rounded inwards. */
 static void clamp_whole(const void *attr, int64_t n, const void *const *in,
                         const int64_t *inc, void *out)
 {

@@ -1,4 +1,4 @@
-/* concat: tensors one behind the other along an axis */
+/* concat: tensors joined along an axis */
 #include "net/axis.h"
 #include "net/concat_stack.h"
 
@@ -27,7 +27,7 @@ static bool concat_plan(struct cr_op_plan *p)
     return cr_concat_types(p);
 }
 
-/* Where input k lies in the result. */
+/* Maps input k to its part of the result. */
 static struct cr_data_move concat_move(const struct cr_op_ctx *s, int k)
 {
     int64_t step[CR_RANK_MAX], at = 0;

@@ -1,4 +1,4 @@
-/* constant: numbers that the text gives; one fills the shape */
+/* constant: values given in the script; a single one fills the shape */
 #include "net/data_movement.h"
 #include "net/op_attrs.h"
 

@@ -1,4 +1,4 @@
-/* conv2d_transpose: the gradient of conv2d by its input, as a forward
+/* conv2d_transpose: the input gradient of conv2d as a forward op
  *
  *   x (n, c, h, w)   w (c, o / groups, kh, kw)   b (o), optional */
 #include "net/conv_ops.h"

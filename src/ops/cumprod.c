@@ -1,5 +1,5 @@
-/* cumprod: y_c = x_0 ... x_c along an axis;  dx_c = the sum over i >= c of dy_i
- * times the product of x_0 ... x_i without x_c, which may be 0 */
+/* cumprod: y_c = x_0 ... x_c along an axis;  dx_c = sum over i >= c of dy_i
+ * times the product of x_0 ... x_i without x_c, so that x_c may be 0 */
 #include "net/axis.h"
 
 #include "math/parallel_for.h"

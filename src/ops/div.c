@@ -1,4 +1,4 @@
-/* div: y = a / b, real for integers too;  da = dy / b, db = -dy a / b^2 */
+/* div: y = a / b, real for integers, too;  da = dy / b, db = -dy a / b^2 */
 #include "net/broadcast.h"
 
 CR_LOOP2(div_real, cr_real, cr_real, a / b)

@@ -1,4 +1,4 @@
-/* dot: products over the last axis of x and the last but one of y, as NumPy's:
+/* dot: contracts the last axis of x with the last but one of y, as in NumPy:
  * y[i.., j.., k] = sum over l of a[i.., l] b[j.., l, k] */
 #include "net/arrange.h"
 

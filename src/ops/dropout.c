@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define RUN 1024 /* elements made at once */
+#define RUN 1024 /* elements per call of the generator */
 
 struct dropout {
     double keep;
@@ -51,7 +51,7 @@ static void dropout_range(void *ctx, int64_t from, int64_t to)
     uint32_t below = (uint32_t)(keep * 4294967296.0), word[RUN];
     int64_t n;
 
-    for (; from < to; from += n) { /* ranges begin at multiples of 16 */
+    for (; from < to; from += n) { /* ranges start at multiples of 16 */
         n = to - from < RUN ? to - from : RUN;
         cr_rng_blocks(&s->rng, (uint64_t)from / 4, (n + 3) / 4, word);
         dropout_words(n, word, below, scale, cr_creals(s->x[0]) + from,

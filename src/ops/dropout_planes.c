@@ -1,7 +1,7 @@
 /*
- * dropout_planes: y = x mask / keep, mask 1 with probability keep for a whole
- * plane (all that is behind the first two axes), in training; y = x in
- * prediction.  dx = dy mask / keep.
+ * dropout_planes: y = x mask / keep, mask 1 with probability keep for each
+ * plane (the axes after the first two), in training; y = x in prediction.  dx
+ * = dy mask / keep.
  * Tompson et al., arXiv:1411.4280. The mask is a function of seed, cell, call,
  * update and plane.
  */
@@ -18,7 +18,7 @@ static const struct cr_opt dropout_planes_opts[] = {
     { 0 },
 };
 
-/* Planes: (N, C) of them; of (C, L) a row each. */
+/* Number of planes: N C; for an input (C, L), its rows. */
 static int64_t dropout_planes_count(const struct cr_spec *x)
 {
     return x->rank > 2 ? x->dim[0] * x->dim[1] : x->dim[0];
@@ -38,7 +38,7 @@ static bool dropout_planes_plan(struct cr_op_plan *p)
     return true;
 }
 
-/* What goes over planes: from x to y, or from dy to dx. */
+/* Scales planes: from x to y, or from dy to dx. */
 struct planes {
     const cr_real *from, *scale; /* 0 or 1 / keep per plane; NULL: all 1 */
     cr_real *to;
@@ -57,7 +57,7 @@ static struct planes dropout_planes_of(const struct cr_op_ctx *s)
     return p;
 }
 
-/* Rows: planes, or with channels last pixels of c channels. */
+/* Scales rows: planes, or pixels of c channels if channels are last. */
 static void planes_range(void *ctx, int64_t from, int64_t to)
 {
     const struct planes *p = ctx;

@@ -1,18 +1,19 @@
 /*
- * einsum: a sum of products, named axis by axis: 'ij,jk->ik'. Operands are
+ * einsum: a sum of products with named axes: 'ij,jk->ik'. Operands are
  * contracted from the left: each with the product of those before it, by one
- * matmul, after axes that nothing needs any more were summed over. Axes in
- * both that go on are its batch, axes in both that end are what it sums over.
- * Without '->' the result has the axes that are named once, by the alphabet.
- * '...' stands for axes that broadcast, and an axis that one operand names
- * twice is its diagonal.
+ * matmul, after summing over axes that are no longer needed. Common axes that
+ * are needed later form the batch of the matmul; the other common axes are
+ * contracted. Without '->' the result has the axes that occur once, in
+ * alphabetical order. '...' stands for broadcast axes, and an axis that occurs
+ * twice in an operand means its diagonal.
  */
 #include "net/arrange.h"
 
 #include <ctype.h>
 #include <string.h>
 
-#define REST 52 /* axes of '...', counted from the last; letters before them */
+#define REST 52 /* axes of '...', counted from the last; letters have smaller
+                   indices */
 #define AXES (REST + CR_RANK_MAX)
 
 struct einsum {
@@ -33,8 +34,8 @@ struct term {
 struct sum {
     struct cr_build *b;
     const char *equation;
-    int64_t size[AXES]; /* 0: not seen */
-    int rest;           /* axes of '...', at most */
+    int64_t size[AXES]; /* 0: unknown */
+    int rest;           /* maximum number of axes of '...' */
     int n;
     struct term in[CR_OP_MAX], out;
     struct cr_val *v[CR_OP_MAX];
@@ -60,7 +61,7 @@ static bool wrong(struct sum *s, const char *what)
     return cr_fail(s->b, CR_E_NETWORK, "equation '%s': %s", s->equation, what);
 }
 
-/* The names of a term; rest: how many axes '...' stands for. */
+/* Reads the names of a term; rest: number of axes of '...'. */
 static bool term_read(struct sum *s, const char *text, size_t len, int rest,
                       struct term *t)
 {
@@ -103,7 +104,7 @@ static int letters(const char *text, size_t len, bool *dots)
     return n;
 }
 
-/* Sizes of an operand's axes; those of '...' broadcast. */
+/* Sets the sizes of an operand's axes; the axes of '...' broadcast. */
 static bool sizes_see(struct sum *s, int k)
 {
     const struct cr_spec *x = cr_val_spec(s->v[k]);
@@ -160,8 +161,8 @@ static bool inputs_read(struct sum *s, const char *text, size_t len)
     return true;
 }
 
-/* Without '->': '...', then what is named once, by the alphabet: capitals
- * come first, as in ASCII. */
+/* The result without '->': '...', then axes that occur once, in ASCII order
+ * (capitals first). */
 static void output_implied(struct sum *s)
 {
     int axis, i, k, count;
@@ -203,7 +204,7 @@ static bool equation_read(struct sum *s)
 
 /* ---- one operand ---- */
 
-/* Puts the axes that `first` names in front, in its order. */
+/* Moves the axes named by `first` to the front, in its order. */
 static struct cr_val *axes_first(struct sum *s, struct cr_val *v,
                                  struct term *t, const struct term *first)
 {
@@ -226,8 +227,8 @@ static struct cr_val *axes_first(struct sum *s, struct cr_val *v,
     return cr_arrange_transpose(s->b, v, perm);
 }
 
-/* An axis named twice: both last, as one line, of which every (n + 1)th
- * element is on the diagonal. */
+/* The diagonal of an axis that occurs twice: both are moved to the end and
+ * flattened; every (n + 1)th element is on the diagonal. */
 static struct cr_val *diagonal(struct sum *s, struct cr_val *v, struct term *t,
                                int i, int k)
 {
@@ -259,13 +260,13 @@ static struct cr_val *diagonals(struct sum *s, struct cr_val *v,
         for (k = i + 1; k < t->n && v; k++)
             if (t->axis[i] == t->axis[k]) {
                 v = diagonal(s, v, t, i, k);
-                i = k = -1; /* from the start: names have moved */
+                i = k = -1; /* restart: the names have moved */
                 break;
             }
     return v;
 }
 
-/* What '...' stands for, at its full length. */
+/* Broadcasts the axes of '...' to their full length. */
 static struct cr_val *broadcast(struct sum *s, struct cr_val *v,
                                 const struct term *t)
 {
@@ -280,7 +281,7 @@ static struct cr_val *broadcast(struct sum *s, struct cr_val *v,
     return same || !v ? v : cr_arrange_broadcast(s->b, v, t->n, dim);
 }
 
-/* The sum over the axes that no term in `keep` names. */
+/* Sums over the axes that no term in `keep` names. */
 static struct cr_val *sum_out(struct sum *s, struct cr_val *v, struct term *t,
                               const bool *keep)
 {
@@ -320,7 +321,7 @@ static void term_add(struct term *to, const struct term *t)
         to->axis[to->n++] = t->axis[i];
 }
 
-/* v as (batch, rows, columns), its axes in the order of these terms. */
+/* v as (batch, rows, columns), with its axes in the order of these terms. */
 static struct cr_val *as_matrix(struct sum *s, struct cr_val *v, struct term *t,
                                 const struct term *batch,
                                 const struct term *rows,
@@ -369,7 +370,7 @@ static struct cr_val *contract(struct sum *s, struct cr_val *x, struct term *t,
     return cr_arrange_reshape(s->b, z, t->n, dim);
 }
 
-/* What the result and the operands from number k on name. */
+/* Marks the axes named by the result and by the operands from k on. */
 static void axes_kept(const struct sum *s, int k, bool *keep)
 {
     int i;
@@ -401,7 +402,7 @@ static struct cr_val *einsum_build(struct cr_build *b, const void *attr, int n,
         s->v[k] = broadcast(s, diagonals(s, s->v[k], &s->in[k]), &s->in[k]);
     v = s->v[0];
     for (k = 1; k < n && v; k++) {
-        /* what one of both has alone and nothing needs ends before */
+        /* sum over axes of one operand that are not needed any more */
         axes_kept(s, k, keep);
         v = sum_out(s, v, t, keep);
         axes_kept(s, k + 1, keep);

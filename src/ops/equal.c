@@ -1,4 +1,4 @@
-/* equal: y = a == b, a truth value */
+/* equal: y = a == b, bool */
 #include "net/broadcast.h"
 
 CR_LOOP2(equal_real, cr_real, unsigned char, a == b)

@@ -1,4 +1,4 @@
-/* expand_dims: a new axis of length 1. */
+/* expand_dims: inserts an axis of length 1. */
 #include "net/axis.h"
 #include "net/data_movement.h"
 

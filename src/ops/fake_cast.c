@@ -1,5 +1,5 @@
-/* half: y = x rounded to float16 or bfloat16;  dx = dy rounded likewise, which
- * is the gradient of MindSpore's cast: a gradient has the type of its value. */
+/* fake_cast: y = x rounded to float16 or bfloat16;  dx = dy rounded likewise,
+ * as the gradient of MindSpore's cast: a gradient has the type of its value. */
 #include "math/low_precision.h"
 #include "net/data_movement.h"
 #include "net/op_attrs.h"

@@ -1,4 +1,4 @@
-/* flatten: the dimensions start_dim..end_dim become one. */
+/* flatten: merges the dimensions start_dim..end_dim into one. */
 #include "net/op.h"
 #include "net/op_attrs.h"
 
@@ -24,7 +24,7 @@ static bool flatten_plan(struct cr_op_plan *p)
     int64_t i;
 
     if (start == 1 && x->rank == 1)
-        end = start = 0; /* nothing behind the batch */
+        end = start = 0; /* there are no axes after the batch */
     if (start < 0 || end >= x->rank || start > end)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "input: found %s, expected dimensions %lld to %lld",

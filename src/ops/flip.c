@@ -1,4 +1,4 @@
-/* flip: y = x with its elements along axes in reverse */
+/* flip: y = x with its elements reversed along axes */
 #include "net/arrange.h"
 
 struct flip {

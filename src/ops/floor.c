@@ -1,4 +1,4 @@
-/* floor: y = the largest whole number <= a; no gradient */
+/* floor: y = the largest integer <= a; no gradient */
 #include "net/broadcast.h"
 
 CR_LOOP1(floor_real, cr_real, cr_real, cr_floor(a))

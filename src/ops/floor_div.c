@@ -1,5 +1,5 @@
-/* floor_div: y = the largest whole number <= a / b; no gradient. Of integers,
- * as numpy: 0 where b is 0. */
+/* floor_div: y = the largest integer <= a / b; no gradient. For integers it is
+ * 0 where b is 0, as in NumPy. */
 #include "net/broadcast.h"
 
 static int32_t floor_div_of(int32_t a, int32_t b)

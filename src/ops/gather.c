@@ -1,8 +1,8 @@
-/* gather: y[.., i, ..] = x[.., indices[i], ..] along an axis, which becomes the
- * axes of the indices; negative indices count from the end.
+/* gather: y[.., i, ..] = x[.., indices[i], ..] along an axis, which is
+ * replaced by the axes of the indices; negative indices count from the end.
  * dx[.., j, ..] = the sum of dy over all i with indices[i] = j.
- * Indices from the data are checked before the batch; computed ones that are
- * out of range give 0. */
+ * Indices from the data are checked before the batch; computed indices out of
+ * range give 0. */
 #include "net/axis.h"
 #include "net/data_movement.h"
 #include "net/op_attrs.h"
@@ -60,8 +60,8 @@ static bool gather_plan(struct cr_op_plan *p)
 struct rows {
     const struct cr_op_ctx *s;
     struct cr_axis a;
-    int64_t n; /* indices */
-    int64_t wrap; /* what is added to a negative one */
+    int64_t n; /* number of indices */
+    int64_t wrap; /* added to negative indices */
     size_t size;
 };
 
@@ -77,7 +77,7 @@ static struct rows rows_open(const struct cr_op_ctx *s)
     return r;
 }
 
-/* Where index i looks; -1: nowhere. */
+/* The row that index i selects; -1: out of range. */
 static int64_t row_of(const struct rows *r, int64_t i)
 {
     int64_t at = ((const int32_t *)r->s->x[I])[i];
@@ -113,7 +113,8 @@ static void gather_forward(const struct cr_op_ctx *s)
                     gather_range);
 }
 
-/* Columns from..to-1 of outer * inner: an element of dx has one writer. */
+/* Handles columns from..to-1 of outer * inner: each element of dx is written
+ * by one thread. */
 static void back_range(void *ctx, int64_t from, int64_t to)
 {
     const struct rows *r = ctx;

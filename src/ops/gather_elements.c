@@ -1,5 +1,5 @@
 /* gather_elements: y[i, j, k] = x[i, index[i, j, k], k] for dim 1, and so on:
- * the elements of x, as one line, at places that are computed from index. */
+ * elements of the flattened x, at positions computed from index. */
 #include "net/arrange.h"
 
 enum { X, INDEX };
@@ -14,7 +14,7 @@ static const struct cr_opt gather_elements_opts[] = {
     { 0 },
 };
 
-/* Where each element of index would look if it held 0. */
+/* Position in the flattened x that index 0 would give each element. */
 static struct cr_val *gather_elements_base(struct cr_build *b,
                                            const struct cr_spec *x,
                                            const struct cr_spec *index, int at)
@@ -78,7 +78,7 @@ static struct cr_val *gather_elements_build(struct cr_build *b,
                 CR_EMIT(b, "add", NULL, i, int_of(b, size)), i);
     place = CR_EMIT(b, "add", NULL, gather_elements_base(b, x, index, at),
                     CR_EMIT(b, "mul", NULL, i, int_of(b, step)));
-    /* an index that is out of range there must be one here, too */
+    /* an index out of range along the axis must not select another row */
     inside = CR_EMIT(b, "logical_and", NULL,
                      CR_EMIT(b, "greater_equal", NULL, i, int_of(b, 0)),
                      CR_EMIT(b, "less", NULL, i, int_of(b, size)));

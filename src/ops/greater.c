@@ -1,4 +1,4 @@
-/* greater: y = a > b, a truth value */
+/* greater: y = a > b, bool */
 #include "net/broadcast.h"
 
 CR_LOOP2(greater_real, cr_real, unsigned char, a > b)

@@ -1,4 +1,4 @@
-/* greater_equal: y = a >= b, a truth value */
+/* greater_equal: y = a >= b, bool */
 #include "net/broadcast.h"
 
 CR_LOOP2(greater_equal_real, cr_real, unsigned char, a >= b)

@@ -1,13 +1,12 @@
 /*
  * group_norm: y = (x - mean) r gamma_c + beta_c,  r = 1 / sqrt(variance +
- * eps), mean and (biased) variance of each group of channels of each sample,
- * x (N, C, ...); as many groups as channels: instance normalisation.
+ * eps), mean and (biased) variance of each group of channels of each sample, x
+ * (N, C, ...); with one channel per group it is instance normalisation.
  *
  * Backward, d = dy gamma_c, M elements in a group:
  *   dx = r (d - sum(d) / M - (x - mean) r^2 sum(d (x - mean)) / M)
  *   dgamma_c = sum of dy (x - mean) r over samples and space; dbeta_c of dy
- * A channel of a sample has its two sums of dy first, and all else is made of
- * these.
+ * All sums are computed from two sums of dy per channel of a sample.
  * Wu and He, arXiv:1803.08494.
  */
 #include "math/parallel_for.h"
@@ -60,7 +59,8 @@ static bool group_norm_plan(struct cr_op_plan *p)
 struct groups {
     const struct cr_op_ctx *s;
     int64_t groups;                      /* of all samples */
-    int64_t per_sample, channels, space; /* channels of a group */
+    int64_t per_sample, channels, space; /* groups per sample; channels per
+                                            group; elements per channel */
     cr_real *mean, *r;
     double *sum, *dot; /* per channel of a sample */
 };

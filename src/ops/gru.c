@@ -1,5 +1,5 @@
-/* gru (Cho et al., arXiv:1406.1078), gates in MindSpore's order r z n, where
- * the reset gate acts behind the product:
+/* gru (Cho et al., arXiv:1406.1078), gates in MindSpore's order r z n, with
+ * the reset gate applied after the matrix product:
  *   u = h0 W' + b, s(v) = 1 / (1 + exp(-v))
  *   r = s(x_r + u_r),   z = s(x_z + u_z),   n = tanh(x_n + r u_n)
  *   h = n + z (h0 - n) */
@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* left in g: r, z and u_n; in c: n */
+/* Saves r, z and u_n in g, n in c. */
 CR_CLONES_WIDE static void gru_row(const struct cr_rnn_row *w)
 {
     int64_t n = w->n, k;
@@ -56,17 +56,17 @@ CR_CLONES static void gru_turn(const struct cr_rnn_row *w)
         dg[k] *= r[k];
 }
 
-/* ---- in low precision: recur_low.c. Left in g: s(r), s(z) as they are and
- * u_n; in c: n as it is used. ---- */
+/* ---- Low precision: net/rnn_low_precision.c. Saves s(r) and s(z) unrounded
+ * and u_n in g, n rounded in c. */
 
-/* The gates r and z as they are used, into room. */
+/* Computes the rounded gates r and z into scratch. */
 static void gru_low_gates(const struct cr_rnn_row *w)
 {
     memcpy(w->room, w->g, (size_t)(2 * w->n) * sizeof *w->room);
     cr_rnn_round(w, cr_rnn_rounds(w).gate, 2 * w->n, w->room);
 }
 
-/* h0 - n, to y */
+/* y = h0 - n */
 static void gru_low_apart(const struct cr_rnn_row *w, cr_real *y)
 {
     int64_t k;

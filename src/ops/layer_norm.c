@@ -6,8 +6,8 @@
  * Backward, a row of M, d = dy gamma:
  *   dx = r (d - sum(d) / M - (x - mean) r^2 sum(d (x - mean)) / M)
  *   dgamma = sum over rows of dy (x - mean) r;  dbeta = sum of dy
- * One sweep over the rows makes all of it; the sums over rows are gathered
- * per block of rows, and the blocks added at the end.
+ * One pass over the rows computes all of it; sums over rows are accumulated
+ * per block of rows, and then over blocks.
  * Ba, Kiros and Hinton, arXiv:1607.06450.
  */
 #include "math/parallel_for.h"
@@ -36,7 +36,7 @@ const struct cr_opt cr_layer_norm_opts[] = {
     { 0 },
 };
 
-/* Product of the dimensions from that axis on; 0 if there is no such axis. */
+/* Product of the dimensions from this axis on; 0 if there is no such axis. */
 static int64_t layer_norm_from(const struct cr_spec *x, int64_t axis)
 {
     int64_t n = 1;
@@ -52,8 +52,9 @@ static int64_t layer_norm_from(const struct cr_spec *x, int64_t axis)
 
 struct rows {
     const struct cr_op_ctx *s;
-    int64_t rows, m, params; /* m: of a row */
-    int64_t piece;           /* parameters that meet a row in one stretch */
+    int64_t rows, m, params; /* m: elements per row */
+    int64_t piece;           /* number of consecutive parameters that apply to
+                                a row */
     int64_t per, blocks;
     cr_real *mean, *r, *part; /* part: (blocks, 2, params) */
 };
@@ -144,7 +145,7 @@ static void layer_norm_forward(const struct cr_op_ctx *s)
     cr_parallel_for_coarse(r.rows, (double)r.m, &r, layer_norm_range);
 }
 
-/* dx of a row whose parameters come in several pieces, or begin elsewhere. */
+/* dx of a row whose parameters are not one contiguous piece from the first. */
 static void layer_norm_row(const struct rows *r, int64_t row)
 {
     const struct cr_op_ctx *s = r->s;

@@ -1,4 +1,4 @@
-/* less: y = a < b, a truth value */
+/* less: y = a < b, bool */
 #include "net/broadcast.h"
 
 CR_LOOP2(less_real, cr_real, unsigned char, a < b)

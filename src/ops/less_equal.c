@@ -1,4 +1,4 @@
-/* less_equal: y = a <= b, a truth value */
+/* less_equal: y = a <= b, bool */
 #include "net/broadcast.h"
 
 CR_LOOP2(less_equal_real, cr_real, unsigned char, a <= b)

@@ -1,7 +1,7 @@
 /* linear: y = x W' + b    x (..., in)   W (out, in)   b (out), optional
  *
- * Leading dimensions count as rows. backward computes dx before it touches W,
- * because W may be updated in place (alpha = -lr, added to W itself). */
+ * Leading dimensions count as rows. backward computes dx before it writes W,
+ * because W may be updated in place (alpha = -lr, accumulated into W). */
 #include "math/blas.h"
 #include "net/op.h"
 

@@ -1,4 +1,4 @@
-/* logical_and: y = a & b of truth values; all but 0 is true */
+/* logical_and: y = a & b; nonzero is true */
 #include "net/broadcast.h"
 
 CR_LOOP2(logical_and_loop, unsigned char, unsigned char, a & b)

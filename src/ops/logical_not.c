@@ -1,4 +1,4 @@
-/* logical_not: y = !a of truth values; all but 0 is true */
+/* logical_not: y = !a; nonzero is true */
 #include "net/broadcast.h"
 
 CR_LOOP1(logical_not_loop, unsigned char, unsigned char, !a)

@@ -1,4 +1,4 @@
-/* logical_or: y = a | b of truth values; all but 0 is true */
+/* logical_or: y = a | b; nonzero is true */
 #include "net/broadcast.h"
 
 CR_LOOP2(logical_or_loop, unsigned char, unsigned char, a | b)

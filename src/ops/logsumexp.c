@@ -12,7 +12,7 @@ static bool logsumexp_plan(struct cr_op_plan *p)
     return true;
 }
 
-/* A largest element that is infinite is the result, not NaN. */
+/* An infinite maximum is the result; subtracting it would give NaN. */
 static cr_real shift_of(cr_real top)
 {
     return top - top == 0 || top != top ? top : 0;
@@ -56,7 +56,7 @@ static void logsumexp_forward(const struct cr_op_ctx *s)
         y[i] = shift_of(top[i]) + cr_log(y[i]);
 }
 
-/* equal ones are told apart because infinite ones have no difference */
+/* Equality is tested because the difference of infinities is NaN. */
 CR_REDUCE_BACKWARD(logsumexp, 1,
                    g[j] * (x[i] == y[j] ? 1 : cr_exp(x[i] - y[j])))
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Short loops: a processor looks ahead over several of their rounds. */
+/* Loops are short, so that several iterations overlap in the processor. */
 CR_CLONES_WIDE static void lstm_row(const struct cr_rnn_row *w)
 {
     int64_t n = w->n, k;
@@ -53,10 +53,10 @@ CR_CLONES_WIDE static void lstm_back_row(const struct cr_rnn_row *w)
     }
 }
 
-/* ---- in low precision: recur_low.c. Left in g: s(i), s(f), s(o) as they
- * are, tanh(g) as it is used. ---- */
+/* ---- Low precision: net/rnn_low_precision.c. Saves s(i), s(f), s(o)
+ * unrounded and tanh(g) rounded in g. */
 
-/* The gates i, f and o as they are used, into room. */
+/* Computes the rounded gates i, f and o into scratch. */
 static void lstm_low_gates(const struct cr_rnn_row *w)
 {
     int64_t n = w->n;
@@ -67,7 +67,7 @@ static void lstm_low_gates(const struct cr_rnn_row *w)
     cr_rnn_round(w, r.gate, n, w->room + 3 * n);
 }
 
-/* tanh(c), into the third of room. */
+/* Computes tanh(c) into the third row of scratch. */
 static void lstm_low_state(const struct cr_rnn_row *w)
 {
     int64_t n = w->n;
@@ -126,7 +126,8 @@ static void lstm_low_back_row(const struct cr_rnn_row *w)
     cr_rnn_sigmoid_backward(w, r.gate, n, g + 3 * n, dg + 3 * n);
     cr_rnn_mul(w, r.all, n, dc, f, w->dc);
     memset(w->dh, 0, (size_t)n * sizeof *w->dh);
-    memcpy(w->dx, dg, (size_t)all * sizeof *dg); /* x is a product */
+    memcpy(w->dx, dg, (size_t)all * sizeof *dg); /* x is the result of a matrix
+                                                    product */
     cr_rnn_round(w, true, all, w->dx);
 }
 

@@ -1,5 +1,6 @@
-/* masked_mean: y = sum x m / sum m along axes, 0 where the mask never holds;
- * dx = dy m / sum m. The mask has the input's first dimensions, or 1. */
+/* masked_mean: y = sum x m / sum m along axes, 0 if the mask is false
+ * everywhere; dx = dy m / sum m. The mask has the input's leading dimensions,
+ * each possibly 1. */
 #include "net/broadcast.h"
 #include "net/data_movement.h"
 #include "net/reduction.h"
@@ -32,7 +33,7 @@ static bool masked_mean_plan(struct cr_op_plan *p)
 struct masked {
     const struct cr_op_ctx *s;
     cr_real *to;
-    const cr_real *divisor; /* NULL: the sums stay */
+    const cr_real *divisor; /* NULL: sums are not divided */
 };
 
 /* Operands: x, y, mask. */
@@ -49,7 +50,7 @@ static struct cr_tensor_iter masked_walk(const struct cr_op_ctx *s)
     return w;
 }
 
-/* The mask of a run, as bytes. */
+/* The mask of a run of elements, as bytes. */
 static const unsigned char *mask_of(const struct cr_op_ctx *s, int64_t n,
                                     const int64_t *off, const int64_t *inc,
                                     unsigned char *room)
@@ -144,7 +145,8 @@ static void masked_mean_backward(const struct cr_op_ctx *s)
 
     if (s->dx[V])
         cr_tensor_iter_parallel(&w, 1.5, (void *)(uintptr_t)s, back_run);
-    if (s->dx[MASK] && !s->accumulate[MASK]) /* a choice, which has no slope */
+    if (s->dx[MASK] && !s->accumulate[MASK]) /* the mask is not
+                                                differentiable */
         cr_data_move_zero(s->dx[MASK], cr_bytes(&s->in[MASK]));
 }
 

@@ -1,10 +1,10 @@
 /* matmul: y = a b    a (..., m, k)   b (..., k, n)   y (..., m, n)
- *   da = dy b',  db = a' dy,  summed over what was repeated
+ *   da = dy b',  db = a' dy,  summed over broadcast dimensions
  *
- * Leading dimensions are batches of products and are broadcast; an operand of
- * one dimension is a row on the left and a column on the right, and that
- * dimension is missing in the result. A matrix that all products share makes
- * one large product of them. */
+ * Leading dimensions are batches of matrices and are broadcast. A
+ * one-dimensional operand is a row on the left and a column on the right, and
+ * its dimension is removed from the result. If all products share the matrix
+ * b, they are computed as one large product. */
 #include "math/blas.h"
 #include "math/parallel_for.h"
 #include "net/broadcast.h"
@@ -16,14 +16,14 @@ enum {
 
 struct shape {
     int64_t m, n, k;
-    int64_t products; /* of the result */
-    int rank;         /* of the batches */
+    int64_t products; /* number of matrix products */
+    int rank;         /* number of batch dimensions */
     int64_t dim[CR_RANK_MAX];
-    int64_t step[2][CR_RANK_MAX]; /* in matrices; 0 where one repeats */
-    int64_t count[2];             /* matrices of each operand */
+    int64_t step[2][CR_RANK_MAX]; /* in matrices; 0: the operand repeats */
+    int64_t count[2];             /* number of matrices per operand */
 };
 
-/* The batch dimensions of an operand, aligned at the last. */
+/* The batch dimensions of an operand, right-aligned. */
 static struct cr_spec batches(const struct cr_spec *x)
 {
     struct cr_spec s = *x;
@@ -85,7 +85,7 @@ static struct shape shape_of(const struct cr_op_ctx *s)
     return q;
 }
 
-/* Which matrix of operand k product number i takes. */
+/* Index of the matrix of operand k in product number i. */
 static int64_t matrix_of(const struct shape *q, int k, int64_t i)
 {
     int64_t at = 0;
@@ -101,10 +101,10 @@ static int64_t matrix_of(const struct shape *q, int k, int64_t i)
 struct work {
     const struct cr_op_ctx *s;
     struct shape q;
-    int of; /* whose gradient */
+    int of; /* the operand whose gradient is computed */
 };
 
-/* to: what it makes, a bit of .rounds. */
+/* to: the result, as a bit of .rounds. */
 static void multiply(const struct cr_op_ctx *s, unsigned to, enum cr_trans ta,
                      enum cr_trans tb, int64_t m, int64_t n, int64_t k,
                      const cr_real *a, const cr_real *b, bool add, cr_real *c)
@@ -116,7 +116,7 @@ static void multiply(const struct cr_op_ctx *s, unsigned to, enum cr_trans ta,
     cr_gemms(&g, 1);
 }
 
-/* Products in parallel; a single one is parallel by itself. */
+/* Runs products in parallel; a single one is parallel by itself. */
 static void share(struct work *w, int64_t n,
                   void (*fn)(void *ctx, int64_t from, int64_t to))
 {
@@ -154,8 +154,8 @@ static void matmul_forward(const struct cr_op_ctx *s)
         share(&w, w.q.products, products);
 }
 
-/* Gradients of matrices from..to-1 of one operand, each of all products that
- * take it, in their order. */
+/* Computes the gradients of matrices from..to-1 of one operand: each is the
+ * sum over all products that use it, in their order. */
 static void gradients(void *ctx, int64_t from, int64_t to)
 {
     const struct work *w = ctx;
@@ -190,7 +190,7 @@ static void matmul_backward(const struct cr_op_ctx *s)
 {
     struct work w = { .s = s, .q = shape_of(s) };
     int64_t rows = w.q.products * w.q.m;
-    bool one = w.q.count[B] == 1; /* then a has all the batches */
+    bool one = w.q.count[B] == 1; /* then a has all batch dimensions */
 
     if (s->dx[A] && one)
         multiply(s, 0, CR_N, CR_T, rows, w.q.k, w.q.n, s->dy[0], s->x[B],
@@ -214,7 +214,7 @@ const struct cr_op cr_op_matmul = {
     .inputs = cr_inputs2,
     .saved_for_backward = CR_X(A) | CR_X(B),
     .bf16 = CR_X(A) | CR_X(B),
-    .rounds = CR_Y(0), /* a gradient may be a sum of products */
+    .rounds = CR_Y(0), /* a gradient may be a sum of several products */
     .amp = CR_AMP_WHITE | CR_AMP_LOW,
     .plan = matmul_plan,
     .forward = matmul_forward,

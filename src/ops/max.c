@@ -1,5 +1,5 @@
-/* max: y = the largest of x along axes, NaN if there is one;
- * dy is shared equally by all that are as largest (MindSpore's ReduceMax). */
+/* max: y = the largest of x along axes, NaN if there is one; dy is divided
+ * equally among equal maxima (MindSpore's ReduceMax). */
 #include "net/minmax.h"
 
 CR_REDUCE(max, .reducer = &cr_reducer_max, .cost = 0.5)

@@ -1,5 +1,5 @@
-/* max_pool: y = the largest of each window, x (N, C, spatial); ties: the
- * first, in row-major order; NaN wins.  dx = dy at the one that was taken.
+/* max_pool: y = the maximum of each window, x (N, C, spatial); of equal
+ * elements the first in row-major order; NaN wins.  dx = dy at the maximum.
  * Windows: net/pool.h. */
 #include "net/pool.h"
 

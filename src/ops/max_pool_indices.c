@@ -1,5 +1,5 @@
-/* max_pool_indices: max_pool with a second output, int32: where in its plane
- * (h W + w) the largest of each window was. */
+/* max_pool_indices: max_pool with a second output, int32: the index of each
+ * maximum in its plane (h W + w). */
 #include "net/pool.h"
 
 static bool max_pool_indices_plan(struct cr_op_plan *p)

@@ -1,4 +1,5 @@
-/* maximum: y = the larger one, NaN if one is;  dy is halved between equals */
+/* maximum: y = the larger of a and b, NaN if either is;  dy is halved between
+ * equal ones */
 #include "net/broadcast.h"
 
 CR_LOOP2(maximum_real, cr_real, cr_real, a > b || a != a ? a : b)

@@ -1,5 +1,5 @@
-/* min: y = the smallest of x along axes, NaN if there is one;
- * dy is shared equally by all that are as smallest (MindSpore's ReduceMin). */
+/* min: y = the smallest of x along axes, NaN if there is one; dy is divided
+ * equally among equal minima (MindSpore's ReduceMin). */
 #include "net/minmax.h"
 
 CR_REDUCE(min, .reducer = &cr_reducer_min, .cost = 0.5)

@@ -1,4 +1,5 @@
-/* minimum: y = the smaller one, NaN if one is;  dy is halved between equals */
+/* minimum: y = the smaller of a and b, NaN if either is;  dy is halved between
+ * equal ones */
 #include "net/broadcast.h"
 
 CR_LOOP2(minimum_real, cr_real, cr_real, a < b || a != a ? a : b)

@@ -1,4 +1,4 @@
-/* movedim: axes moved to other places, the rest in their order */
+/* movedim: moves axes to new positions; the others keep their order */
 #include "net/arrange.h"
 
 struct movedim {

@@ -1,5 +1,5 @@
-/* mse: l = (x - y)^2, mean over all elements, sum, or as it is.
- * The shapes are broadcast as in NumPy.
+/* mse: l = (x - y)^2; mean, sum or no reduction. The shapes are broadcast as
+ * in NumPy.
  * dl/dx = 2 (x - y), dl/dy = -2 (x - y), summed over broadcast dimensions. */
 #include "net/op.h"
 #include "net/op_attrs.h"

@@ -1,10 +1,10 @@
 /*
- * multinomial: classes drawn with probabilities proportional to weights
- * x (classes) or (rows, classes); y (num_samples) or (rows, num_samples).
+ * multinomial: samples classes with probabilities proportional to weights x
+ * (classes) or (rows, classes); y (num_samples) or (rows, num_samples).
  *
- * Without replacement class c gets the time -log(u) / x[c], and those of the
- * shortest times come first: Efraimidis and Spirakis, "Weighted random
- * sampling with a reservoir", Information Processing Letters 97 (2006).
+ * Without replacement, class c gets the key -log(u) / x[c], and classes are
+ * taken in ascending order of their keys: Efraimidis and Spirakis, "Weighted
+ * random sampling with a reservoir", Information Processing Letters 97 (2006).
  */
 #include "math/parallel_for.h"
 #include "net/random.h"
@@ -47,11 +47,11 @@ static bool multinomial_plan(struct cr_op_plan *p)
 
 static double weight(cr_real x)
 {
-    return x > 0 ? (double)x : 0; /* NaN too counts nothing */
+    return x > 0 ? (double)x : 0; /* NaN counts as 0 */
 }
 
-/* The first class whose sum is above u times that of all; of a row without
- * weights the last. */
+/* The first class whose cumulative sum exceeds u times the total; in a row
+ * without weights the last class. */
 static int32_t multinomial_one(const double *sum, int64_t n, double u)
 {
     int64_t low = 0, high = n - 1;

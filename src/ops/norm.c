@@ -1,6 +1,6 @@
 /* norm: y = (sum |x|^p)^(1/p) along axes, p = ord; the largest |x| for inf
  *   dx = dy sign(x) (|x| / y)^(p - 1), 0 where y is 0;
- *   for inf, dy sign(x) shared equally by all that are largest. */
+ *   for inf, dy sign(x) divided equally among equal maxima. */
 #include "net/op_attrs.h"
 #include "net/reduction.h"
 

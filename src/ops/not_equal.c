@@ -1,4 +1,4 @@
-/* not_equal: y = a != b, a truth value */
+/* not_equal: y = a != b, bool */
 #include "net/broadcast.h"
 
 CR_LOOP2(not_equal_real, cr_real, unsigned char, a != b)

@@ -1,5 +1,5 @@
-/* one_hot: on_value where an index along a new axis is the number, off_value
- * elsewhere; a number out of range is off everywhere */
+/* one_hot: on_value where the position along a new axis equals the index,
+ * off_value elsewhere; an index out of range gives off_value everywhere */
 #include "net/axis.h"
 #include "net/op_attrs.h"
 

@@ -1,4 +1,4 @@
-/* ones_like: a tensor of 1s of the input's shape and type */
+/* ones_like: a tensor of ones with the shape and type of the input */
 #include "net/data_movement.h"
 
 static void ones_like_forward(const struct cr_op_ctx *s)

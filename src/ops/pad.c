@@ -1,8 +1,8 @@
-/* pad: more elements around the tensor. Pairs of numbers before and behind, of
- * the last axis first, as MindSpore's and PyTorch's. With index i of the
- * result behind `before`, they are
+/* pad: adds elements around the tensor. `padding` holds pairs (before, after),
+ * the last axis first, as in MindSpore and PyTorch. For position i in the
+ * result, relative to the first element of the input, the new elements are
  *   constant   a value
- *   reflect    x[-i] before, x[2 (n - 1) - i] behind
+ *   reflect    x[-i] before, x[2 (n - 1) - i] after
  *   replicate  the first, the last
  *   circular   x[i mod n] */
 #include "math/parallel_for.h"
@@ -62,7 +62,7 @@ static bool pad_plan(struct cr_op_plan *p)
     return true;
 }
 
-/* Where the input lies in the result. */
+/* Maps the input to its part of the result. */
 static struct cr_data_move pad_move(const struct cr_op_ctx *s)
 {
     const struct cr_ints *o = &((const struct pad *)s->attr)->padding;
@@ -77,7 +77,7 @@ static struct cr_data_move pad_move(const struct cr_op_ctx *s)
     return m;
 }
 
-/* ---- elements of the input again ---- */
+/* ---- Modes that copy elements of the input */
 
 static int64_t mirror(int mode, int64_t i, int64_t n)
 {
@@ -88,15 +88,16 @@ static int64_t mirror(int mode, int64_t i, int64_t n)
     return i < 0 ? i + n : i >= n ? i - n : i;
 }
 
-/* The dimensions that are padded; those before them count planes. */
+/* The padded dimensions; the product of those before them is the number of
+ * planes. */
 struct planes {
     const struct cr_op_ctx *s;
     const struct pad *o;
-    int first; /* padded dimension */
+    int first; /* first padded dimension */
     int64_t small, large;
 };
 
-/* Element of the input's plane for one of the result's. */
+/* The index in the input's plane for an index in the result's. */
 static int64_t source_of(const struct planes *p, int64_t at)
 {
     const struct cr_spec *x = &p->s->in[0], *y = &p->s->out[0];

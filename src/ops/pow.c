@@ -1,8 +1,8 @@
 /* pow: y = a^b;  da = dy b a^(b - 1), db = dy y ln a
  *
- * The usual exponent is one number, and 2 mostly. b = 0 gives 1 and no
- * gradient to a; a = 0 gives none to b >= 0. Integers wrap around; to a
- * negative power they are 0 but for 1 and -1. */
+ * A scalar exponent, in particular 2, has its own loop. b = 0 gives 1 and no
+ * gradient to a; a = 0 gives none to b >= 0. Integers wrap around; with a
+ * negative exponent they give 0, except for 1 and -1. */
 #include "net/broadcast.h"
 
 static int32_t pow_of(int32_t a, int32_t b)

@@ -5,10 +5,11 @@
 
 enum { X, W };
 
-/* A run is a sample, or a channel of one where each has its own w. */
+/* A run is a sample, or a channel of a sample if each channel has its own w. */
 struct runs {
     const struct cr_op_ctx *s;
-    int64_t n, size, w; /* how many, of how many elements; values of w */
+    int64_t n, size, w; /* number of runs; elements per run; number of values
+                           of w */
 };
 
 static struct runs prelu_runs(const struct cr_op_ctx *s)
@@ -37,7 +38,7 @@ static bool prelu_plan(struct cr_op_plan *p)
                         cr_diag_format(p->arena, w),
                         cr_diag_format(p->arena, x));
     p->out[0] = *x;
-    /* a sum per run */
+    /* one sum per run */
     p->scratch = (size_t)cr_count(&p->in[X]) * sizeof(double);
     return true;
 }

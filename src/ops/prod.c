@@ -1,5 +1,5 @@
-/* prod: y = the product of x along axes;
- * dx = dy times the product of all others, which is y / x but where x is 0 */
+/* prod: y = the product of x along axes; dx = dy times the product of all
+ * other elements: y / x unless x is 0 */
 #include "net/reduction.h"
 
 static double prod_one(double product, double v)
@@ -39,7 +39,7 @@ static void prod_others(const void *attr, int64_t n, const cr_real *x,
         to[i] = x[i] == 0 ? 1 : x[i];
 }
 
-/* c: the product of all but zeros, 0 where there are two of them or more */
+/* c: the product of the nonzero elements; 0 if there are two or more zeros */
 CR_REDUCTION_LOOP(prod_loop, x[i] == 0   ? g[j] * c[j]
                              : y[j] == 0 ? 0
                                          : g[j] * y[j] / x[i])

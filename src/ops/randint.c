@@ -1,4 +1,4 @@
-/* randint: whole numbers, low <= y < high, all equally likely */
+/* randint: uniform integers, low <= y < high */
 #include "math/parallel_for.h"
 #include "net/random.h"
 

@@ -1,5 +1,4 @@
-/* relu: y = max(x, 0);  dx = dy where y > 0.  NaN passes, so that nothing
- * hides it. */
+/* relu: y = max(x, 0);  dx = dy where y > 0.  NaN is passed on. */
 #include "net/pointwise.h"
 
 CR_INLINE cr_real relu_y(CR_UNUSED const void *o, cr_real v)

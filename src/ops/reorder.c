@@ -1,9 +1,10 @@
 /*
- * reorder: the same values in the other layout. Plans put it between ops that
- * want channels last and ops that want plain tensors; no cell emits it.
+ * reorder: the same values in the other memory format. Plans insert it between
+ * ops that need channels last and ops that need row-major tensors; no cell
+ * emits it.
  *
- * With S the product of the spatial dimensions, plain is (N, C, S) and
- * channels last (N, S, C): one matrix is turned per sample.
+ * With S the product of the spatial dimensions, row-major is (N, C, S) and
+ * channels last (N, S, C): one matrix is transposed per sample.
  */
 #include "base/thread_pool.h"
 #include "net/op.h"
@@ -17,7 +18,7 @@ struct reorder {
     const cr_real *x;
     cr_real *y;
     bool add;
-    int64_t stripes, all;   /* of TILE source columns: per sample, in all */
+    int64_t stripes, all;   /* of TILE source columns: per sample, in total */
 };
 
 static void reorder_shape(const struct cr_spec *s, int64_t *c, int64_t *space)
@@ -75,7 +76,7 @@ static void reorder_part(void *ctx, int task, int n_tasks)
         reorder_stripe(r, i);
 }
 
-/* x in the layout of `from` to y in the other one */
+/* Converts x from the format of `from` to the other one. */
 static void reorder_run(const struct cr_spec *from, const cr_real *x,
                         cr_real *y, bool add)
 {

@@ -1,4 +1,4 @@
-/* repeat_interleave: each element along an axis several times in a row */
+/* repeat_interleave: repeats each element along an axis */
 #include "net/arrange.h"
 
 struct repeat_interleave {

@@ -1,5 +1,5 @@
-/* reshape: the same elements under another shape; one dimension of -1 takes
- * what is left. */
+/* reshape: the same elements in another shape; a dimension of -1 is
+ * inferred. */
 #include "net/data_movement.h"
 #include "net/op_attrs.h"
 

@@ -19,7 +19,7 @@ CR_CLONES_WIDE static void rnn_row(const struct cr_rnn_row *w)
         for (k = 0; k < n; k++) {
             cr_real v = x[k] + g[k] + b[k];
 
-            h[k] = v < 0 ? 0 : v; /* NaN stays */
+            h[k] = v < 0 ? 0 : v; /* NaN is passed on */
         }
     }
 }
@@ -45,7 +45,7 @@ CR_CLONES_WIDE static void rnn_back_row(const struct cr_rnn_row *w)
     }
 }
 
-/* ---- in low precision: recur_low.c ---- */
+/* ---- Low precision: net/rnn_low_precision.c */
 
 static void rnn_low_row(const struct cr_rnn_row *w)
 {

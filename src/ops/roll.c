@@ -1,5 +1,5 @@
-/* roll: y_((i + shift) mod n) = x_i along axes, or along the whole tensor as
- * one line */
+/* roll: y_((i + shift) mod n) = x_i along axes, or along the flattened
+ * tensor */
 #include "net/arrange.h"
 
 struct roll {

@@ -1,4 +1,4 @@
-/* round: y = the whole number next to a, the even one of two; no gradient */
+/* round: y = the nearest integer to a, halves to even; no gradient */
 #include "net/broadcast.h"
 
 CR_LOOP1(round_real, cr_real, cr_real, cr_rint(a))

@@ -1,5 +1,5 @@
-/* sort: the elements along an axis by value, and where they were. Equals keep
- * their order, NaN is the largest;  dx = dy moved back */
+/* sort: the elements along an axis in order, and their indices. Stable; NaN is
+ * the largest;  dx = dy at the indices */
 #include "net/sort.h"
 
 struct sort {

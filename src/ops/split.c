@@ -1,5 +1,5 @@
-/* split: pieces of `size` along an axis, the last one what is left; or
- * pieces of the sizes listed */
+/* split: pieces of `size` along an axis, the last one may be smaller; or
+ * pieces of the listed sizes */
 #include "net/axis.h"
 #include "net/data_movement.h"
 
@@ -60,7 +60,7 @@ static bool split_plan(struct cr_op_plan *p)
                     axis, cr_diag_format(p->arena, x), CR_OP_MAX);
 }
 
-/* Where piece k lies in the input. Pieces fill the axis. */
+/* Maps piece k to the input. Pieces cover the axis. */
 static bool split_move(const struct cr_op_ctx *s, int k, struct cr_data_move *m)
 {
     const struct split *o = s->attr;
@@ -94,7 +94,7 @@ static void split_backward(const struct cr_op_ctx *s)
     for (k = 0; split_move(s, k, &m) && s->dy[k]; k++)
         continue;
     if (!s->accumulate[0] &&
-        split_move(s, k, &m)) /* a piece without gradient */
+        split_move(s, k, &m)) /* a piece has no gradient */
         cr_data_move_zero(s->dx[0], cr_bytes(&s->in[0]));
     for (k = 0; split_move(s, k, &m); k++)
         if (s->dy[k])

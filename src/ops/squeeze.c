@@ -1,4 +1,4 @@
-/* squeeze: axes of length 1 are dropped; all of them if none is named. */
+/* squeeze: removes axes of length 1; all of them if none is named. */
 #include "net/axis.h"
 #include "net/data_movement.h"
 

@@ -1,4 +1,4 @@
-/* stack: tensors of one shape side by side along a new axis */
+/* stack: joins tensors of one shape along a new axis */
 #include "net/axis.h"
 #include "net/concat_stack.h"
 
@@ -32,7 +32,7 @@ static bool stack_plan(struct cr_op_plan *p)
     return cr_concat_types(p);
 }
 
-/* Where input k lies in the result. */
+/* Maps input k to its part of the result. */
 static struct cr_data_move stack_move(const struct cr_op_ctx *s, int k)
 {
     int64_t of[CR_RANK_MAX], step[CR_RANK_MAX];

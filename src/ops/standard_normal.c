@@ -1,4 +1,5 @@
-/* standard_normal: normally distributed numbers of mean 0, deviation 1 */
+/* standard_normal: normally distributed values of mean 0, standard deviation
+ * 1 */
 #include "math/parallel_for.h"
 #include "net/random.h"
 

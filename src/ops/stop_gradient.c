@@ -1,4 +1,4 @@
-/* stop_gradient: y = x, and no gradient goes back. */
+/* stop_gradient: y = x, without a gradient. */
 #include "net/data_movement.h"
 
 static bool stop_gradient_plan(struct cr_op_plan *p)

@@ -1,4 +1,4 @@
-/* swapaxes: two axes in each other's place */
+/* swapaxes: exchanges two axes */
 #include "net/arrange.h"
 
 struct swapaxes {

@@ -1,4 +1,4 @@
-/* tile: the tensor repeated along its axes;  dx = the sum over copies of dy */
+/* tile: repeats the tensor along its axes;  dx = the sum of dy over copies */
 #include "net/data_movement.h"
 
 struct tile {
@@ -45,7 +45,7 @@ static bool tile_plan(struct cr_op_plan *p)
     return true;
 }
 
-/* Each axis is two in the walk: copies, then elements. */
+/* The iterator has two dimensions per axis: copies, then elements. */
 static struct cr_data_move tile_move(const struct cr_op_ctx *s)
 {
     const struct cr_ints *dims = &((const struct tile *)s->attr)->dims;

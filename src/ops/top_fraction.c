@@ -1,9 +1,9 @@
-/* top_fraction: the k = max(int(fraction n), 1) largest of n values, the
- * largest first. With a mask, n is the number of values where it holds, which
- * only the batch tells: then the result is their mean, a single number, and 0
- * where the mask holds nowhere. So mean(top_fraction(...)) is the mean of the
- * hardest either way. Of equals the first ones are taken.
- *   dx = dy where a value was taken (dy / k with a mask), 0 elsewhere */
+/* top_fraction: the k = max(int(fraction n), 1) largest of n values in
+ * descending order; of equal values the first ones. With a mask, n is the
+ * number of values where it is true, which is known only per batch; the result
+ * is then their mean, a single number, or 0 if the mask is false everywhere.
+ * So mean(top_fraction(...)) is the mean of the hardest values in both cases.
+ *   dx = dy where a value was selected (dy / k with a mask), 0 elsewhere */
 #include "net/broadcast.h"
 #include "net/data_movement.h"
 #include "net/sort.h"
@@ -59,7 +59,7 @@ static bool top_fraction_plan(struct cr_op_plan *p)
                             cr_diag_format(p->arena, x));
         p->out[0] = CR_SCALAR;
     }
-    /* how many were taken, then their indices */
+    /* the number of selected values, then their indices */
     p->saved = sizeof(int32_t) * (size_t)(n + 1);
     p->scratch = sizeof(int32_t) * (size_t)n;
     return true;
@@ -104,7 +104,8 @@ static void top_fraction_backward(const struct cr_op_ctx *s)
     bool mean = s->out[0].rank == 0;
     int64_t i;
 
-    if (s->dx[MASK] && !s->accumulate[MASK]) /* a choice, which has no slope */
+    if (s->dx[MASK] && !s->accumulate[MASK]) /* the mask is not
+                                                differentiable */
         cr_data_move_zero(s->dx[MASK], cr_bytes(&s->in[MASK]));
     if (dx && !s->accumulate[V])
         cr_data_move_zero(dx, cr_bytes(&s->in[V]));

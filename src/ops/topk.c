@@ -1,5 +1,6 @@
-/* topk: the k largest elements along an axis, the largest first, and where they
- * were; of equals the first ones;  dx = dy moved back, 0 elsewhere */
+/* topk: the k largest elements along an axis in descending order, and their
+ * indices; of equal elements the first ones;  dx = dy at the indices, 0
+ * elsewhere */
 #include "net/sort.h"
 
 struct topk {

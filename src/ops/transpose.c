@@ -1,5 +1,5 @@
-/* transpose: y[i] = x[i permuted]: axis k of the result is axis perm[k] of the
- * input; without a permutation the axes are turned round. */
+/* transpose: axis k of the result is axis perm[k] of the input; without a
+ * permutation the order of the axes is reversed. */
 #include "net/data_movement.h"
 #include "net/op_attrs.h"
 

@@ -1,9 +1,9 @@
-/* uniform: numbers of [0, 1), 24 bits each; its text moves them to [minval,
- * maxval), through which gradients go */
+/* uniform: values in [0, 1) of 24 bits; the op's script scales them to
+ * [minval, maxval), so the bounds get gradients */
 #include "math/parallel_for.h"
 #include "net/random.h"
 
-#define RUN 1024 /* elements made at once */
+#define RUN 1024 /* elements per call of the generator */
 
 static bool uniform_plan(struct cr_op_plan *p)
 {

@@ -1,9 +1,9 @@
-/* unsorted_segment_sum: y[j, ..] = the sum of x[i, ..] over all i with
- * ids[i] = j;  dx[i, ..] = dy[ids[i], ..]
+/* unsorted_segment_sum: y[j, ..] = the sum of x[i, ..] over all i with ids[i]
+ * = j;  dx[i, ..] = dy[ids[i], ..]
  *
- * The indices' shape is how x's begins: i runs over all of them. A negative
- * index belongs to no segment, and neither does a computed one that is too
- * large; those of the data are checked before the batch. */
+ * The shape of x starts with that of the indices: i runs over all of them. A
+ * negative index belongs to no segment, and neither does a computed index that
+ * is too large; indices from the data are checked before the batch. */
 #include "net/data_movement.h"
 #include "net/op.h"
 
@@ -16,7 +16,8 @@ enum {
     I
 };
 
-#define WIDE 64 /* columns from which they are split, not segments */
+#define WIDE 64 /* number of columns from which on columns are split, not
+                   segments */
 
 struct segments {
     int64_t num_segments;
@@ -70,7 +71,7 @@ static struct sums sums_open(const struct cr_op_ctx *s)
     return w;
 }
 
-/* Segments a..b-1, columns from..to-1: every sum goes through x in order. */
+/* Sums segments a..b-1, columns from..to-1, always in the order of x. */
 static void sum_part(const struct sums *w, int64_t a, int64_t b, int64_t from,
                      int64_t to)
 {

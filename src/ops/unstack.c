@@ -1,4 +1,4 @@
-/* unstack: the slices along an axis, as a tuple; stack turned round */
+/* unstack: the slices along an axis, as a tuple; inverse of stack */
 #include "net/arrange.h"
 
 #define SLICES_MAX 1000

@@ -1,12 +1,12 @@
-/* where: y = a where the condition holds, else b;  da = dy where it holds, 0
- * elsewhere, and db the other way round. All three are broadcast. */
+/* where: y = a where the condition is true, else b;  da = dy where it is true,
+ * else 0; db vice versa. All three are broadcast. */
 #include "net/broadcast.h"
 
 #include <string.h>
 
 enum { CONDITION, A, B };
 
-/* What repeats is written out, so that there is one loop for all. */
+/* Broadcast operands are expanded first, so that one loop suffices. */
 #define WHERE_LOOP(name, T)                                               \
     CR_CLONES static void name(const void *attr, int64_t n,               \
                                const void *const *in, const int64_t *inc, \
@@ -45,7 +45,7 @@ static void where_grad(const void *attr, int64_t n, int of,
 
     (void)attr;
     (void)y;
-    for (i = 0; i < n; i++) /* the condition has no slope */
+    for (i = 0; i < n; i++) /* the condition is not differentiable */
         d[i] = of != CONDITION && (c[i * ic] != 0) == (of == A) ? dy[i] : 0;
 }
 

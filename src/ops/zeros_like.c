@@ -1,4 +1,4 @@
-/* zeros_like: a tensor of 0s of the input's shape and type */
+/* zeros_like: a tensor of zeros with the shape and type of the input */
 #include "net/data_movement.h"
 
 static void zeros_like_forward(const struct cr_op_ctx *s)

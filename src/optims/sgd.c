@@ -7,8 +7,8 @@
  *   a = momentum a + (1 - dampening) g   afterwards
  *   w = w - lr u    u = a, or g + momentum a with nesterov
  *
- * Slots: accum is a, stat is 1 before the first update of the parameter and
- * 0 afterwards. Without momentum u is g and neither slot moves.
+ * Slots: accum is a, stat is 1 before the first update of the parameter and 0
+ * afterwards. Without momentum u is g and neither slot changes.
  */
 #include "train/optim.h"
 

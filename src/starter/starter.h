@@ -3,7 +3,7 @@
  *
  * A config for given data trains without edits. Properties of the data (types,
  * classes, sizes) are plain values with comments, so the file can be read,
- * edited and run without the data's having to be inspected again.
+ * edited and run without inspecting the data again.
  */
 #ifndef CR_STARTER_STARTER_H
 #define CR_STARTER_STARTER_H

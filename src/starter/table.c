@@ -14,8 +14,8 @@
 enum use { USE_TARGET, USE_NUMBER, USE_CATEGORY, USE_DATE, USE_EMBED, USE_DROP,
            USES };
 
-/* A category of more values is embedded, as a column of its own; at most so
- * many columns. */
+/* A category with more values is embedded, as a separate column; their number
+ * is limited. */
 #define ONE_HOT_MOST 32
 #define EMBED_MOST 8
 
@@ -482,7 +482,8 @@ bool cr_starter_csv(struct cr_starter *s, const char *path,
     struct cr_buf *b = &s->out;
     struct stat st;
 
-    /* the config names it, and more than one pass reads it */
+    /* Standard input is refused: the config needs its path, and it is read
+     * more than once. */
     if (strcmp(path, "-") == 0 ||
         (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
         return cr_error(s->diag, cr_at_file(s->arena, path), CR_E_DATA_READ,

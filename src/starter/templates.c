@@ -19,7 +19,7 @@ const char *cr_template_summary(struct cr_arena *arena,
     const char *from = t->text + strspn(t->text, "# ");
     size_t n = strcspn(from, "\n");
 
-    /* of a sentence that continues on the next line, take it up to its colon */
+    /* A sentence that continues on the next line ends at its colon here. */
     if (n == 0 || from[n - 1] != '.')
         n = strcspn(from, ":\n");
     return cr_strndup(arena, from, n);
