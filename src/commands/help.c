@@ -487,49 +487,57 @@ static void help_json_rows(struct cr_buf *buf, const struct cr_opt *rows)
     cr_buf_char(buf, ']');
 }
 
-/* Descriptors with their rows as JSON: of one name or kind, or all. */
-static bool help_json(struct cr_buf *buf, const char *name)
+static void help_json_about(struct cr_buf *buf, const struct cr_descriptor *a,
+                            enum cr_kind k)
+{
+    cr_buf_f(buf, "%s\n{\"name\": \"%s\", \"kind\": \"%s\", \"summary\": ",
+             cr_ends(cr_buf_text(buf), "[") ? "" : ",", a->name,
+             cr_kind_name(k));
+    cr_buf_json(buf, a->summary);
+    if (a->detail) {
+        cr_buf_str(buf, ", \"detail\": ");
+        cr_buf_json(buf, a->detail);
+    }
+    if (a->example) {
+        cr_buf_str(buf, ", \"example\": ");
+        cr_buf_json(buf, a->example);
+    }
+    if (k == CR_KIND_OP) {
+        cr_buf_str(buf, ", \"signature\": ");
+        cr_buf_json(buf, cr_op_signature(buf->arena, (const void *)a));
+    }
+    cr_buf_str(buf, ", \"options\": ");
+    if (k == CR_KIND_OP && ((const struct cr_op *)a)->signature)
+        help_json_rows(buf, NULL);
+    else
+        help_json_rows(buf, a->opts);
+    cr_buf_char(buf, '}');
+}
+
+/* 0 for names that differ in case only. */
+static int help_compare_case(const char *a, const char *b)
+{
+    return strcmp(a, b) == 0 ? 1 : strcasecmp(a, b);
+}
+
+/* Appends the descriptors of one name or kind, or all, as JSON; `compare`
+ * compares names. False if there is none. */
+static bool help_json_abouts(struct cr_buf *buf, const char *name,
+                             int (*compare)(const char *, const char *))
 {
     bool found = false;
 
-    cr_buf_char(buf, '[');
     for (int k = 0; k < CR_KINDS; k++)
         for (const struct cr_descriptor *const *p =
                  cr_registry_list((enum cr_kind)k);
              *p; p++) {
-            const struct cr_descriptor *a = *p;
-
-            if (a->internal ||
-                (name && strcmp(a->name, name) != 0 &&
-                 strcmp(cr_kind_plural((enum cr_kind)k), name) != 0))
+            if ((*p)->internal ||
+                (name && compare((*p)->name, name) != 0 &&
+                 compare(cr_kind_plural((enum cr_kind)k), name) != 0))
                 continue;
-            cr_buf_f(buf,
-                     "%s\n{\"name\": \"%s\", \"kind\": \"%s\", "
-                     "\"summary\": ",
-                     found ? "," : "", a->name, cr_kind_name((enum cr_kind)k));
-            cr_buf_json(buf, a->summary);
-            if (a->detail) {
-                cr_buf_str(buf, ", \"detail\": ");
-                cr_buf_json(buf, a->detail);
-            }
-            if (a->example) {
-                cr_buf_str(buf, ", \"example\": ");
-                cr_buf_json(buf, a->example);
-            }
-            if (k == CR_KIND_OP) {
-                cr_buf_str(buf, ", \"signature\": ");
-                cr_buf_json(
-                    buf, cr_op_signature(buf->arena, (const struct cr_op *)a));
-            }
-            cr_buf_str(buf, ", \"options\": ");
-            help_json_rows(buf, k == CR_KIND_OP &&
-                                        ((const struct cr_op *)a)->signature
-                                    ? NULL
-                                    : a->opts);
-            cr_buf_char(buf, '}');
+            help_json_about(buf, *p, (enum cr_kind)k);
             found = true;
         }
-    cr_buf_str(buf, "\n]\n");
     return found;
 }
 
@@ -612,6 +620,39 @@ static bool help_terms(struct cr_buf *buf, const char *word, bool more)
     return more;
 }
 
+/* Appends the terms that contain the word as JSON, and the type that a term
+ * names. */
+static bool help_json_terms(struct cr_buf *buf, const char *word)
+{
+    bool found = false;
+
+    for (const struct cr_term *t = cr_terms; (t = cr_term_find(t, word)); t++) {
+        cr_buf_str(buf, cr_ends(cr_buf_text(buf), "[") ? "" : ",");
+        cr_buf_str(buf, "\n{\"name\": ");
+        cr_buf_json(buf, word);
+        cr_buf_str(buf, ", \"kind\": \"term\", \"summary\": ");
+        cr_buf_json(buf, t->text);
+        cr_buf_str(buf, ", \"names\": [");
+        for (const char *p = t->names; *p;) {
+            size_t len = strcspn(p, " ");
+            const char *name = cr_strndup(buf->arena, p, len);
+            const char *text = help_brief(buf->arena, name);
+
+            cr_buf_str(buf, p == t->names ? "{\"name\": " : ", {\"name\": ");
+            cr_buf_json(buf, name);
+            cr_buf_str(buf, ", \"summary\": ");
+            cr_buf_json(buf, text ? text : "");
+            cr_buf_char(buf, '}');
+            p += len + strspn(p + len, " ");
+        }
+        cr_buf_str(buf, "]}");
+        if (!strpbrk(t->names, " ."))
+            help_json_abouts(buf, t->names, strcmp);
+        found = true;
+    }
+    return found;
+}
+
 /* Appends types and sections whose name differs in case only: Dense for
  * "dense". */
 static bool help_other_case(struct cr_buf *buf, const char *name, bool more)
@@ -620,8 +661,7 @@ static bool help_other_case(struct cr_buf *buf, const char *name, bool more)
         for (const struct cr_descriptor *const *p =
                  cr_registry_list((enum cr_kind)k);
              *p; p++) {
-            if ((*p)->internal || strcasecmp((*p)->name, name) != 0 ||
-                strcmp((*p)->name, name) == 0)
+            if ((*p)->internal || help_compare_case((*p)->name, name) != 0)
                 continue;
             if (more)
                 cr_buf_str(buf, "\n----\n\n");
@@ -642,6 +682,25 @@ static bool help_any(struct cr_buf *buf, const char *word)
     if (!found && strcmp(name, word) != 0)
         found = help_terms(buf, name, help_name(buf, name));
     return help_other_case(buf, name, found);
+}
+
+/* The same as a JSON array; without a name, all descriptors. */
+static bool help_json(struct cr_buf *buf, const char *word)
+{
+    const char *name = word ? cr_term_name(buf->arena, word) : NULL;
+    bool found;
+
+    cr_buf_char(buf, '[');
+    found = help_json_abouts(buf, word, strcmp);
+    found = (word && help_json_terms(buf, word)) || found;
+    if (!found && strcmp(name, word) != 0) {
+        found = help_json_abouts(buf, name, strcmp);
+        found = help_json_terms(buf, name) || found;
+    }
+    if (word)
+        found = help_json_abouts(buf, name, help_compare_case) || found;
+    cr_buf_str(buf, "\n]\n");
+    return found;
 }
 
 static int help_unknown(struct cr_cli *cli, const char *name)

@@ -127,8 +127,8 @@ static const char *term_listed(const struct cr_term *term,
     return NULL;
 }
 
-bool cr_term_hint(struct cr_diag *diag, const char *word,
-                  const char *const *names)
+bool cr_term_hint_name(struct cr_diag *diag, const char *word,
+                       const char *const *names)
 {
     const char *name = cr_term_name(diag->arena, word), *guess;
     const char *near = cr_closest_name(word, names);
@@ -140,8 +140,20 @@ bool cr_term_hint(struct cr_diag *diag, const char *word,
                 cr_note(diag, "%s", t->text);
             return true;
         }
-    guess = near ? near : cr_term_key(diag->arena, word);
-    if (guess)
-        cr_hint(diag, "did you mean '%s'?", guess);
-    return guess != NULL;
+    if (near)
+        cr_hint(diag, "did you mean '%s'?", near);
+    return near != NULL;
+}
+
+bool cr_term_hint(struct cr_diag *diag, const char *word,
+                  const char *const *names)
+{
+    const char *key;
+
+    if (cr_term_hint_name(diag, word, names))
+        return true;
+    key = cr_term_key(diag->arena, word);
+    if (key)
+        cr_hint(diag, "did you mean '%s'?", key);
+    return key != NULL;
 }

@@ -28,8 +28,10 @@ const struct cr_term *cr_term_find(const struct cr_term *from,
 const char *cr_term_key(struct cr_arena *arena, const char *word);
 
 /* Adds a suggestion for an unknown word to the last message: a name of the
- * list, by the terms or by spelling, or the path of a key. False if there is
- * none. */
+ * list, by the terms or by spelling. False if there is none. */
+bool cr_term_hint_name(struct cr_diag *diag, const char *word,
+                       const char *const *names);
+/* The same, or else the path of a key. */
 bool cr_term_hint(struct cr_diag *diag, const char *word,
                   const char *const *names);
 

@@ -7,6 +7,7 @@
  * member of `cells`, or an op of the registry that says it is a function.
  */
 #include "base/str.h"
+#include "conf/terms.h"
 #include "net/gradient.h"
 #include "net/op_attrs.h"
 #include "net/script_interp.h"
@@ -521,7 +522,6 @@ bool cr_interp_unknown(struct cr_interp *m, const struct cr_script *e,
 {
     const struct cr_descriptor *const *ops = cr_registry_list(CR_KIND_OP);
     const char **names;
-    const char *near;
     int i, n = 0;
 
     for (i = 0; ops[i]; i++)
@@ -535,11 +535,9 @@ bool cr_interp_unknown(struct cr_interp *m, const struct cr_script *e,
     for (i = 0; call && ops[i]; i++)
         if (!ops[i]->internal)
             names[n++] = ops[i]->name;
-    near = cr_closest_name(e->name, names);
     fail(m, e, call ? "cell or function '%s' not found" : "'%s' is not defined",
          e->name);
-    if (near)
-        cr_hint(m->b->net->diag, "did you mean '%s'?", near);
+    cr_term_hint_name(m->b->net->diag, e->name, names);
     return false;
 }
 

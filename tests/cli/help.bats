@@ -100,6 +100,20 @@ set -o pipefail
     [ "$(jq -r '.[0].options[0].name' <<<"$output")" = learning_rate ]
 }
 
+@test "help --json finds terms, and names in another case" {
+    run -0 "$CELLRUN" help lr --json
+    [ "$(jq -r '.[0] | .kind + " " + .names[0].name' <<<"$output")" = \
+        "term optimizer.learning_rate" ]
+    run -0 "$CELLRUN" help "nn.Linear(3, 4)" --json
+    [ "$(jq -r '[.[] | .kind + " " + .name] | join(",")' <<<"$output")" = \
+        "term Linear,cell Dense,op linear" ]
+    run -0 "$CELLRUN" help dense --json
+    [ "$(jq -r '[.[] | .kind + " " + .name] | join(",")' <<<"$output")" = \
+        "op dense,cell Dense" ]
+    run -2 --separate-stderr "$CELLRUN" help nosuch --json
+    [[ "$stderr" == *"no help on 'nosuch'"* ]]
+}
+
 @test "no help: a suggestion" {
     run -2 --separate-stderr "$CELLRUN" help Dens
     [[ "$stderr" == *"no help on 'Dens'"* ]]

@@ -231,6 +231,8 @@ END
     wrong "write 'training'"
     net net "a: $fc" "return a(x).rellu()"
     wrong "cell or function 'rellu' not found" "did you mean 'relu'?"
+    net net "a: $fc" "return a(concatenate((x, x)))"
+    wrong "cell or function 'concatenate' not found" "did you mean 'concat'?"
     net net "a: $fc" "return a(x).width"
     wrong "a tensor has no 'width'; it has shape, ndim, size, dtype, T"
     net net "a: $fc" "return a[0](x)"
