@@ -22,8 +22,7 @@ struct plugin {
 static const struct cr_opt plugin_opts[] = {
     CR_STR_OPTIONAL(
         struct plugin, dir,
-        "new: the folder to write into; the name in small letters if "
-        "not given.",
+        "new: the folder to write into. Default: the name in lower case.",
         .text = "DIR"),
     { 0 },
 };

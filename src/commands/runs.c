@@ -41,8 +41,8 @@ static const struct cr_opt runs_opts[] = {
                     .text = "NAME"),
     CR_STR_OPTIONAL(
         struct runs, dir,
-        "Folder to search, two levels deep; CELLRUN_RUNS or `runs` if "
-        "not given.",
+        "Folder to search, two levels deep. Default: CELLRUN_RUNS, or "
+        "`runs`.",
         .text = "DIR"),
     CR_BOOL_DEFAULT(struct runs, tsv, false, "Separate columns by tabs."),
     CR_BOOL_DEFAULT(struct runs, path, false,
