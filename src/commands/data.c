@@ -388,9 +388,10 @@ static bool sheet_write(struct job *j, const struct cr_contact_sheet *s)
         return false;
     if (!j->cli->quiet)
         fprintf(stderr,
-                "%s: %" PRId64 " samples of dataset.%s, %" PRId64 " x %" PRId64
-                " pixels\n",
-                j->o->to, j->done, splits[j->o->split], s->w, s->h);
+                "%s: %" PRId64 " sample%s of dataset.%s, %" PRId64
+                " x %" PRId64 " pixels\n",
+                j->o->to, j->done, j->done == 1 ? "" : "s",
+                splits[j->o->split], s->w, s->h);
     return true;
 }
 

@@ -34,7 +34,7 @@ static void merge_become(struct cr_node *to, const struct cr_node *from)
     to->key = key;
 }
 
-static void merge_there(struct merger *m, const struct cr_node *in)
+static void merge_note_keys(struct merger *m, const struct cr_node *in)
 {
     struct cr_buf names = { .arena = m->arena };
 
@@ -42,7 +42,7 @@ static void merge_there(struct merger *m, const struct cr_node *in)
         return;
     for (CR_EACH(c, in))
         cr_buf_f(&names, " %s", cr_quote(m->arena, c->key, strlen(c->key)));
-    cr_note(m->diag, "there are:%s", cr_buf_text(&names));
+    cr_note(m->diag, "existing keys:%s", cr_buf_text(&names));
 }
 
 static void merge_nothing(struct merger *m, const struct cr_node *in,
@@ -55,7 +55,7 @@ static void merge_nothing(struct merger *m, const struct cr_node *in,
     if (near)
         cr_hint(m->diag, "did you mean '%s'?", near);
     else
-        merge_there(m, in);
+        merge_note_keys(m, in);
 }
 
 /* Removes the tags of a tree that is merged into nothing. */

@@ -458,7 +458,7 @@ static void pattern_types(struct cr_config *c, const struct cr_subject *v,
         }
     }
     if (shown > 0)
-        cr_note(c->diag, "there are:%s", cr_buf_text(&buf));
+        cr_note(c->diag, "existing types:%s", cr_buf_text(&buf));
 }
 
 /* Notes the closest names of subjects with a matching type, or the types. */
@@ -486,7 +486,7 @@ static void pattern_nearest(struct cr_config *c, const struct pattern *p,
             shown++;
         }
     if (shown > 0)
-        cr_note(c->diag, p->regex ? "there are:%s ..." : "closest:%s",
+        cr_note(c->diag, p->regex ? "existing names:%s ..." : "closest:%s",
                 cr_buf_text(&buf));
     else
         pattern_types(c, v, n);

@@ -162,7 +162,7 @@ END
 
 @test "an unknown name is reported with the known ones" {
     run -2 --separate-stderr "$CELLRUN" check "$digits" '~train.nosuch'
-    [[ "$stderr" == *"key 'nosuch' to remove not found"*"there are: epochs"* ]]
+    [[ "$stderr" == *"key 'nosuch' to remove not found"*"existing keys: epochs"* ]]
     run -2 --separate-stderr "$CELLRUN" check "$digits" \
         checkpoint.best.metric=nosuch
     [[ "$stderr" == *"metric 'nosuch' not found"*"metrics: accuracy loss"* ]]

@@ -52,6 +52,8 @@ END
     run -0 --separate-stderr "$CELLRUN" data show show.yaml -o sheet.png
     [ -z "$output" ]
     [[ "$stderr" == "sheet.png: 6 samples of dataset.train, "* ]]
+    run -0 --separate-stderr "$CELLRUN" data show show.yaml -n 1 -o one.png
+    [[ "$stderr" == "one.png: 1 sample of dataset.train, "* ]]
     rgb sheet.png >got
     pixels 48 32 0 0 >raw
     # the first picture stands at (4, 4), each pixel two high and wide

@@ -118,11 +118,11 @@ untrained() {
         'freeze={patterns: "*", schedule: [{at: 1 epochs, unfreeze: {of: GRU}}]}' \
         'optimizer.group_params=[{params: {of: GRU}, weight_decay: 0.0}]'; do
         run -2 --separate-stderr "$CELLRUN" check c.yaml "$at"
-        [[ $stderr == *"of: GRU matches no parameter"*"there are: Conv2d BatchNorm2d GroupNorm Dense"* ]]
+        [[ $stderr == *"of: GRU matches no parameter"*"existing types: Conv2d BatchNorm2d GroupNorm Dense"* ]]
     done
     for at in 'watch=[{at: {of: GRU}}]' 'amp={cast: {float16: {of: GRU}}}'; do
         run -2 --separate-stderr "$CELLRUN" check c.yaml "$at"
-        [[ $stderr == *"of: GRU matches no cell"*"there are: "*"Conv2d BatchNorm2d "* ]]
+        [[ $stderr == *"of: GRU matches no cell"*"existing types: "*"Conv2d BatchNorm2d "* ]]
     done
     run -2 --separate-stderr "$CELLRUN" check c.yaml \
         'freeze={patterns: [{off: GRU}]}'

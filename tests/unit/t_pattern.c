@@ -71,7 +71,7 @@ static const struct {
       "t:1:26: error: pattern 'q$' matches no parameter [E0014]\n"
       "    1 | p: \"*.weight leyer*.bias /q$/\"\n"
       "      |                          ^^^^\n"
-      "   there are: layer1.weight layer1.bias layer2.bias ...\n" },
+      "   existing names: layer1.weight layer1.bias layer2.bias ...\n" },
     { "/(/",
       "t:1:4: error: '(' is not a valid regular expression: Unmatched ( or \\( "
       "[E0009]\n"
@@ -103,7 +103,7 @@ static const struct {
       "t:1:9: error: of: ReLU or GroupNorm matches no parameter [E0014]\n"
       "    1 | p: {of: [ReLU, GroupNorm]}\n"
       "      |         ^\n"
-      "   there are: Dense Conv2d\n" },
+      "   existing types: Dense Conv2d\n" },
     { "{of: BatchNrom2d}",
       "t:1:9: error: of: found 'BatchNrom2d', expected the type of a cell "
       "[E0008]\n"
