@@ -306,11 +306,11 @@ static const char *summary_places(const struct job *j, const struct cr_hook *h)
     return b.len ? cr_buf_text(&b) : NULL;
 }
 
-/* The actions of an entry, such as "scale 0.5, looks at grad". */
+/* The actions of an entry, such as "scale 0.5, observes grad". */
 static const char *summary_does(const struct job *j, const struct cr_hook *h)
 {
     struct cr_buf b = { .arena = j->cli->arena };
-    const char *before = h->how ? ", looks at " : "looks at ";
+    const char *before = h->how ? ", observes " : "observes ";
     int i;
 
     cr_buf_str(&b, h->how ? h->how : "");

@@ -333,7 +333,7 @@ YAML
     run -0 "$CELLRUN" summary small.yaml \
         'watch=[{at: r, hook: backward, scale: 0.5, name: half}, {at: "a b"}]'
     [[ "$output" == *"hook half: backward of r: scale 0.5"$'\n'* ]]
-    [[ "$output" == *"hook: tap of a, b: looks at output"$'\n'* ]]
+    [[ "$output" == *"hook: tap of a, b: observes output"$'\n'* ]]
     [[ "$output" == *"unfused because of a hook: relu of r, otherwise part of linear of a"* ]]
     run -0 "$CELLRUN" summary small.yaml 'watch=[{at: b, hook: backward, scale: 0.5}]'
     [[ "$output" != *"split"* ]]
