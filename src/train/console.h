@@ -2,9 +2,10 @@
  * Output of a run: lines on standard error and in log.txt, and on a terminal a
  * progress bar with speed and remaining time.
  *
- * Lines are the tutorial's: `loss: 2.302088  [  0/938]`, and `Test: ` with
- * ` Accuracy: 83.8%, Avg loss: 0.529534 ` below it. The bar replaces the loss
- * lines on the terminal; log.txt has them all, without carriage returns.
+ * Lines have the form of MindSpore's tutorial: `loss: 2.302088  [  0/938]`,
+ * and `Test: ` followed by ` Accuracy: 83.8%, Avg loss: 0.529534 `. The bar
+ * replaces the loss lines on the terminal; log.txt has them all, without
+ * carriage returns.
  */
 #ifndef CR_TRAIN_CONSOLE_H
 #define CR_TRAIN_CONSOLE_H
@@ -46,10 +47,10 @@ void cr_console_detail(struct cr_console *console, const char *format, ...)
 void cr_console_problems(struct cr_console *console, struct cr_diag *diag);
 
 struct cr_bar {
-    int64_t epoch, epochs;  /* from 1; epochs 0: not known */
+    int64_t epoch, epochs;  /* from 1; epochs 0: unknown */
     int64_t at, of;         /* steps of the epoch */
     double loss, rate;      /* samples per second */
-    double left;            /* seconds; < 0: not known */
+    double left;            /* seconds; < 0: unknown */
 };
 /* Whether the style has a bar that is due to be drawn again. */
 bool cr_console_bar_due(const struct cr_console *console, double now);

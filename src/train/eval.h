@@ -25,7 +25,7 @@ struct cr_eval_opts {
 
 struct cr_eval;
 
-/* Warns where eval.max_batches leaves samples of one class alone. */
+/* Warns if eval.max_batches leaves only samples of one class. */
 void cr_eval_part(struct cr_config *config, const struct cr_data_loader *loader,
                   int64_t max_batches);
 

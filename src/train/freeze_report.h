@@ -6,8 +6,9 @@
 
 #include "net/net.h"
 
-/* The lines, without a newline behind the last; "" where nothing is frozen.
- * `when` says of an entry of the schedule when it is due: "epoch 3". */
+/* The report in lines, without a final newline; "" if nothing is frozen.
+ * `when` returns when an unfreeze rule applies, such as "epoch 3". Memory is
+ * owned by the arena. */
 const char *cr_freeze_report(
     struct cr_arena *arena, struct cr_net *net,
     const char *(*when)(const void *of, const struct cr_unfreeze_rule *thaw),

@@ -48,15 +48,15 @@ bool cr_generate_takes(struct cr_generate *generate, const char *prompt,
                        struct cr_pos pos, const char *what);
 
 /* Passes the prompt to `put`, then each character as it is generated, until
- * put returns false. If the output is not finite it stops with *finite false,
- * without reporting. False after reporting. */
+ * put returns false. If the output is not finite it stops and sets *finite to
+ * false, without reporting. False after reporting. */
 bool cr_generate_text(struct cr_generate *generate,
                       const struct cr_sampling_opts *how, uint64_t seed,
                       uint64_t key,
                       bool (*put)(void *ctx, const char *text, size_t len),
                       void *ctx, bool *finite);
 
-/* ---- text_samples.c: texts while training, as the section `sample` says */
+/* ---- text_samples.c: texts generated during training (section `sample`) */
 
 struct cr_text_samples;
 

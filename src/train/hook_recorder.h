@@ -1,11 +1,11 @@
 /*
- * What the section `watch` looks at (net/hook.h): numbers of values and
+ * The recorder of the section `watch` (net/hook.h): statistics of values and
  * gradients, as records and lines.
  *
- * A watched step is first computed by a plan of its own that keeps every
- * cell's output and moves nothing, then as always. So what is fused stays
- * fused, the run gives the same bytes with and without `watch`, and steps
- * that are not watched cost nothing.
+ * An observed step is first computed with a plan of its own, which keeps the
+ * output of each cell and updates nothing, and then as usual. So fusion in the
+ * usual plan does not change, the run gives the same bytes with and without
+ * `watch`, and other steps cost nothing.
  */
 #ifndef CR_TRAIN_HOOK_RECORDER_H
 #define CR_TRAIN_HOOK_RECORDER_H
@@ -21,10 +21,10 @@ struct cr_hook_recorder;
  * observed step. False after reporting. */
 bool cr_hook_recorder_open(struct cr_train *train,
                            struct cr_hook_recorder **to);
-/* Has the plans of a network looked at that are made from now on: those of
- * evaluations (of a run, `train`, or NULL), predictions, or passes in training
- * mode without a run. Records go to the run's metrics.jsonl; outside of a run
- * lines go to standard error. False after reporting. */
+/* Observes the plans of a network made from now on: those of evaluations (of
+ * the run `train`, or NULL), of predictions, or of passes in training mode
+ * without a run. Records go to the run's metrics.jsonl; without a run, lines
+ * go to standard error. False after reporting. */
 bool cr_hook_recorder_observe(struct cr_config *config, struct cr_net *net,
                               struct cr_train *train, enum cr_hook_in in);
 /* Observes the next step on this batch if a hook is due. False after

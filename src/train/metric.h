@@ -17,9 +17,9 @@ struct cr_metric_block_value {
 
 struct cr_metric_batch {
     int64_t samples;
-    const struct cr_spec *spec; /* of the output: (n, classes) mostly */
-    int axis;                   /* of its classes; 1 mostly */
-    bool probs;                 /* which are probabilities, not logits */
+    const struct cr_spec *spec; /* of the output, usually (n, classes) */
+    int axis;                   /* axis of the classes, usually 1 */
+    bool probs;                 /* outputs are probabilities, not logits */
     const cr_real *output;
     const struct cr_spec *label_spec;
     const void *label;          /* NULL: no label column */
@@ -38,56 +38,57 @@ struct cr_metric_class {
     double correct, predicted, actual;
 };
 
-/* A metric, in one of three ways: `top` says among how many of the largest
- * outputs the label must be; `of` makes a number of the counts of a class;
- * or size, add and value do the work. State is zeroed by the caller; what it
- * points to is in the batch's `mem`. */
+/* A metric, defined in one of three ways: by `top`, the number of largest
+ * outputs among which the label must be; by `of`, a function of the counts of
+ * a class; or by size, add and value. The caller zeroes the state; memory to
+ * which it points is in the batch's `mem`. */
 struct cr_metric {
     struct cr_descriptor about;
-    bool maximize;              /* what is better, */
+    bool maximize;              /* larger values are better */
     bool (*greater_is_better)(
-        const void *opts);      /* where that is for options to say */
-    bool undirected;            /* nobody knows what is better */
+        const void *opts);      /* optional: overrides `maximize` */
+    bool undirected;            /* neither direction is better */
     bool classifies;            /* needs class outputs and class labels */
-    bool compares;              /* needs labels of as many numbers as the
-                                   output has; with `classifies`: or these */
-    /* Optional: what else it needs, as "an output of shape ..."; NULL: all is
-     * well. */
+    bool compares;              /* needs one label per number of the output;
+                                   with `classifies` an alternative to it */
+    /* Optional: what else the metric needs, such as "an output of shape ...";
+     * NULL: nothing is missing. */
     const char *(*mismatch)(const void *opts, const struct cr_spec *output,
                             int axis);
-    /* Optional: what of its options does nothing with such outputs, and why,
-     * as "'x' without 'y'"; NULL: nothing. `classified`: labels are classes. */
+    /* Optional: an option that has no effect with these outputs, and why, such
+     * as "'x' without 'y'"; NULL: none. `classified`: labels are classes. */
     const char *(*no_effect)(const void *opts, bool classified);
-    /* Optional: the classes that it counts and has a table of, where the
-     * output has so many (0: no axis of classes); 0: it cannot. NULL: those of
-     * the output. */
+    /* Optional: the number of classes that the metric counts, and of its
+     * table's rows, if the output has `found` classes (0: no axis of classes);
+     * 0: it cannot count them. NULL: as many as the output has. */
     int64_t (*classes)(const void *opts, int64_t found);
     int64_t top;
     double (*of)(const void *opts, struct cr_metric_class counts);
-    /* Optional: where the options, which begin with struct
-     * cr_metric_multilabel_opts, say multilabel: a number of one position's
-     * counts over its classes; the metric is their mean over all positions. */
+    /* Optional, for options that start with struct cr_metric_multilabel_opts:
+     * with multilabel, a function of the counts over the classes of one
+     * position; the metric is its mean over all positions. */
     double (*multilabel)(struct cr_metric_class counts);
     size_t (*size)(const void *opts, int64_t classes); /* bytes of state */
     void (*add)(const void *opts, void *state, int64_t classes,
                 const struct cr_metric_batch *batch);
-    /* NULL: there is no one number for it, only a table. */
+    /* NULL: the metric has no single value, only a table. */
     double (*value)(const void *opts, const void *state, int64_t classes);
-    /* Optional: a table of `classes` rows; returns its columns, of which
-     * there are at most `classes`. */
+    /* Optional: writes a table of `classes` rows; returns the number of its
+     * columns, at most `classes`. */
     int64_t (*table)(const void *opts, const void *state, int64_t classes,
                      double *to);
     /* Optional: points (false positive rate, true positive rate, threshold)
      * instead of a number. */
     const double *(*curve)(const void *opts, const void *state,
                            struct cr_arena *mem, int64_t *points);
-    /* Optional: the name in results where options are part of it. */
+    /* Optional: the name in results if it depends on the options. */
     const char *(*result_name)(const void *opts, struct cr_arena *arena);
-    /* Optional: the metric chooses a threshold, which checkpoints keep; the
-     * output of one number that it stands for. */
+    /* Optional: the metric selects a threshold, which is stored in
+     * checkpoints; returns the raw output (one number) that corresponds to
+     * it. */
     double (*cut)(const void *opts, double threshold);
-    /* Optional, beside `called`: whether it gives that name to some result,
-     * and if so whether larger ones are better. */
+    /* Optional, next to `result_name`: whether a result may have this name; if
+     * so, *maximize is set. */
     bool (*names_result)(const char *name, bool *maximize);
 };
 
@@ -221,7 +222,7 @@ struct cr_metric_class cr_metric_class(const void *pairs, int64_t classes,
         "is predicted; use 0 for logits.")
 void cr_metric_votes_add(double threshold, void *state, int64_t classes,
                          const struct cr_metric_batch *batch);
-/* A metric's `classes`, and what its `vain` says of the threshold. */
+/* A metric's `classes`, and its `no_effect` for the threshold. */
 int64_t cr_metric_votes_classes(const void *opts, int64_t found);
 const char *cr_metric_threshold_no_effect(double threshold, bool classified);
 

@@ -12,8 +12,9 @@
 #include "train/loss_scale.h"
 #include "train/schedule.h"
 
-/* A scalar that MindSpore's optimizer saves in checkpoints besides slots: an
- * option, or the option to the power of the number of updates, in float32. */
+/* A scalar that MindSpore's optimizer saves in checkpoints in addition to
+ * slots: an option, or the option to the power of the number of updates, in
+ * float32. */
 struct cr_optim_number {
     const char *name; /* NULL ends a list */
     size_t at;        /* offset of the option, a double */
@@ -44,8 +45,9 @@ struct cr_optim {
     const char *const *excluded;
     /* Optional: checks that option rows cannot express. */
     bool (*check)(struct cr_diag *diag, struct cr_pos pos, const void *opts);
-    /* Optional: scalars of MindSpore's checkpoints besides slots, global_step
-     * and learning_rate; and the name of a counter that replaces these two. */
+    /* Optional: scalars of MindSpore's checkpoints in addition to slots,
+     * global_step and learning_rate; and the name of a counter that replaces
+     * these two. */
     const struct cr_optim_number *numbers;
     const char *counter;
     /* Optional: true if with these options the rule is w -= lr * g without
@@ -121,12 +123,11 @@ struct cr_optim_use {
  * missing. */
 bool cr_optim_read(struct cr_config *config, struct cr_optim_use *to);
 
-/* Reads the section and gives the network its rule, slots, and the
- * hyper-parameters of each parameter: weight decay is for those whose name
- * contains neither `beta` nor `gamma`, as in MindSpore, and for all members
- * of a group. Slots that a plain rule never moves are kept only with
- * `keep_unused_slots` (MindSpore has them too). Before any plan with update is
- * made. */
+/* Reads the section and sets the network's rule, slots, and hyper-parameters
+ * of each parameter: weight decay applies to parameters whose names contain
+ * neither `beta` nor `gamma`, as in MindSpore, and to all members of a group.
+ * Slots that a plain rule never changes are kept only with `keep_unused_slots`
+ * (MindSpore has them, too). Call it before any plan with update is made. */
 bool cr_optim_rule(struct cr_config *config, struct cr_net *net,
                    bool keep_unused_slots, struct cr_optim_use *to);
 

@@ -1,7 +1,7 @@
 /*
  * The plans of all commands: their options, and the plans for the batches of a
- * data loader. train, eval, predict and sample take them from here, and so do
- * trace --as-run and the tests that compare them with plans that keep all.
+ * data loader. train, eval, predict, sample and trace --as-run use them, and
+ * so do tests that compare them with plans that keep all values.
  */
 #ifndef CR_TRAIN_PLANS_H
 #define CR_TRAIN_PLANS_H
@@ -17,11 +17,12 @@ bool cr_plans_need_gradients(const struct cr_train_section *train,
                              const struct cr_log_section *log,
                              const struct cr_optim_use *optim);
 
-/* Whether the config asks for plans that compute op by op (run.eager). */
+/* Whether the config requests plans that run op by op (run.eager). */
 bool cr_plans_eager(const struct cr_config *config);
-/* A step of training. `apart`: gradients stay apart from their updates. */
+/* Options for a training step. `separate_update`: gradients are separate from
+ * their updates. */
 struct cr_exec_opts cr_plans_train(bool separate_update, bool eager);
-/* The same with the settings of the config, whose section train is read into
+/* The same with the settings of the config; reads its section train into
  * *train. False after reporting. */
 bool cr_plans_train_of(struct cr_config *config,
                        const struct cr_optim_use *optim,
@@ -33,11 +34,11 @@ struct cr_exec_opts cr_plans_eval(const struct cr_config *config, bool metrics,
  * more. */
 struct cr_exec_opts cr_plans_predict(int64_t batch, bool fixed);
 
-/* The plans of a data loader's batches: of the usual size, and the last one's,
- * in each shape that they may have. */
+/* The plans for the batches of a data loader: of the full size and of the last
+ * batch, in each shape of the data. */
 struct cr_plans {
     struct cr_exec *full, *last; /* in the first shape */
-    int64_t batch;               /* rows of the usual one */
+    int64_t batch;               /* samples per full batch */
     struct cr_exec *at[CR_SIZES_MAX][2];
 };
 /* Plans for all batches of a data loader; false after reporting. */

@@ -44,10 +44,11 @@ struct cr_input {
     void *raw, *painted; /* as in the file; with converted channels */
 };
 
-/* False after reporting (exit 3). */
+/* Opens a file. False after reporting an error (exit 3). */
 bool cr_input_open(struct cr_input_adapter *adapter, struct cr_diag *diag,
                    const char *path, struct cr_input *to);
-/* Sample i, after the datapipe: intake->out in `to`. */
+/* Writes sample i after the datapipe to `to`, as adapter->out. False after
+ * reporting. */
 bool cr_input_read(struct cr_input *input, struct cr_diag *diag, int64_t i,
                    void *to);
 /* "uint8 (17, 31, 3) becomes uint8 (6, 5, 1)": the conversion of the samples

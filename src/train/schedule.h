@@ -16,7 +16,8 @@
 
 /* The lengths of a run, in updates; 0 if unknown. */
 struct cr_run_steps {
-    double per_epoch;           /* with accumulation maybe a fraction */
+    double per_epoch;           /* not an integer if updates accumulate batches
+                                   across epochs */
     int64_t total;
 };
 
@@ -28,18 +29,19 @@ struct cr_schedule {
     /* Optional: checks that option rows cannot express. */
     bool (*check)(struct cr_diag *diag, struct cr_pos pos, const void *opts,
                   const struct cr_run_steps *run);
-    /* Optional: evaluations reduce the rate; `at` returns the initial rate. */
+    /* Optional: the rule by which evaluations reduce the rate; `at` then
+     * returns the initial rate. */
     const struct cr_plateau_rule *(*plateau)(const void *opts);
 };
 
 struct cr_lr {
-    int64_t n;                  /* values; 0: a schedule */
+    int64_t n;                  /* number of values; 0: a schedule */
     const double *values;
     const struct cr_schedule *schedule;
     const void *opts;
     struct cr_pos pos;          /* of the schedule, for messages */
     struct cr_quantity warmup;
-    double warm;                /* its length in updates */
+    double warm;                /* length of the warmup in updates */
     const struct cr_plateau *plateau; /* state of ReduceLROnPlateau; or NULL */
     struct cr_run_steps run;
 };
@@ -87,7 +89,7 @@ bool cr_epoch_check(struct cr_diag *diag, struct cr_pos pos,
                     const struct cr_by_epoch *by,
                     const struct cr_run_steps *run);
 
-/* The decays at position x, which moves from 0 to `end` and beyond. */
+/* Decays at position x, which rises from 0 to `end` and beyond. */
 double cr_decay_exponential(double lr, double rate, double x, double end,
                             bool stair);
 double cr_decay_natural(double lr, double rate, double x, double end,

@@ -1,6 +1,7 @@
 /*
- * The results of an evaluation: metrics' values by name, and their words and
- * JSON. Text has 4 decimals, JSON all digits, `null` where not finite.
+ * The results of an evaluation: values of metrics by name, as text and JSON.
+ * Text has 4 decimals, JSON all digits, and `null` for values that are not
+ * finite.
  */
 #ifndef CR_TRAIN_SCORE_H
 #define CR_TRAIN_SCORE_H
@@ -10,7 +11,7 @@
 
 struct cr_score {
     const char *name;
-    bool single;            /* value counts; else only the table */
+    bool single;            /* the metric has a value; otherwise only a table */
     double value;
     int64_t rows, columns;  /* of the table: a row for each class, or point of
                                a curve; no columns: none */

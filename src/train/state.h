@@ -2,9 +2,9 @@
  * The state of a run: `cellrun.state` of its checkpoints, whose members
  * cellrun-checkpoint(5) describes.
  *
- * Everything that a resumed run needs besides parameters, slots and config to
- * continue exactly. It contains no times, so that equal runs write equal
- * files; unknown members are kept.
+ * It holds everything that a resumed run needs, in addition to parameters,
+ * slots and config, to continue exactly. It contains no times, so that equal
+ * runs write equal files; unknown members are kept.
  */
 #ifndef CR_TRAIN_STATE_H
 #define CR_TRAIN_STATE_H
@@ -34,18 +34,18 @@ struct cr_state {
     int64_t cursor;         /* samples seen in the current epoch */
     int64_t legacy_records; /* number of records of older versions, the first
                                ones of metrics.jsonl */
-    int64_t named_epoch;    /* since batches of another size came within that */
-    int64_t ckpt_name_offset; /* epoch: what names of its checkpoints add to the
-                           batches of the present size, so that they count
-                           those of any */
+    int64_t named_epoch;    /* epoch in which the batch size changed */
+    int64_t ckpt_name_offset; /* added to the batches of named_epoch in names
+                                 of checkpoints, so that they count batches of
+                                 any size */
     uint64_t seed;
     const char *config_dir; /* folder of relative paths in the config */
     const char *optimizer;  /* "SGD" */
 
-    /* the data set: its files' fingerprint, and what it yields before any
-     * transform, so that predict needs no data */
+    /* The data set: the fingerprint of its files, and the columns it yields
+     * before any transform, so that predict needs no data. */
     uint32_t fingerprint, contents;
-    bool has_contents;      /* older checkpoints do not */
+    bool has_contents;      /* false for older checkpoints */
     int n_columns;
     struct cr_column columns[CR_STATE_COLUMNS];
     int64_t classes;
@@ -54,9 +54,8 @@ struct cr_state {
     const struct cr_node *fitted; /* values that transforms fitted on the
                                      training data: {x.0: [...]}; NULL: none */
 
-    const struct cr_node *plugins; /* hashes of the plug-ins' files, which the
-                               run's steps come from: {scale.so: ...}; NULL:
-                               none */
+    const struct cr_node *plugins; /* hashes of the plug-in files used by the
+                                      run: {scale.so: ...}; NULL: none */
 
     int64_t eval_step;      /* of the last evaluation; -1: none yet */
     int64_t eval_epoch;     /* the epoch at whose end it was done, from 0 */
@@ -74,7 +73,7 @@ struct cr_state {
 
     struct cr_loss_scale scale;
     struct cr_nan_state nan;
-    struct cr_plateau plateau; /* of the optimizer's rate */
+    struct cr_plateau plateau; /* of the optimizer's learning rate */
 
     const struct cr_node *other; /* members kept as they are; or NULL */
 };

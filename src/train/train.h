@@ -130,10 +130,10 @@ struct cr_train {
     int64_t saved_step, saved_eval; /* steps of the newest file; -1: none */
     const char *saved; /* newest file written or resumed from */
     const char *good;  /* file train.nan may fall back to; or NULL */
-    const char *why, *fix;  /* with CR_OUTCOME_DIVERGED: what is not finite, and
-                               what to do about it */
+    const char *why, *fix;  /* with CR_OUTCOME_DIVERGED: what is not finite,
+                               and a suggested fix */
     bool partial_update;    /* parameters may be updated only in part */
-    bool grad_overflow;     /* then: because a scaled gradient overflowed */
+    bool grad_overflow;     /* the cause is an overflow of a scaled gradient */
     double overflow_scale;  /* loss scale of the last overflow; 0: none yet */
     double loss, lr;        /* of the last step */
     double *aux;            /* means of the auxiliary values of the loss */
@@ -154,8 +154,8 @@ struct cr_train {
 /* ---- prepare.c */
 
 bool cr_train_prepare(struct cr_train *t);
-/* Warns about settings without effect. False after reporting predict.labels of
- * another length than the classes. */
+/* Warns about settings without effect. False after reporting that the length
+ * of predict.labels is not the number of classes. */
 bool cr_train_lint(struct cr_train *t);
 /* Warns about the samples, which must be prepared; used at the start of a run
  * and in check --data. False after reporting that they cannot be read. */
@@ -285,16 +285,16 @@ const char *cr_train_ckpt(const struct cr_train *t);
 /* From 1. */
 int64_t cr_train_best_epoch(const struct cr_train *t);
 
-/* ---- diagnose.c: signs that training did not work */
+/* ---- diagnose.c: symptoms of a run that did not learn */
 
 void cr_trend_add(struct cr_trend *trend, double loss);
-/* Warns about each sign, at the end of a run. */
+/* Warns about each symptom, at the end of a run. */
 void cr_train_diagnose(struct cr_train *t);
 
 /* ---- finish.c */
 
-/* Adds to a message about an update that is not finite that the loss scale may
- * be the cause. */
+/* Adds a note to a message about a loss or gradient that is not finite: the
+ * loss scale may be the cause. */
 void cr_train_loss_scale_note(struct cr_train *t);
 /* Looks up a name in --require. */
 bool cr_train_value(void *ctx, const char *name, double *to);
