@@ -82,7 +82,7 @@ static bool take(struct seat *seat)
 }
 
 /* Waits for an offer and takes it. */
-static void next_part(struct seat *seat)
+static void wait_for_offer(struct seat *seat)
 {
     unsigned closed;
     int i;
@@ -113,7 +113,7 @@ static void *work(void *arg)
     inside = true;
     own_seat = &pool.seat[me];
     for (;;) {
-        next_part(&pool.seat[me]);
+        wait_for_offer(&pool.seat[me]);
         if (pool.quit)
             return NULL;
         pool.fn(pool.ctx, me, pool.n_tasks);

@@ -16,8 +16,8 @@
 /* A tensor of a header has ten values, so this allows 400,000 tensors. */
 #define JSON_VALUES (4u << 20)
 
-static bool json_modest(const char *text, size_t len, const char **why,
-                        size_t *at)
+static bool json_check_limits(const char *text, size_t len, const char **why,
+                              size_t *at)
 {
     size_t values = 1;
     int depth = 0;
@@ -118,7 +118,7 @@ struct cr_node *cr_json_read(struct cr_arena *arena, const char *text,
     json_t *value;
 
     *at = 0;
-    if (!json_modest(text, len, why, at))
+    if (!json_check_limits(text, len, why, at))
         return NULL;
     value =
         json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);

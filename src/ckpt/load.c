@@ -256,9 +256,9 @@ static void load_match(struct cr_load_job *job, struct cr_net *net,
 
 /* The tensor of the file for a missing parameter, when `prefix` is prepended
  * to the parameter's name; NULL if not found. */
-static struct cr_load_source *load_behind(const struct cr_load_job *job,
-                                          const struct cr_load_target *t,
-                                          const char *prefix)
+static struct cr_load_source *load_find_prefixed(const struct cr_load_job *job,
+                                                 const struct cr_load_target *t,
+                                                 const char *prefix)
 {
     struct cr_arena mem = { 0 };
     struct cr_load_source *s = NULL;
@@ -290,7 +290,8 @@ const char *cr_load_prefix(const struct cr_load_job *job, int *many)
             prefix = cr_strndup(job->arena, s->name, strlen(s->name) - n);
             *many = 0;
             for (int j = 0; j < job->n_targets; j++)
-                *many += load_behind(job, &job->target[j], prefix) != NULL;
+                *many +=
+                    load_find_prefixed(job, &job->target[j], prefix) != NULL;
             return prefix;
         }
     }
@@ -299,7 +300,7 @@ const char *cr_load_prefix(const struct cr_load_job *job, int *many)
 
 /* Tries missing names with a prefix of the file's names, as MindSpore does
  * with strict_load: False, until no prefix finds another one. */
-static void load_rescue(struct cr_load_job *job)
+static void load_try_prefixes(struct cr_load_job *job)
 {
     int many;
 
@@ -307,7 +308,7 @@ static void load_rescue(struct cr_load_job *job)
          p = cr_load_prefix(job, &many)) {
         for (int i = 0; i < job->n_targets; i++) {
             struct cr_load_target *t = &job->target[i];
-            struct cr_load_source *s = load_behind(job, t, p);
+            struct cr_load_source *s = load_find_prefixed(job, t, p);
 
             if (!s)
                 continue;
@@ -410,7 +411,7 @@ bool cr_load(struct cr_config *config, struct cr_net *net, const char *path,
         load_skip_sources(&job, skip);
     }
     if (!o.strict)
-        load_rescue(&job);
+        load_try_prefixes(&job);
     ok = ok && (!o.strict || cr_load_refuse(&job, false, true)) &&
          load_values(&job);
     if (ok)
@@ -428,7 +429,8 @@ done:
 /* Whether a name of a cellrun checkpoint is not a weight: an optimizer slot (a
  * parameter's name with a prefix such as moment1. or mu_) or state
  * ("cellrun."). */
-static bool load_is_our_state(const struct cr_load_job *job, const char *name)
+static bool load_is_cellrun_state(const struct cr_load_job *job,
+                                  const char *name)
 {
     if (cr_starts(name, "cellrun.") || strcmp(name, "global_step") == 0)
         return true;
@@ -456,7 +458,8 @@ bool cr_load_is_state(const struct cr_load_job *job, const char *name)
                                            "beta2_power", "epoch_num",
                                            "step_num" };
 
-    if (cr_tensor_file_is_cellrun(job->file) && load_is_our_state(job, name))
+    if (cr_tensor_file_is_cellrun(job->file) &&
+        load_is_cellrun_state(job, name))
         return true;
     for (size_t i = 0; i < CR_LEN(numbers); i++)
         if (strcmp(name, numbers[i]) == 0)

@@ -40,7 +40,7 @@ static const char *load_glob(const struct cr_load_job *job, int which)
 }
 
 /* The `skip` line to add, with the shapes of the first mismatch. */
-static const char *load_cure(const struct cr_load_job *job)
+static const char *load_skip_line(const struct cr_load_job *job)
 {
     struct cr_buf text = { .arena = job->arena };
     const char *last = "";
@@ -154,7 +154,7 @@ bool cr_load_refuse(struct cr_load_job *job, bool extra, bool cure)
             load_rule_for(job, prefix));
     else
         cr_note(job->diag, "to keep their initial values, add under load:\n%s",
-                load_cure(job));
+                load_skip_line(job));
     return false;
 }
 

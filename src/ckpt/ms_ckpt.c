@@ -46,7 +46,7 @@ struct ms_tensor {
 };
 
 /* The slices of all entries, in the order of the entries. */
-static struct ms_tensor *ms_more(const struct cr_tensor_file *s)
+static struct ms_tensor *ms_details(const struct cr_tensor_file *s)
 {
     return s->detail;
 }
@@ -88,7 +88,7 @@ static const char *ms_cipher(const unsigned char *head)
                : NULL;
 }
 
-static bool ms_claims(const unsigned char *head)
+static bool ms_magic(const unsigned char *head)
 {
     static const unsigned char none[4] = { 0 };
 
@@ -444,7 +444,7 @@ static bool ms_take(struct ms_walk *w, int64_t end, int *values)
                 CR_E_CKPT_FORMAT,
                 "the slices of tensor '%s' have different shapes or types",
                 cr_quote(w->diag->arena, e.name, strlen(e.name)));
-        ms_slice(w, ms_more(s) + s->n - 1, last);
+        ms_slice(w, ms_details(s) + s->n - 1, last);
         return true;
     }
     if (last && !ms_finish(w, last))
@@ -455,11 +455,11 @@ static bool ms_take(struct ms_walk *w, int64_t end, int *values)
         s->entry =
             cr_grow(s->arena, s->entry, (size_t)s->n, room, sizeof *s->entry);
         s->detail = cr_grow(s->arena, s->detail, (size_t)s->n, room,
-                            sizeof *ms_more(s));
+                            sizeof *ms_details(s));
     }
     s->entry[s->n] = e;
-    ms_more(s)[s->n] = (struct ms_tensor){ 0 };
-    ms_slice(w, ms_more(s) + s->n, &s->entry[s->n]);
+    ms_details(s)[s->n] = (struct ms_tensor){ 0 };
+    ms_slice(w, ms_details(s) + s->n, &s->entry[s->n]);
     s->n++;
     return true;
 }
@@ -556,7 +556,7 @@ static bool ms_texts(struct cr_tensor_file *s, struct cr_diag *diag)
             s->meta[s->n_meta++] = (struct cr_meta){ e->name, text };
         } else if (strcmp(e->dtype, "random_op") != 0) {
             s->entry[n] = *e;
-            ms_more(s)[n++] = ms_more(s)[i];
+            ms_details(s)[n++] = ms_details(s)[i];
         }
     }
     s->n = n;
@@ -572,7 +572,7 @@ static int ms_by_name(const void *a, const void *b)
 }
 
 /* Keeps the last tensor of each name, with a warning. */
-static void ms_last(struct cr_tensor_file *s, struct cr_diag *diag)
+static void ms_drop_duplicates(struct cr_tensor_file *s, struct cr_diag *diag)
 {
     const struct cr_tensor_info **by =
         CR_NEWS(s->arena, const struct cr_tensor_info *, s->n + 1);
@@ -593,7 +593,7 @@ static void ms_last(struct cr_tensor_file *s, struct cr_diag *diag)
     for (int i = 0; i < s->n; i++)
         if (!gone[i]) {
             s->entry[n] = s->entry[i];
-            ms_more(s)[n++] = ms_more(s)[i];
+            ms_details(s)[n++] = ms_details(s)[i];
         }
     s->n = n;
 }
@@ -641,7 +641,7 @@ static bool ms_open(struct cr_tensor_file *s, struct cr_diag *diag)
          ms_texts(s, diag);
     if (!ok)
         return false;
-    ms_last(s, diag);
+    ms_drop_duplicates(s, diag);
     cr_tensor_file_sort(s);
     return true;
 }
@@ -653,7 +653,7 @@ static bool ms_bytes(struct cr_tensor_file *s, struct cr_diag *diag,
                      const struct cr_tensor_info *e, int64_t at, void *to,
                      size_t n)
 {
-    const struct ms_tensor *t = ms_more(s) + (e - s->entry);
+    const struct ms_tensor *t = ms_details(s) + (e - s->entry);
     int low = 0, high = t->n;
     char *p = to;
 
@@ -766,7 +766,7 @@ done:
 const struct cr_tensor_format cr_tensor_format_ms = {
     .kind = "MindSpore checkpoint",
     .suffix = ".ckpt",
-    .magic = ms_claims,
+    .magic = ms_magic,
     .open = ms_open,
     .bytes = ms_bytes,
     .write = ms_write,

@@ -409,7 +409,7 @@ static int npz_by_place(const void *a, const void *b)
 }
 
 /* Checks that members do not overlap and have different names. */
-static bool npz_apart(struct cr_tensor_file *s, struct cr_diag *diag)
+static bool npz_check_overlap(struct cr_tensor_file *s, struct cr_diag *diag)
 {
     const struct npz_part **m =
         CR_NEWS(s->arena, const struct npz_part *, s->n);
@@ -471,7 +471,7 @@ static bool npz_open(struct cr_tensor_file *s, struct cr_diag *diag)
     if (dir.n > 0 && s->n == 0)
         return npz_bad(s, diag, dir.at,
                        "it has no member whose name ends in .npy");
-    return npz_apart(s, diag);
+    return npz_check_overlap(s, diag);
 }
 
 /* Copies elements in Fortran order to C order. */

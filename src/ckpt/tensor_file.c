@@ -147,7 +147,7 @@ static uint64_t read_u64(const unsigned char *p)
 }
 
 /* Whether the bytes are CR_ST_PREFIX, with any digit as the version. */
-static bool file_kin(const char *header, size_t len)
+static bool file_has_prefix(const char *header, size_t len)
 {
     const int v = CR_ST_VERSION_AT;
 
@@ -195,7 +195,7 @@ static bool file_head(struct cr_tensor_file *s, struct cr_diag *diag,
     if (!cr_tensor_file_pread(s, diag, 0, first, some))
         return false;
     len = read_u64(first);
-    kin = file_kin((const char *)first + 8, some - 8);
+    kin = file_has_prefix((const char *)first + 8, some - 8);
     known = kin || first[8] == '{';
     if (len > CR_ST_HEADER_MAX || (!known && len > (uint64_t)s->size - 8)) {
         if (kin)
@@ -214,7 +214,8 @@ static bool file_head(struct cr_tensor_file *s, struct cr_diag *diag,
     if (!cr_tensor_file_pread(s, diag, 0, *head, *n))
         return false;
     /* the file must not have changed between the first and the last read */
-    kin = read_u64(*head) == len && file_kin((const char *)*head + 8, *n - 8);
+    kin = read_u64(*head) == len &&
+          file_has_prefix((const char *)*head + 8, *n - 8);
     if (!kin)
         return true;
     if (!file_header_crc(s, diag, *head, *n))
@@ -484,7 +485,7 @@ static bool file_sum(struct cr_tensor_file *s, struct cr_diag *diag,
 }
 
 /* A stored bool is true if its byte is not 0. */
-static void file_truth(unsigned char *x, size_t n)
+static void file_normalise_bools(unsigned char *x, size_t n)
 {
     for (size_t i = 0; i < n; i++)
         x[i] = x[i] != 0;
@@ -527,7 +528,7 @@ bool cr_tensor_file_read(struct cr_tensor_file *s, struct cr_diag *diag,
             return false;
         crc = cr_crc32(crc, x, n);
         if (from == CR_BOOL)
-            file_truth(x, n);
+            file_normalise_bools(x, n);
         if (!direct)
             cr_convert(from, x, type, (char *)to + at / width * out,
                        (int64_t)(n / width));

@@ -188,7 +188,7 @@ static void expand_block(struct cr_expander *x, struct cr_node *node, int depth,
 }
 
 /* Reports an unknown type that resembles the name of a block. */
-static void expand_block_meant(struct cr_expander *x, struct cr_node *node)
+static void expand_hint_block(struct cr_expander *x, struct cr_node *node)
 {
     const struct cr_node *args = NULL;
     const char *type = x->blocks ? cr_node_type(node, &args) : NULL, *near;
@@ -220,7 +220,7 @@ void cr_expand_blocks(struct cr_expander *x, struct cr_node *m,
         if (m->pos.offset >= 0 && expand_block_of(x, m, &args))
             expand_block(x, m, depth, what);
         else
-            expand_block_meant(x, m);
+            expand_hint_block(x, m);
         if (m == last)
             return;
     }

@@ -96,8 +96,8 @@ static const struct cr_node *expr_need(const struct cr_expr *e,
 }
 
 /* The value of a boolean; other kinds are an error. */
-static const struct cr_node *expr_truth(const struct cr_expr *e,
-                                        const struct cr_ast *a)
+static const struct cr_node *expr_bool(const struct cr_expr *e,
+                                       const struct cr_ast *a)
 {
     const struct cr_node *v = expr_eval(e, a);
 
@@ -490,16 +490,16 @@ static const struct cr_node *expr_eval(const struct cr_expr *e,
     case OP_POS:
         return expr_sign_of(e, a);
     case OP_NOT:
-        x = expr_truth(e, a->args);
+        x = expr_bool(e, a->args);
         return x ? cr_node_bool(e->arena, !x->boolean) : NULL;
     case OP_AND:
     case OP_OR:
-        x = expr_truth(e, a->args);
+        x = expr_bool(e, a->args);
         if (!x || x->boolean == (a->op == OP_OR))
             return x;
-        return expr_truth(e, a->args->next);
+        return expr_bool(e, a->args->next);
     case OP_IF:
-        x = expr_truth(e, a->args->next);
+        x = expr_bool(e, a->args->next);
         if (!x)
             return NULL;
         return expr_eval(e, x->boolean ? a->args : a->args->next->next);

@@ -45,7 +45,7 @@ static enum owner opt_owner(const struct cr_descriptor *about)
 }
 
 /* The name of a row in messages. */
-static const char *opt_called(const struct reader *r, const char *key)
+static const char *opt_label(const struct reader *r, const char *key)
 {
     const char *word = cr_quote(r->arena, key, strlen(key));
     char *flag;
@@ -93,7 +93,7 @@ static bool opt_wrong(const struct reader *r, const struct cr_opt *row,
                       const struct cr_node *node, enum cr_code code)
 {
     cr_error(r->diag, node->pos, code, "%s: found %s, expected %s",
-             opt_called(r, row->name), cr_node_what(r->arena, node),
+             opt_label(r, row->name), cr_node_what(r->arena, node),
              cr_opt_expects(r->arena, row));
     opt_path(r, row->name);
     return false;
@@ -117,8 +117,8 @@ static bool opt_in_range(const struct reader *r, const struct cr_opt *row,
 
 /* Fractions of the data and numbers of samples: not negative, and integers from
  * 1 on. */
-static bool opt_share(const struct reader *r, const struct cr_opt *row,
-                      const struct cr_node *node, struct cr_quantity *to)
+static bool opt_fraction(const struct reader *r, const struct cr_opt *row,
+                         const struct cr_node *node, struct cr_quantity *to)
 {
     bool negative = node->text && node->text[0] == '-' &&
                     cr_quantity_parse(node->text + 1, CR_SAMPLES, to);
@@ -304,7 +304,7 @@ static bool opt_given(const struct reader *r, const struct cr_opt *row,
                            (struct cr_obj *)to);
     case CR_OPT_QUANTITY:
         if (row->share)
-            return opt_share(r, row, node, (struct cr_quantity *)to);
+            return opt_fraction(r, row, node, (struct cr_quantity *)to);
         return cr_quantity_read(r->diag, node, (enum cr_unit)row->int_default,
                                 (struct cr_quantity *)to);
     case CR_OPT_SUB:
@@ -334,7 +334,7 @@ static bool opt_obj_default(const struct reader *r, const struct cr_opt *row,
     if (!to->about)
         return cr_error(r->diag, pos, CR_E_INTERNAL,
                         "the default of %s is %s, which is unknown",
-                        opt_called(r, row->name), row->text);
+                        opt_label(r, row->name), row->text);
     to->opts = cr_alloc(r->arena, 1, to->about->size);
     return cr_opts_read(r->arena, r->diag, to->about, NULL, pos,
                         (void *)to->opts);
@@ -358,7 +358,7 @@ static bool opt_absent(const struct reader *r, const struct cr_opt *row,
                      "argument '%s' of %s is missing", row->name, r->name);
         else
             cr_error(r->diag, pos, CR_E_MISSING_KEY, "%s is missing",
-                     opt_called(r, row->name));
+                     opt_label(r, row->name));
         opt_note_takes(r);
         opt_path(r, row->name);
         return false;
@@ -406,7 +406,7 @@ static bool opt_unknown(const struct reader *r, const struct cr_node *node)
     for (const char *const *p = r->about->renamed; p && *p; p += 2)
         if (strcmp(p[0], node->key) == 0) {
             cr_error(r->diag, node->key_pos, CR_E_UNKNOWN_ARGUMENT,
-                     "%s was renamed to '%s'", opt_called(r, word), p[1]);
+                     "%s was renamed to '%s'", opt_label(r, word), p[1]);
             cr_hint(r->diag, "write '%s'", p[1]);
             return false;
         }
@@ -463,7 +463,8 @@ bool cr_opt_is_last(const struct cr_opt *row)
 
 /* Whether the list or scalar is the value of the only row, like the list of
  * cells of a SequentialCell or `metrics: [accuracy, loss]`. */
-static bool opt_alone(const struct reader *r, const struct cr_node *node)
+static bool opt_is_single_row(const struct reader *r,
+                              const struct cr_node *node)
 {
     const struct cr_opt *row = r->opts;
     bool many = row->type == CR_OPT_INTS || row->type == CR_OPT_REALS ||
@@ -502,7 +503,7 @@ static bool opt_positional(const struct reader *r, const struct cr_node *node,
                             : "");
         return false;
     }
-    if (opt_alone(r, node)) {
+    if (opt_is_single_row(r, node)) {
         ok = opt_given(r, row++, node, to + r->opts->at);
     } else if (node->kind != CR_NODE_LIST || r->owner != OWNER_TYPE) {
         cr_error(r->diag, node->pos, CR_E_WRONG_TYPE,

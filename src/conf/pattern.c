@@ -122,7 +122,7 @@ static bool pattern_match(const struct pattern *p,
 }
 
 /* regcomp unrolls repetitions, so nested ones could exhaust the memory. */
-static bool pattern_modest(const char *text)
+static bool pattern_check_size(const char *text)
 {
     long product = 1;
 
@@ -148,7 +148,8 @@ static bool pattern_check(struct cr_config *c, const struct pattern *p)
     regex_t re;
     int status;
 
-    if (strlen(p->text) > TEXT_MAX || (p->regex && !pattern_modest(p->text)))
+    if (strlen(p->text) > TEXT_MAX ||
+        (p->regex && !pattern_check_size(p->text)))
         return cr_error(c->diag, p->pos, CR_E_LIMIT,
                         "the pattern is too long or has too many repetitions");
     if (!*p->text)

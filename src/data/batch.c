@@ -136,7 +136,7 @@ static void batch_place(const struct cr_data_loader *p, struct cr_batch *b,
 
 /* Allocates the orders of samples. They are in the caller's arena, which worker
  * threads must not use. */
-static void order_rooms(struct cr_data_loader *p)
+static void alloc_orders(struct cr_data_loader *p)
 {
     if (p->order_scratch)
         return;
@@ -159,7 +159,7 @@ static void order_make(struct cr_data_loader *p, int64_t epoch)
     p->order_epoch[k] = epoch;
 }
 
-static void fill_part(void *ctx, int task, int n_tasks)
+static void fill_task(void *ctx, int task, int n_tasks)
 {
     struct cr_data_loader *p = ctx;
     const struct cr_batch *b = &p->batch;
@@ -176,8 +176,8 @@ static void fill_part(void *ctx, int task, int n_tasks)
 
 #define FILL_ALONE 4096 /* bytes below which one thread fills a batch */
 
-static const struct cr_batch *next_alone(struct cr_data_loader *p,
-                                         struct cr_diag *diag)
+static const struct cr_batch *next_without_workers(struct cr_data_loader *p,
+                                                   struct cr_diag *diag)
 {
     size_t bytes = 0;
     int64_t row = 0;
@@ -187,14 +187,14 @@ static const struct cr_batch *next_alone(struct cr_data_loader *p,
         batch_make(p, &p->batch);
         p->scratch = cr_alloc(p->arena, (size_t)cr_thread_count(),
                               p->scratch_bytes + 64);
-        order_rooms(p);
+        alloc_orders(p);
     }
     order_make(p, p->epoch);
     batch_place(p, &p->batch, p->epoch * p->batches + p->index);
     for (i = 0; i < p->batch.columns; i++)
         bytes += cr_bytes(&p->batch.column[i].spec) * (size_t)p->batch.n;
     p->failed = 0;
-    cr_parallel_run(fill_part, p, bytes < FILL_ALONE ? 1 : cr_thread_count());
+    cr_parallel_run(fill_task, p, bytes < FILL_ALONE ? 1 : cr_thread_count());
     /* again in order, so that the first error is reported */
     if (p->failed &&
         !fill_rows(p, diag, &p->batch, 0, p->batch.n, p->scratch, &row))
@@ -240,7 +240,7 @@ static void start_workers(struct cr_data_loader *p)
     };
     int i;
 
-    order_rooms(p);
+    alloc_orders(p);
     p->workers = cr_workers_start(p->arena, &want);
     for (i = 0; i < cr_workers_slots(p->workers); i++)
         batch_make(p, cr_workers_batch(p->workers, i));
@@ -286,7 +286,8 @@ const struct cr_batch *cr_data_loader_next(struct cr_data_loader *p,
         start_workers(p);
         cr_workers_seek(p->workers, p->epoch * p->batches + p->index);
     }
-    b = p->workers ? cr_workers_next(p->workers, diag) : next_alone(p, diag);
+    b = p->workers ? cr_workers_next(p->workers, diag)
+                   : next_without_workers(p, diag);
     if (!b || !cr_mapping_check(diag))
         return NULL;
     p->index++;

@@ -67,7 +67,7 @@ static bool is_label(const char *name)
 }
 
 /* The input file of predict; NULL for files of the config. */
-static const struct cr_csv *other(const struct making *m)
+static const struct cr_csv *predict_file(const struct making *m)
 {
     return m->o->only ? m->csv : NULL;
 }
@@ -188,8 +188,8 @@ static void number_features(struct making *m, struct cr_field_column *c)
 
 /* Sets type, classes and default of a column, and checks that they are
  * consistent. */
-static bool settle(struct making *m, struct cr_pos pos, const struct what *w,
-                   struct cr_field_column *c)
+static bool resolve_column(struct making *m, struct cr_pos pos,
+                           const struct what *w, struct cr_field_column *c)
 {
     struct cr_config *config = m->config;
     struct cr_diag *diag = config->diag;
@@ -275,7 +275,7 @@ static bool kind_fields(struct making *m, const struct cr_node *node,
 
     if (!node)
         return true;
-    if (!cr_field_choose(m->config, node, other(m), m->names, &part))
+    if (!cr_field_choose(m->config, node, predict_file(m), m->names, &part))
         return false;
     c->list = c->list || part.list || c->n > 0;
     for (i = 0; i < part.n; i++) {
@@ -306,7 +306,7 @@ static bool kept_fields(struct making *m, struct cr_pos pos,
         if (c->n == m->names->n) /* the names are distinct, so the column is
                                     full */
             k = c->n;
-        if (k == m->names->n && other(m))
+        if (k == m->names->n && predict_file(m))
             return cr_field_lacks(m->config, m->csv, c->name, kept->v[i].name,
                          m->names);
         if (k == m->names->n)
@@ -404,7 +404,8 @@ static bool auto_column(struct making *m, struct cr_pos pos,
 
     if (fields) {
         part.list = false;
-        if (!cr_field_choose(m->config, fields, other(m), m->names, &part))
+        if (!cr_field_choose(m->config, fields, predict_file(m), m->names,
+                             &part))
             return false;
     } else {
         part.field = CR_NEWS(m->config->arena, int, m->names->n);
@@ -497,8 +498,9 @@ static bool column_of(struct making *m, const struct cr_node *node,
         w.dates) {
         if (!mixed_column(m, node->pos, &w, c))
             return false;
-    } else if (!cr_field_choose(config, w.fields, other(m), m->names, c) ||
-               !settle(m, w.fields->pos, &w, c)) {
+    } else if (!cr_field_choose(config, w.fields, predict_file(m), m->names,
+                                c) ||
+               !resolve_column(m, w.fields->pos, &w, c)) {
         return false;
     }
     for (i = 0; i < c->n; i++)
@@ -554,7 +556,7 @@ static struct cr_field_column *every_field(struct making *m, struct cr_pos pos,
             ok = mixed_column(m, pos, &w, &c[i]);
         else
             ok = cr_field_choose(config, &field, NULL, names, &c[i]) &&
-                 settle(m, pos, &w, &c[i]);
+                 resolve_column(m, pos, &w, &c[i]);
     }
     *n = names->n;
     if (o->only && ok) { /* predict reads a single column */

@@ -430,7 +430,7 @@ static void make_reader(struct cr_data_loader *p,
 }
 
 /* Removes unreadable samples from the pool, according to `on_error`. */
-static void leave_out(struct cr_data_loader *p, int on_error)
+static void drop_unreadable(struct cr_data_loader *p, int on_error)
 {
     struct cr_sampler *o = &p->sampler;
     struct cr_diag *diag = p->config->diag;
@@ -487,7 +487,7 @@ static bool loader_open(struct cr_data_loader *p)
         return false;
     if (p->want.stored)
         return true;
-    leave_out(p, data.on_error);
+    drop_unreadable(p, data.on_error);
     return make_order(p, &section) && cr_data_loader_weigh(p, &section) &&
            make_columns(p) && choose_workers(p, &section) &&
            make_batches(p, &section);

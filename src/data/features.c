@@ -187,8 +187,8 @@ static int by_word(const void *a, const void *b)
 }
 
 /* Makes the vocabulary from the codes that occur. */
-static void category_end(struct cr_config *config, struct cr_category *c,
-                         const bool *occurs)
+static void finish_category(struct cr_config *config, struct cr_category *c,
+                            const bool *occurs)
 {
     struct cr_arena mem = { 0 };
     struct word *word = CR_NEWS(&mem, struct word, c->words.n + 1);
@@ -285,7 +285,7 @@ bool cr_features_learn(struct cr_config *config, const char *column)
         count(p, k, f, occurs);
     for (i = 0; i < f->n; i++)
         if (occurs[i])
-            category_end(config, f->v[i].category, occurs[i]);
+            finish_category(config, f->v[i].category, occurs[i]);
     cr_data_loader_close(p);
     cr_arena_free(&mem);
     return true;

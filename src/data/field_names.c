@@ -14,7 +14,7 @@ bool cr_field_header(const struct cr_csv_dataset_opts *o)
 }
 
 /* Orders by name, then by position: the names are in one array. */
-static int names_order(const void *a, const void *b)
+static int by_name_and_index(const void *a, const void *b)
 {
     const char *const *x = *(const char *const *const *)a;
     const char *const *y = *(const char *const *const *)b;
@@ -24,14 +24,14 @@ static int names_order(const void *a, const void *b)
 }
 
 /* The first name that is equal to an earlier one; -1: none. */
-static int names_twice(struct cr_arena *arena, const struct cr_strs *names)
+static int first_duplicate(struct cr_arena *arena, const struct cr_strs *names)
 {
     const char *const **by = CR_NEWS(arena, const char *const *, names->n + 1);
     int i, first = -1;
 
     for (i = 0; i < names->n; i++)
         by[i] = &names->v[i];
-    qsort(by, (size_t)names->n, sizeof *by, names_order);
+    qsort(by, (size_t)names->n, sizeof *by, by_name_and_index);
     for (i = 1; i < names->n; i++)
         if (strcmp(*by[i - 1], *by[i]) == 0 &&
             (first < 0 || by[i] - names->v < first))
@@ -63,7 +63,7 @@ struct cr_strs cr_field_names(struct cr_config *config,
                    : cr_strf(arena, "column_%d", i);
     if (given || !cr_field_header(o))
         return names;
-    twice = names_twice(arena, &names);
+    twice = first_duplicate(arena, &names);
     if (twice < 0)
         return names;
     cr_error(config->diag, cr_csv_at(csv, &csv->field[twice]), CR_E_DATA_FORMAT,

@@ -69,7 +69,7 @@ static bool wrong(struct cr_csv_dataset *f, const struct cr_csv *csv,
 }
 
 /* Changes a column of integers to float32 after its first other number. */
-static void widen(struct cr_csv_dataset_column *c, int64_t rows)
+static void convert_to_float(struct cr_csv_dataset_column *c, int64_t rows)
 {
     for (int64_t i = 0; i < rows; i++) {
         char *at = cr_csv_dataset_row_at(c, i);
@@ -125,7 +125,7 @@ static bool number(struct cr_csv_dataset *f, const struct cr_csv *csv,
         cr_csv_real(field->text, field->len, &real) &&
         (!cr_csv_int(field->text, field->len, &integer) ||
          integer < INT32_MIN || integer > INT32_MAX)) {
-        widen(c, f->rows);
+        convert_to_float(c, f->rows);
         whole = false;
     }
     if (c->of.has_preset && cr_is_missing(field->text, field->len))

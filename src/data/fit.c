@@ -139,7 +139,7 @@ bool cr_data_loader_texts(struct cr_data_loader *p, struct cr_diag *diag,
     return true;
 }
 
-static struct cr_node *learnt_list(struct cr_arena *arena,
+static struct cr_node *fitted_list(struct cr_arena *arena,
                                    const struct cr_fitted *f)
 {
     struct cr_node *list = CR_NEW(arena, struct cr_node), **last = &list->child;
@@ -159,8 +159,9 @@ static struct cr_node *learnt_list(struct cr_arena *arena,
 }
 
 /* The class weights of `weight: balanced`, if a loss has requested them. */
-static const struct cr_fitted *learnt_balance(const struct cr_data_loader *p,
-                                              struct cr_arena *arena, int k)
+static const struct cr_fitted *
+fitted_class_weights(const struct cr_data_loader *p, struct cr_arena *arena,
+                     int k)
 {
     return *cr_config_object(
         p->config, cr_strf(arena, "fitted %s.balanced", p->set.column[k].name));
@@ -184,11 +185,11 @@ const struct cr_node *cr_data_loader_fitted(const struct cr_data_loader *p,
         for (int i = 0; i <= p->op[k]->n; i++) {
             const struct cr_fitted *f = i < p->op[k]->n
                                             ? p->op[k]->plan[i].fitted
-                                            : learnt_balance(p, arena, k);
+                                            : fitted_class_weights(p, arena, k);
 
             if (!f || !f->ready || f->n == 0)
                 continue;
-            *end = learnt_list(arena, f);
+            *end = fitted_list(arena, f);
             end = &(*end)->next;
         }
     }

@@ -106,7 +106,7 @@ bool cr_image_resized(struct cr_transform_plan *p, const char *name, int64_t h,
 
 /* The index among n pixels that pixel i of the extended line repeats; -1: none,
  * the fill value. */
-static int64_t beyond(int64_t i, int64_t n, enum cr_border border)
+static int64_t border_index(int64_t i, int64_t n, enum cr_border border)
 {
     if (i >= 0 && i < n)
         return i;
@@ -134,7 +134,7 @@ void cr_image_window(const struct cr_image *m, const void *x, int64_t top,
     if (end < begin)
         end = begin;
     for (i = 0; i < h; i++, to += (size_t)w * m->pixel) {
-        int64_t row = beyond(top + i, m->h, border), at;
+        int64_t row = border_index(top + i, m->h, border), at;
         const char *from = (const char *)x +
                            (size_t)(row < 0 ? 0 : row * m->w) * m->pixel;
 
@@ -146,7 +146,7 @@ void cr_image_window(const struct cr_image *m, const void *x, int64_t top,
                 j = end - 1;
                 continue;
             }
-            at = row < 0 ? -1 : beyond(left + j, m->w, border);
+            at = row < 0 ? -1 : border_index(left + j, m->w, border);
             memcpy(to + (size_t)j * m->pixel,
                    at < 0 ? fill : from + (size_t)at * m->pixel, m->pixel);
         }

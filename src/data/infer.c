@@ -302,8 +302,8 @@ static void classes(struct cr_arena *arena, struct seen *s)
     s->facts.class_count = count;
 }
 
-static void settle(struct cr_arena *arena, struct seen *s,
-                   struct cr_field_facts *to)
+static void finish_facts(struct cr_arena *arena, struct seen *s,
+                         struct cr_field_facts *to)
 {
     struct cr_field_facts *f = &s->facts;
     bool dates;
@@ -335,7 +335,8 @@ static void settle(struct cr_arena *arena, struct seen *s,
 
 /* The number of fields of the first rows with this delimiter, if all rows have
  * the same number; else 0. */
-static int look(struct cr_arena *arena, const char *path, char delimiter)
+static int count_fields(struct cr_arena *arena, const char *path,
+                        char delimiter)
 {
     struct cr_diag quiet = { .arena = arena };
     struct cr_csv csv;
@@ -362,7 +363,7 @@ static char find_delimiter(struct cr_arena *arena, const char *path)
     char found = ',';
 
     for (i = 0; i < 4; i++) {
-        n = look(arena, path, all[i]);
+        n = count_fields(arena, path, all[i]);
         if (n <= most)
             continue;
         most = n;
@@ -520,7 +521,7 @@ bool cr_infer(struct cr_arena *arena, struct cr_diag *diag,
     if (ok)
         to->field = CR_NEWS(arena, struct cr_field_facts, to->n);
     for (i = 0; i < to->n && ok; i++)
-        settle(arena, &seen[i], &to->field[i]);
+        finish_facts(arena, &seen[i], &to->field[i]);
     for (i = 0; i < to->n && seen; i++)
         free(seen[i].values.hash);
     cr_arena_free(&mem);

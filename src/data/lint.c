@@ -25,28 +25,30 @@
                                  natural for the data */
 
 /* Memory to read samples of a data loader. */
-struct look {
+struct sample_reader {
     struct cr_data_loader *loader;
     struct cr_arena mem; /* of one sample */
     char *room;
 };
 
-static void look_begin(struct look *l, struct cr_data_loader *loader)
+static void sample_reader_open(struct sample_reader *l,
+                               struct cr_data_loader *loader)
 {
-    *l = (struct look){ .loader = loader };
+    *l = (struct sample_reader){ .loader = loader };
     l->room = malloc(loader->scratch_bytes + 64);
     if (!l->room)
         cr_out_of_memory(loader->scratch_bytes);
 }
 
-static void look_end(struct look *l)
+static void sample_reader_close(struct sample_reader *l)
 {
     cr_arena_free(&l->mem);
     free(l->room);
 }
 
 /* Sample k of n at equal distances among the samples of the data loader. */
-static int64_t look_sample(const struct look *l, int64_t k, int64_t n)
+static int64_t sample_reader_index(const struct sample_reader *l, int64_t k,
+                                   int64_t n)
 {
     const struct cr_sampler *o = &l->loader->sampler;
     int64_t i = (int64_t)((double)k * (double)o->n / (double)n);
@@ -55,7 +57,8 @@ static int64_t look_sample(const struct look *l, int64_t k, int64_t n)
 }
 
 /* The stored sample; NULL if it cannot be read, which training reports. */
-static const void *look_at(struct look *l, int64_t sample, int column)
+static const void *sample_reader_get(struct sample_reader *l, int64_t sample,
+                                     int column)
 {
     struct cr_diag quiet = { .arena = &l->mem };
     struct cr_data_loader *p = l->loader;
@@ -112,7 +115,7 @@ static double deviation(const struct feature *f, int64_t n)
 
 /* A feature that is mostly 0 has a small deviation, but its range may be like
  * the others: so both deviation and range must differ. */
-static void tell_scale(struct cr_data_loader *p, struct cr_diag *diag,
+static void warn_scale(struct cr_data_loader *p, struct cr_diag *diag,
                        int column, const struct feature *f, int64_t m,
                        int64_t n)
 {
@@ -146,14 +149,14 @@ static void check_scale(struct cr_data_loader *p, struct cr_diag *diag,
     struct feature *f = calloc((size_t)m, sizeof *f);
     char *y = malloc(cr_bytes(&c->out));
     int64_t seen = 0;
-    struct look l;
+    struct sample_reader l;
 
     if (!f || !y)
         cr_out_of_memory((size_t)m * sizeof *f);
-    look_begin(&l, p);
+    sample_reader_open(&l, p);
     for (k = 0; k < n; k++) {
-        int64_t sample = look_sample(&l, k, n);
-        const void *x = look_at(&l, sample, column);
+        int64_t sample = sample_reader_index(&l, k, n);
+        const void *x = sample_reader_get(&l, sample, column);
         struct cr_diag quiet = { .arena = &l.mem };
 
         if (x && cr_column_pipeline_run(c, &quiet, 0, sample, x, y, l.room)) {
@@ -168,8 +171,8 @@ static void check_scale(struct cr_data_loader *p, struct cr_diag *diag,
         }
         cr_arena_free(&l.mem);
     }
-    look_end(&l);
-    tell_scale(p, diag, column, f, m, seen);
+    sample_reader_close(&l);
+    warn_scale(p, diag, column, f, m, seen);
     free(f);
     free(y);
 }
@@ -184,24 +187,24 @@ static void check_label(struct cr_data_loader *p, struct cr_diag *diag,
     int64_t m = spec->dim[0], n = least(p->sampler.n, SAMPLES_MAX), k, i;
     bool *differs = calloc((size_t)m, sizeof *differs), several = false;
     double first = 0;
-    struct look l;
+    struct sample_reader l;
 
     if (!differs)
         cr_out_of_memory((size_t)m);
-    look_begin(&l, p);
+    sample_reader_open(&l, p);
     for (k = 0; k < n; k++) {
-        int64_t sample = look_sample(&l, k, n);
-        const void *y = look_at(&l, sample, label), *x;
+        int64_t sample = sample_reader_index(&l, k, n);
+        const void *y = sample_reader_get(&l, sample, label), *x;
         double want = y ? value_at(of, y, 0) : NAN;
 
-        x = y ? look_at(&l, sample, column) : NULL;
+        x = y ? sample_reader_get(&l, sample, column) : NULL;
         for (i = 0; i < m; i++)
             differs[i] |= !x || value_at(spec, x, i) != want;
         several = several || (k > 0 && want != first);
         first = want;
         cr_arena_free(&l.mem);
     }
-    look_end(&l);
+    sample_reader_close(&l);
     for (i = 0; i < m && n >= LABEL_SAMPLES_MIN && several; i++) {
         if (differs[i])
             continue;
@@ -218,14 +221,14 @@ static void check_label(struct cr_data_loader *p, struct cr_diag *diag,
 
 /* ---- Samples that training and evaluation share */
 
-static uint64_t hash_sample(struct look *l, int64_t sample)
+static uint64_t hash_sample(struct sample_reader *l, int64_t sample)
 {
     uint64_t hash = CR_HASH;
     int k;
 
     for (k = 0; k < l->loader->set.columns; k++) {
         const struct cr_spec *spec = &l->loader->set.column[k].spec;
-        const void *x = look_at(l, sample, k);
+        const void *x = sample_reader_get(l, sample, k);
         const struct cr_ragged *text = x;
 
         if (x && spec->type == CR_STRING)
@@ -280,7 +283,7 @@ static bool same_columns(const struct cr_dataset *a, const struct cr_dataset *b)
     return true;
 }
 
-static void tell_shared(struct cr_data_loader *train,
+static void warn_shared(struct cr_data_loader *train,
                         struct cr_data_loader *eval, struct cr_diag *diag,
                         double part)
 {
@@ -301,26 +304,26 @@ static void check_rows(struct cr_data_loader *train,
     int64_t repeated = 0, shared = 0;
     struct known known = { .mask = (1 << 16) - 1 };
     double part;
-    struct look l;
+    struct sample_reader l;
 
     known.place = calloc(known.mask + 1, sizeof *known.place);
     if (!known.place)
         cr_out_of_memory((known.mask + 1) * sizeof *known.place);
-    look_begin(&l, train);
+    sample_reader_open(&l, train);
     for (k = 0; k < n; k++)
-        repeated += known_has(&known, hash_sample(&l, look_sample(&l, k, n)),
-                              true);
-    look_end(&l);
-    look_begin(&l, eval);
+        repeated += known_has(
+            &known, hash_sample(&l, sample_reader_index(&l, k, n)), true);
+    sample_reader_close(&l);
+    sample_reader_open(&l, eval);
     for (k = 0; k < m; k++)
-        shared += known_has(&known, hash_sample(&l, look_sample(&l, k, m)),
-                            false);
-    look_end(&l);
+        shared += known_has(
+            &known, hash_sample(&l, sample_reader_index(&l, k, m)), false);
+    sample_reader_close(&l);
     free(known.place);
     part = (double)shared / (double)m * (double)train->sampler.n / (double)n;
     if (shared >= SHARED_MIN && part >= SHARED_PART &&
         (double)repeated <= REPEATED_PART * (double)n)
-        tell_shared(train, eval, diag, fmin(part, 1));
+        warn_shared(train, eval, diag, fmin(part, 1));
 }
 
 static bool check_shared(struct cr_data_loader *train,
@@ -336,7 +339,7 @@ static bool check_shared(struct cr_data_loader *train,
         check_rows(train, eval, diag);
     } else if (a->fingerprint == b->fingerprint && a->contents == b->contents &&
                !train->sampler.pool && !eval->sampler.pool) {
-        tell_shared(train, eval, diag, 1);
+        warn_shared(train, eval, diag, 1);
     }
     return true;
 }

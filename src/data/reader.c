@@ -169,7 +169,7 @@ struct scan {
 };
 
 /* Decodes every n_tasks-th sample of the chunk. */
-static void scan_part(void *ctx, int task, int n_tasks)
+static void scan_task(void *ctx, int task, int n_tasks)
 {
     struct scan *s = ctx;
     struct cr_reader *r = s->r;
@@ -245,7 +245,7 @@ void cr_reader_build_cache(struct cr_reader *r, struct cr_diag *diag,
     for (s.to = 0; (to || find_unreadable) && s.to < n;) {
         s.from = s.to;
         s.to = n - s.from < SCAN_CHUNK ? n : s.from + SCAN_CHUNK;
-        cr_parallel_run(scan_part, &s, cr_thread_count());
+        cr_parallel_run(scan_task, &s, cr_thread_count());
         if (to && !scan_write_cache(&s, to)) {
             cr_cache_writer_commit(to);
             to = NULL;

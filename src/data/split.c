@@ -93,8 +93,8 @@ static struct cr_pos key_at(const struct cr_data_loader *p, const char *key)
 }
 
 /* Reports two keys that exclude each other. */
-static bool not_both(struct cr_data_loader *p, const char *one,
-                     const char *other)
+static bool check_exclusive(struct cr_data_loader *p, const char *one,
+                            const char *other)
 {
     const struct cr_node *split =
         split_node(cr_section(p->config, "dataset"));
@@ -107,7 +107,7 @@ static bool not_both(struct cr_data_loader *p, const char *one,
 }
 
 /* Reports a split that is both a data set of its own and a subset of train. */
-static bool one_source(struct cr_data_loader *p, const char *part)
+static bool check_source(struct cr_data_loader *p, const char *part)
 {
     const struct cr_node *dataset = cr_section(p->config, "dataset");
     const struct cr_node *split = split_node(dataset), *from;
@@ -137,10 +137,10 @@ static bool consistent(struct cr_data_loader *p)
         { "stratify", "time" },         { "group", "time" },
         { "folds", "time" },
     };
-    bool ok = one_source(p, "eval") && one_source(p, "test");
+    bool ok = check_source(p, "eval") && check_source(p, "test");
 
     for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
-        ok = not_both(p, alone[i][0], alone[i][1]) && ok;
+        ok = check_exclusive(p, alone[i][0], alone[i][1]) && ok;
     return ok;
 }
 
@@ -336,8 +336,8 @@ static bool too_few(struct cr_data_loader *p, const struct making *m,
 
 /* Assigns n samples to splits: samples own[i], or all samples if own is
  * NULL. */
-static bool share_out(struct cr_data_loader *p, const struct making *m,
-                      int64_t n, const int64_t *own, unsigned char *part)
+static bool assign_splits(struct cr_data_loader *p, const struct making *m,
+                          int64_t n, const int64_t *own, unsigned char *part)
 {
     int64_t *keys = m->groups ? m->groups : m->labels, *some = keys;
     uint64_t seed = (uint64_t)m->s->seed;
@@ -361,8 +361,8 @@ static bool share_out(struct cr_data_loader *p, const struct making *m,
 
 /* With `folds`: one fold is test; the other samples are split into train and
  * eval as without folds. */
-static bool fold_out(struct cr_data_loader *p, struct making *m, bool evals,
-                     unsigned char *part)
+static bool assign_fold(struct cr_data_loader *p, struct making *m, bool evals,
+                        unsigned char *part)
 {
     const struct cr_dataset_split *s = m->s;
     int64_t n = p->set.count, *own, left = 0, i;
@@ -394,7 +394,7 @@ static bool fold_out(struct cr_data_loader *p, struct making *m, bool evals,
         return false;
     m->eval = m->test < 1 ? m->eval / (1 - m->test) : 0;
     m->test = 0;
-    if (!share_out(p, m, left, own, of))
+    if (!assign_splits(p, m, left, own, of))
         return false;
     for (i = 0; i < left; i++)
         part[own[i]] = of[i];
@@ -451,10 +451,10 @@ bool cr_dataset_split_make(struct cr_data_loader *p,
         return false;
     part = CR_NEWS(p->arena, unsigned char, p->set.count + 1);
     if (folds)
-        ok = fold_out(p, &m, cr_dataset_split_gives(dataset, "eval"), part);
+        ok = assign_fold(p, &m, cr_dataset_split_gives(dataset, "eval"), part);
     else
         ok = sizes(p, s, p->set.count, &m.eval, &m.test) &&
-             share_out(p, &m, p->set.count, NULL, part);
+             assign_splits(p, &m, p->set.count, NULL, part);
     if (ok)
         choose(p, part);
     return ok;

@@ -102,7 +102,7 @@ static struct cr_spec inspect_target(enum cr_target target,
 
 /* What the columns of the loss contain; CR_TARGET_ANY for a loss written in the
  * config, or one whose options decide. */
-static enum cr_target inspect_said(const struct cr_model *m)
+static enum cr_target inspect_label_kind(const struct cr_model *m)
 {
     const struct cr_node *args, *loss = cr_section(m->config, "loss");
     const char *type = loss ? cr_node_type(loss, &args) : NULL;
@@ -123,7 +123,7 @@ static void inspect_label(struct cr_model *m, const struct cr_net *net,
     static const enum cr_target tries[] = {
         CR_TARGET_CLASSES, CR_TARGET_OUTPUT, CR_TARGET_SAMPLE, CR_TARGET_LABELS
     };
-    enum cr_target said = inspect_said(m);
+    enum cr_target said = inspect_label_kind(m);
     int i, guess, left, columns, rows, n = cr_net_targets(net, &names);
     int guesses = 1, many = (int)CR_LEN(tries);
     const struct cr_column *x = cr_net_columns(net, &columns);

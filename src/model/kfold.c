@@ -116,8 +116,9 @@ static void kfold_keep(struct cr_kfold *to, const struct cr_scores *from,
     }
 }
 
-static bool kfold_judge(struct kfold *k, struct cr_model *model,
-                        struct cr_data_loader *loader, struct cr_kfold_run *run)
+static bool kfold_evaluate(struct kfold *k, struct cr_model *model,
+                           struct cr_data_loader *loader,
+                           struct cr_kfold_run *run)
 {
     struct cr_config *config = model->config;
     struct cr_eval_opts want = { .loader = loader,
@@ -165,15 +166,15 @@ static bool kfold_score(struct kfold *k, struct cr_cli *cli,
         want.batch_size = section.batch_size;
         loader = cr_data_loader_open(model.config, &want);
     }
-    ok = loader && kfold_judge(k, &model, loader, run);
+    ok = loader && kfold_evaluate(k, &model, loader, run);
     if (loader)
         cr_data_loader_close(loader);
     cr_model_close(&model);
     return ok;
 }
 
-static void kfold_tell(const struct kfold *k, const struct cr_cli *cli,
-                       int64_t fold)
+static void kfold_report(const struct kfold *k, const struct cr_cli *cli,
+                         int64_t fold)
 {
     struct cr_buf b = { .arena = cli->arena };
     const struct cr_kfold_run *run = &k->to->run[fold];
@@ -207,7 +208,7 @@ static int kfold_fold(struct kfold *k, int64_t fold)
     if (status == 0 && !kfold_score(k, &cli, run))
         status = cr_diag_exit(&diag);
     if (status == 0)
-        kfold_tell(k, &cli, fold);
+        kfold_report(k, &cli, fold);
     cr_diag_print(&diag, stderr, show);
     cr_arena_free(&mem);
     return status;

@@ -159,7 +159,7 @@ void cr_model_close(struct cr_model *model)
 /* ---- The network with its weights */
 
 /* With eval.use_ema, replaces the parameters by their moving averages. */
-static bool model_means(struct cr_model *model)
+static bool model_use_ema(struct cr_model *model)
 {
     struct cr_config *config = model->config;
     struct cr_eval_section eval = { 0 };
@@ -206,7 +206,7 @@ bool cr_model_net(struct cr_model *model, const struct cr_column *columns,
           cr_hook_recorder_observe(config, model->net, NULL, model->looks)) &&
          cr_load_weights(model->file, config->diag, model->net,
                          cr_tensor_file_is_cellrun(model->file)) &&
-         model_means(model);
+         model_use_ema(model);
     cr_model_close(model);
     return ok;
 }

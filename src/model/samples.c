@@ -19,7 +19,7 @@ static const char *samples_split(const struct cr_config *config)
 }
 
 /* Replaces the section dataset of the config by the one of another file. */
-static bool samples_graft(struct cr_config *config, const char *path)
+static bool samples_replace_dataset(struct cr_config *config, const char *path)
 {
     const char *files[] = { path, NULL };
     struct cr_config_from from = { .files = files };
@@ -71,7 +71,7 @@ struct cr_data_loader *cr_model_samples(struct cr_model *model,
         }
         if (S_ISDIR(st.st_mode))
             want.path = data;
-        else if (!samples_graft(config, data))
+        else if (!samples_replace_dataset(config, data))
             return NULL;
     }
     if (!cr_section(config, "dataset")) {

@@ -62,13 +62,13 @@ static void batch_forget(struct cr_predict *j)
 }
 
 /* The first message about the sample, for its row. */
-static const char *batch_why(struct cr_predict *j)
+static const char *batch_error_text(struct cr_predict *j)
 {
     return j->about.first ? cr_strdup(&j->text, j->about.first->text) : NULL;
 }
 
 /* Reports the messages about a sample; in a stream at once. */
-static void batch_tell(struct cr_predict *j)
+static void batch_report(struct cr_predict *j)
 {
     struct cr_diag_format how = { .json = j->cli->json,
                                   .color = j->cli->color };
@@ -153,8 +153,8 @@ static bool batch_one_by_one(struct cr_predict *j)
         if (row->name)
             cr_note(&j->about, "in %s",
                     cr_quote(&j->room, row->name, strlen(row->name)));
-        row->error = batch_why(j);
-        batch_tell(j);
+        row->error = batch_error_text(j);
+        batch_report(j);
         row->blank = j->on_error == CR_PREDICT_BLANK;
         if (row->blank)
             batch_row(j, 0, row);
@@ -228,8 +228,8 @@ bool cr_predict_bad(struct cr_predict *j, const struct cr_predict_row *row)
 {
     struct cr_predict_row blank = *row;
 
-    blank.error = batch_why(j);
-    batch_tell(j);
+    blank.error = batch_error_text(j);
+    batch_report(j);
     if (j->stopped)
         return false;
     if (j->on_error != CR_PREDICT_BLANK)

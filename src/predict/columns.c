@@ -101,7 +101,7 @@ static bool columns_feeds(struct cr_predict *j)
 /* Finds the label columns: those that the loss takes after the results, or
  * `label` without a loss. A column whose datapipe cannot be planned is omitted,
  * because prediction does not need labels. */
-static void columns_truths(struct cr_predict *j)
+static void columns_labels(struct cr_predict *j)
 {
     static const char *const usual[] = { "label", NULL };
     const struct cr_state *s = &j->model.state;
@@ -158,7 +158,7 @@ bool cr_predict_columns(struct cr_predict *j)
     j->model.looks = CR_IN_PREDICT;
     if (!cr_model_net(&j->model, in, j->n_feeds, j->o->batch, 0, false, false))
         return false;
-    columns_truths(j);
+    columns_labels(j);
     return true;
 }
 

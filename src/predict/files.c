@@ -76,7 +76,7 @@ static bool files_array(struct cr_predict *j, const char *path)
 
 /* False after reporting that -o would overwrite the input `path`. Files are
  * compared by inode, so links and other spellings of the name count too. */
-static bool files_keeps(struct cr_predict *j, const char *path)
+static bool files_check_output(struct cr_predict *j, const char *path)
 {
     const char *to = j->o->to;
     struct stat in, out;
@@ -95,17 +95,18 @@ static bool files_keeps(struct cr_predict *j, const char *path)
 }
 
 /* The same for all files that the strings below a config node name. */
-static bool files_keeps_named(struct cr_predict *j, const struct cr_node *in)
+static bool files_check_output_in(struct cr_predict *j,
+                                  const struct cr_node *in)
 {
     const char *path;
 
     for (CR_EACH(m, in)) {
         if (m->kind == CR_NODE_MAP || m->kind == CR_NODE_LIST) {
-            if (!files_keeps_named(j, m))
+            if (!files_check_output_in(j, m))
                 return false;
         } else if (m->text) {
             path = cr_config_path(j->model.config, CR_READ_DATA, m->text);
-            if (path && !files_keeps(j, path))
+            if (path && !files_check_output(j, path))
                 return false;
         }
     }
@@ -115,8 +116,9 @@ static bool files_keeps_named(struct cr_predict *j, const struct cr_node *in)
 bool cr_predict_keeps_data(struct cr_predict *j)
 {
     return !j->o->data ||
-           (files_keeps(j, j->o->ckpt) && files_keeps(j, j->o->data) &&
-            files_keeps_named(j, cr_section(j->model.config, "dataset")));
+           (files_check_output(j, j->o->ckpt) &&
+            files_check_output(j, j->o->data) &&
+            files_check_output_in(j, cr_section(j->model.config, "dataset")));
 }
 
 /* ---- COLUMN=FILE: a file for each column */
@@ -228,7 +230,7 @@ static const char *files_of_column(struct cr_predict *j, const char *operand,
     return *feed ? eq + 1 : NULL;
 }
 
-static bool files_is_truth(const struct cr_predict *j,
+static bool files_is_label(const struct cr_predict *j,
                            const struct cr_predict_feed *f)
 {
     return f >= j->truth && f < j->truth + CR_COLUMNS_MAX;
@@ -289,7 +291,7 @@ static bool files_columns(struct cr_predict *j)
             return cr_error(diag, j->cli->operand_pos[i], CR_E_USAGE,
                             "'%s' is not allowed next to COLUMN=FILE",
                             j->cli->operands[i]);
-        to->truth = files_is_truth(j, to->feed);
+        to->truth = files_is_label(j, to->feed);
         truths += to->truth;
         for (int k = 0; k < n; k++)
             if (c[k].feed == to->feed)
@@ -472,7 +474,7 @@ static bool files_list(struct cr_predict *j, const char *path)
                           "%s: found a NUL byte, expected one file name per "
                           "line", what);
         else if (len > 0)
-            ok = files_keeps(j, line) && files_one(j, line);
+            ok = files_check_output(j, line) && files_one(j, line);
         if (ok && j->o->stream)
             ok = cr_predict_flush(j) && fflush(stdout) == 0;
     }
@@ -488,14 +490,14 @@ static bool files_list(struct cr_predict *j, const char *path)
 bool cr_predict_operands(struct cr_predict *j)
 {
     struct cr_predict_feed *feed;
-    bool ok = files_keeps(j, j->o->ckpt) &&
-              (!j->o->files_from || files_keeps(j, j->o->files_from));
+    bool ok = files_check_output(j, j->o->ckpt) &&
+              (!j->o->files_from || files_check_output(j, j->o->files_from));
 
     for (int i = 0; i < j->cli->n_operands && ok; i++) {
         const char *path =
             files_of_column(j, j->cli->operands[i], &feed);
 
-        ok = files_keeps(j, path ? path : j->cli->operands[i]);
+        ok = files_check_output(j, path ? path : j->cli->operands[i]);
     }
     if (!ok)
         return false;

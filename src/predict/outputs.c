@@ -49,8 +49,8 @@ static void outputs_kind(struct cr_predict *j, struct cr_predict_out *o,
 
 /* The list `classes` of a column, in its CSV fields or its LabelIndex; NULL:
  * none. */
-static const struct cr_node *outputs_listed(struct cr_predict *j,
-                                            const char *column)
+static const struct cr_node *outputs_listed_classes(struct cr_predict *j,
+                                                    const char *column)
 {
     struct cr_config *c = j->model.config;
     const struct cr_node *args, *list, *columns;
@@ -78,7 +78,7 @@ static const struct cr_node *outputs_listed(struct cr_predict *j,
 }
 
 /* The class names under predict.labels, for outputs with as many classes. */
-static struct cr_strs outputs_given(struct cr_predict *j)
+static struct cr_strs outputs_config_names(struct cr_predict *j)
 {
     struct cr_predict_section predict = { 0 };
 
@@ -99,10 +99,10 @@ static bool outputs_given_fit(struct cr_predict *j)
 
 static void outputs_names(struct cr_predict *j, struct cr_predict_out *o)
 {
-    struct cr_strs given = outputs_given(j);
+    struct cr_strs given = outputs_config_names(j);
     struct cr_arena *arena = j->cli->arena;
     const char *column = o->truth >= 0 ? j->truth[o->truth].name : "label";
-    const struct cr_node *list = outputs_listed(j, column);
+    const struct cr_node *list = outputs_listed_classes(j, column);
     bool first = o->result == 0 &&
                  (o->truth < 0 || strcmp(column, "label") == 0);
 
@@ -192,7 +192,7 @@ static bool outputs_of_cell(struct cr_predict *j)
 
 /* Without --threshold, two classes are separated at the metric best_threshold
  * of the last evaluation before the checkpoint. */
-static void outputs_chosen(struct cr_predict *j)
+static void outputs_best_threshold(struct cr_predict *j)
 {
     const struct cr_score *score =
         cr_score_find(&j->model.state.eval, "best_threshold");
@@ -230,7 +230,7 @@ static bool outputs_flags(struct cr_predict *j)
                         "--threshold requires an output of two classes, or of "
                         "several labels that are true or false");
     j->threshold = o->threshold;
-    outputs_chosen(j);
+    outputs_best_threshold(j);
     return true;
 }
 
@@ -295,7 +295,7 @@ const cr_real *cr_predict_values(const struct cr_predict_out *o, int64_t i)
 /* ---- Classes */
 
 /* Orders classes by falling probability, equal ones by index. */
-static int outputs_likelier(const void *a, const void *b, void *probs)
+static int outputs_by_probability(const void *a, const void *b, void *probs)
 {
     const int64_t *x = a, *y = b;
     const double *p = probs;
@@ -362,7 +362,7 @@ int64_t cr_predict_class(const struct cr_predict *j, struct cr_predict_out *o,
         for (int64_t k = 0; k < o->classes; k++)
             o->order[k] = k;
         qsort_r(o->order, (size_t)o->classes, sizeof *o->order,
-                outputs_likelier, o->p);
+                outputs_by_probability, o->p);
     }
     return class;
 }

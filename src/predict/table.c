@@ -62,18 +62,18 @@ static struct cr_node *table_node(struct cr_arena *arena, struct cr_node *to,
 }
 
 /* The entry of a column under `columns`; NULL: not listed. */
-static const struct cr_node *table_said(const struct cr_predict_rows *t,
-                                        const char *column)
+static const struct cr_node *table_config_entry(const struct cr_predict_rows *t,
+                                                const char *column)
 {
     return t->fields ? cr_node_get(t->opts.columns, column) : NULL;
 }
 
 /* The features that the checkpoint records for a column whose fields differ in
  * type; NULL: all elements of the column have one type. */
-static const struct cr_features *table_found(const struct cr_predict_rows *t,
-                                             const char *column)
+static const struct cr_features *
+table_ckpt_features(const struct cr_predict_rows *t, const char *column)
 {
-    const struct cr_node *said = table_said(t, column);
+    const struct cr_node *said = table_config_entry(t, column);
     const struct cr_node *type =
         said && said->kind == CR_NODE_MAP ? cr_node_get(said, "type") : NULL;
     bool kinds = said ? said->kind == CR_NODE_MAP &&
@@ -90,8 +90,8 @@ static const struct cr_features *table_found(const struct cr_predict_rows *t,
 static const struct cr_node *table_fields(const struct cr_predict_rows *t,
                                           const char *column)
 {
-    const struct cr_node *said = table_said(t, column);
-    const struct cr_features *found = table_found(t, column);
+    const struct cr_node *said = table_config_entry(t, column);
+    const struct cr_features *found = table_ckpt_features(t, column);
     struct cr_arena *arena = t->j->cli->arena;
     struct cr_node *list;
 
@@ -109,7 +109,7 @@ static const struct cr_node *table_fields(const struct cr_predict_rows *t,
 static bool table_words(const struct cr_predict_rows *t,
                         const struct cr_predict_feed *f)
 {
-    const struct cr_node *said = table_said(t, f->name);
+    const struct cr_node *said = table_config_entry(t, f->name);
 
     return cr_node_get(said, "classes") ||
            (strcmp(f->name, "label") == 0 && f->head.type == CR_I32 &&
@@ -123,9 +123,9 @@ static void table_column(struct cr_predict_rows *t, struct cr_node *map,
                          const struct cr_node *fields)
 {
     struct cr_arena *arena = t->j->cli->arena;
-    const struct cr_node *said = table_said(t, f->name);
+    const struct cr_node *said = table_config_entry(t, f->name);
     struct cr_node *c = table_node(arena, map, CR_NODE_MAP, f->name);
-    const struct cr_features *found = table_found(t, f->name);
+    const struct cr_features *found = table_ckpt_features(t, f->name);
     struct cr_node *copy = cr_node_copy(arena, fields);
 
     copy->key = "fields";

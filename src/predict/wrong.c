@@ -52,7 +52,7 @@ bool cr_predict_wrong_open(struct cr_predict *j)
 }
 
 /* Appends "7 not 1": the predicted class and the label. */
-static void wrong_words(struct cr_predict *j, struct cr_buf *b, int64_t i)
+static void wrong_caption(struct cr_predict *j, struct cr_buf *b, int64_t i)
 {
     for (int k = 0; k < j->n_outs; k++) {
         struct cr_predict_out *o = &j->out[k];
@@ -80,7 +80,7 @@ void cr_predict_wrong_add(struct cr_predict *j, int64_t i,
         w->cap = 2 * w->cap + 64;
     }
     if (w->sheet)
-        wrong_words(j, &b, i);
+        wrong_caption(j, &b, i);
     else
         cr_predict_row(j, &b, i, &judged);
     w->v[w->n] = (struct wrong){ judged.loss, row->sample, j->done,
@@ -88,7 +88,7 @@ void cr_predict_wrong_add(struct cr_predict *j, int64_t i,
     w->n++;
 }
 
-static int wrong_worse(const void *a, const void *b)
+static int wrong_by_loss(const void *a, const void *b)
 {
     const struct wrong *x = a, *y = b;
 
@@ -204,7 +204,7 @@ bool cr_predict_wrong_write(struct cr_predict *j)
         return cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
                         "--wrong: the input has no labels");
     if (w->n > 0)
-        qsort(w->v, w->n, sizeof *w->v, wrong_worse);
+        qsort(w->v, w->n, sizeof *w->v, wrong_by_loss);
     if (w->sheet)
         ok = wrong_sheet(j);
     for (size_t i = 0; i < w->n && !w->sheet; i++)

@@ -131,7 +131,7 @@ static int at_most(int a, int b)
 /* To HSV, where a circle is 256, and back, where it is 255, as OpenCV's
  * RGB2HSV_FULL and HSV2RGB_FULL. The latter uses vectors of 32 pixels, which
  * truncate, and rounds the remaining pixels of a row. */
-static void color_turn(unsigned char *x, int64_t h, int64_t w, double f)
+static void color_shift_hue(unsigned char *x, int64_t h, int64_t w, double f)
 {
     /* per sixth of the circle: index of R, G, B among maximum, minimum,
      * falling, rising */
@@ -190,7 +190,7 @@ static bool color_apply(struct cr_sample *s)
         else if (k == SATURATION && f != 1)
             color_mix(y, n, (float)f, 0, true);
         else if (k == HUE && f != 0)
-            color_turn(y, r->height, r->width, f);
+            color_shift_hue(y, r->height, r->width, f);
     }
     return true;
 }
