@@ -1,8 +1,8 @@
 /*
  * The features of a column of a table: for each index of the last axis the
  * field it comes from, and its kind. Transforms use them to find the features
- * that they apply to, and update them with the samples. Private to src/data and
- * the transforms.
+ * that they apply to, and update them with the samples. For src/data, the
+ * transforms, and what shows samples.
  *
  * In samples a category is a code, a missing value is NaN. All data sets of a
  * config share one table of strings and codes per category; code 0 is an

@@ -30,6 +30,7 @@ struct cr_eval {
     struct cr_arena told;       /* memory of the scores of the last evaluation
                                    that finished */
     struct cr_scores scores;
+    struct cr_outcomes **outcomes; /* NULL: not wanted */
     double threshold, cut;      /* of the checkpoint, as a probability (NaN:
                                    none); cut: the same for raw outputs */
 };
@@ -319,6 +320,7 @@ struct cr_eval *cr_eval_open(struct cr_config *config, struct cr_net *net,
     e->net = net;
     e->loader = want->loader;
     e->metrics = want->metrics;
+    e->outcomes = want->outcomes;
     e->threshold = NAN;
     e->max_batches = want->max_batches > 0 ? want->max_batches : INT64_MAX;
     if (eval_columns(e, want) &&
@@ -381,6 +383,8 @@ static bool eval_batch(struct cr_eval *e, struct cr_diag *diag,
     for (int i = 0; i < e->metrics->n; i++)
         cr_metric_add(&e->metrics->use[i], e->state + e->state_at[i],
                       e->rows[i], &m);
+    if (e->outcomes)
+        cr_outcomes_add(*e->outcomes, e->config, e->net, &m, batch->samples);
     return true;
 }
 
@@ -427,6 +431,8 @@ bool cr_eval_run(struct cr_eval *e, struct cr_diag *diag,
     *stopped = false;
     memset(e->state, 0, e->state_size);
     cr_arena_free(&e->mem);
+    if (e->outcomes)
+        cr_outcomes_begin(*e->outcomes);
     cr_net_observe_begin(e->net);
     cr_data_loader_seek(e->loader, 0, 0);
     while (done < e->max_batches &&

@@ -7,6 +7,7 @@
 
 #include "data/data_loader.h"
 #include "train/metric.h"
+#include "train/outcomes.h"
 #include "train/plans.h"
 #include "train/score.h"
 
@@ -21,6 +22,9 @@ struct cr_eval_opts {
     /* Optional: the scores of a checkpoint's last evaluation. If they contain
      * a chosen threshold, metrics use it for two classes, as predict does. */
     const struct cr_scores *chosen;
+    /* Optional: receives what was found for each sample. Belongs to the
+     * caller, who may replace it between evaluations. */
+    struct cr_outcomes **outcomes;
 };
 
 struct cr_eval;

@@ -29,8 +29,7 @@ struct loop {
 
 static void loop_at(const struct loop *l, enum cr_phase phase)
 {
-    if (l->t->profile)
-        cr_profile_at(l->t->profile, phase);
+    cr_profile_at(l->t->profile ? l->t->profile : &l->t->clock, phase);
 }
 
 /* ---- Log */
@@ -359,6 +358,7 @@ static enum cr_outcome loop_eval(struct loop *l)
         loop_epochs_scored(l, planned);
     else
         loop_scored(l, cr_state_epoch_of(&t->state, t->state.step), planned);
+    cr_train_outcomes_keep(t);
     return CR_RUNNING;
 }
 
@@ -388,6 +388,7 @@ static bool loop_save(struct loop *l, enum cr_outcome *end)
 
     loop_at(l, CR_PHASE_SAVE);
     ok = cr_train_save(l->t, end);
+    cr_train_outcomes_write(l->t, false);
     loop_at(l, CR_PHASE_OTHER);
     return ok;
 }
@@ -555,6 +556,7 @@ static enum cr_outcome loop_batch_step(struct loop *l, struct cr_exec **of,
     batch = loop_next(t);
     if (!batch)
         return CR_OUTCOME_FAILED;
+    cr_train_outcomes_batch(t, batch);
     loop_at(l, CR_PHASE_STEP);
     *of = exec = cr_plans_for(&t->plans, batch);
     for (int i = 0; i < t->n_columns; i++)
@@ -737,6 +739,9 @@ enum cr_outcome cr_train_loop(struct cr_train *t)
     l.save_last = l.eval_last = l.log_last = l.now;
     l.flush_next = l.now + LOOP_FLUSH;
     end = loop_run(&l);
+    loop_at(&l, CR_PHASE_SAVE);
+    cr_train_outcomes_write(t, true);
+    loop_at(&l, CR_PHASE_OTHER);
     cr_console_clear(&t->console);
     cr_train_flush(t);
     loop_at(&l, CR_PHASE_OTHER);

@@ -265,6 +265,7 @@ static bool prepare_plans(struct cr_train *t, const struct cr_column *columns)
                                  .metrics = &t->metrics,
                                  .columns = columns,
                                  .n_columns = t->n_columns,
+                                 .outcomes = cr_train_outcomes_open(t),
                                  .eager = t->flags.eager };
 
     if (!prepare_steps(t))
@@ -557,6 +558,7 @@ bool cr_train_prepare(struct cr_train *t)
 void cr_train_close(struct cr_train *t)
 {
     cr_eval_close(t->eval);
+    cr_train_outcomes_close(t);
     cr_hook_recorder_forget(t->recorder);
     cr_text_samples_close(t->text_samples);
     cr_plans_free(&t->plans);

@@ -235,13 +235,19 @@ void cr_profile_print(const struct cr_profile *p)
                           cr_profile_rows_peak(p->parts.arena, threads, PEAK));
 }
 
+void cr_profile_phases(const struct cr_profile *p, struct cr_buf *to)
+{
+    for (int i = 0; i < CR_PHASES; i++)
+        cr_buf_f(to, "%s\"%s\": %.6g", i ? ", " : "{", profile_phase[i][0],
+                 p->seconds[i]);
+    cr_buf_char(to, '}');
+}
+
 void cr_profile_json(const struct cr_profile *p, struct cr_buf *to)
 {
-    cr_buf_f(to, "{\"steps\": %" PRId64 ", \"seconds\": {", p->steps);
-    for (int i = 0; i < CR_PHASES; i++)
-        cr_buf_f(to, "%s\"%s\": %.6g", i ? ", " : "", profile_phase[i][0],
-                 p->seconds[i]);
-    cr_buf_str(to, "}, \"cells\": ");
+    cr_buf_f(to, "{\"steps\": %" PRId64 ", \"seconds\": ", p->steps);
+    cr_profile_phases(p, to);
+    cr_buf_str(to, ", \"cells\": ");
     cr_profile_rows_json(&p->parts, p->steps > 0 ? (double)p->steps : 1, to);
     cr_buf_char(to, '}');
 }

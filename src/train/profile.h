@@ -63,6 +63,8 @@ struct cr_profile {
 
 /* Starts a phase and ends the previous one. */
 void cr_profile_at(struct cr_profile *profile, enum cr_phase phase);
+/* Appends the seconds of the phases as a JSON object. */
+void cr_profile_phases(const struct cr_profile *profile, struct cr_buf *to);
 /* Start the clocks of the plans; add their costs, before the plans are
  * freed. */
 void cr_profile_start(const struct cr_plans *plans);

@@ -5,6 +5,7 @@
  *   data        split -> {samples, fingerprint, contents}
  *   trained     number of trainable values
  *   started ended (RFC 3339), seconds
+ *   phases      seconds of the last process by phase of the run
  *   status      running completed early_stopped interrupted terminated
  *               time_limit stopped diverged failed
  *   exit        exit status; absent while the run is under way
@@ -170,6 +171,10 @@ static const char *record_json(struct cr_train *t, enum cr_outcome end,
         record_time(&b, "ended", (long long)time(NULL));
         cr_buf_f(&b, ",\"seconds\":%.3f",
                  t->seconds_before + cr_now() - t->started);
+    }
+    if (end != CR_RUNNING) {
+        cr_buf_str(&b, ",\"phases\":");
+        cr_profile_phases(t->profile ? t->profile : &t->clock, &b);
     }
     record_text(&b, "status", cr_train_status(end));
     if (end != CR_RUNNING)

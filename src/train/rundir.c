@@ -13,7 +13,8 @@
 
 static const char *const rundir_files[] = {
     "config.yaml",     "resolved.yaml", "command", "metrics.jsonl", "log.txt",
-    "provenance.json", "record.json",   NULL /* removed last: it identifies the
+    "provenance.json", "eval.npz",      "samples.json", "report.html",
+    "record.json",     NULL /* removed last: it identifies the
                                                 run */
 };
 

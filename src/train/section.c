@@ -297,12 +297,31 @@ const struct cr_section cr_section_checkpoint = {
     },
 };
 
+#define IMAGES(field)                                                       \
+    .at = offsetof(struct cr_log_section, images.field) -                  \
+          offsetof(struct cr_log_section, images)
+
+static const struct cr_opt images_opts[] = {
+    { .name = "wrong",
+      IMAGES(wrong),
+      .type = CR_OPT_INT,
+      .need = CR_DEFAULT,
+      .int_default = 32,
+      .min = 0,
+      .max = 256,
+      .doc = "Number of evaluation samples with the largest loss that are "
+             "stored in samples.json: pictures, texts or numbers." },
+    { 0 },
+};
+
 static const struct cr_opt log_opts[] = {
     CR_QUANTITY_DEFAULT(
         struct cr_log_section, every, "100 steps", CR_STEPS,
         "Interval at which the loss is printed and written to metrics.jsonl."),
     CR_BOOL_DEFAULT(struct cr_log_section, grad_norm, false,
                     "Record the global norm of the gradients."),
+    CR_SUB(struct cr_log_section, images, images_opts,
+           "Samples stored in the run directory, for the report."),
     { 0 },
 };
 

@@ -65,7 +65,10 @@ struct cr_checkpoint_section {
 
 struct cr_log_section {
     struct cr_quantity every;
-    bool grad_norm;
+    bool grad_norm, report;
+    struct {
+        int64_t wrong;
+    } images;
 };
 
 enum cr_on_usr1 { CR_USR1_SAVE, CR_USR1_STOP };

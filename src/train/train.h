@@ -27,6 +27,8 @@
 #include "train/section.h"
 #include "train/state.h"
 
+struct cr_train_outcomes;
+
 /* Progress of cr_train_reopen through metrics.jsonl. */
 struct cr_metrics_trim {
     int64_t step, eval_step;  /* of the checkpoint, for records of older
@@ -110,8 +112,10 @@ struct cr_train {
     struct cr_metrics metrics;
     struct cr_eval *eval;   /* NULL: no data to evaluate on */
     struct cr_hook_recorder *recorder;    /* NULL: no hooks in training */
-    struct cr_profile *profile;           /* NULL: no time profile */
+    struct cr_profile *profile;           /* NULL: no time profile, then */
+    struct cr_profile clock;              /* times the phases only */
     struct cr_text_samples *text_samples; /* NULL: no texts are generated */
+    struct cr_train_outcomes *outcomes;   /* NULL: the run writes none */
     const struct cr_metric_use *best;    /* NULL: none */
     const struct cr_plateau_rule *plateau; /* NULL: none */
     bool best_max, early_max, plateau_max;
@@ -269,6 +273,20 @@ void cr_train_record_text(struct cr_train *t, const char *text, size_t n);
 void cr_train_flush(struct cr_train *t);
 /* The same at the end of the run; reports lost lines. */
 void cr_train_close_records(struct cr_train *t);
+
+/* ---- outcome_files.c: what evaluations found for each sample */
+
+/* Where the evaluation puts its outcomes; NULL for runs that write none. */
+struct cr_outcomes **cr_train_outcomes_open(struct cr_train *t);
+void cr_train_outcomes_close(struct cr_train *t);
+/* Keeps the outcomes of the evaluation just done if it is the best, or if there
+ * is no best. */
+void cr_train_outcomes_keep(struct cr_train *t);
+/* Notes the samples of the first batch. */
+void cr_train_outcomes_batch(struct cr_train *t, const struct cr_batch *batch);
+/* Writes eval.npz and samples.json if there is something new, and it is the end
+ * of the run or some time has passed. */
+void cr_train_outcomes_write(struct cr_train *t, bool end);
 
 /* ---- run_record.c */
 

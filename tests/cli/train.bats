@@ -19,8 +19,8 @@ setup() {
     [[ $(value best.accuracy) =~ ^0\.[0-9]{4}\ at\ epoch\ [123]$ ]]
     [ "$(value run)" = r ]
     [ "$(value ckpt)" = r/ckpt/best.safetensors ]
-    [ "$(ls r | xargs)" = "ckpt command config.yaml log.txt metrics.jsonl\
- provenance.json record.json resolved.yaml" ]
+    [ "$(ls r | xargs)" = "ckpt command config.yaml eval.npz log.txt\
+ metrics.jsonl provenance.json record.json resolved.yaml samples.json" ]
     cmp c.yaml r/config.yaml
     [ "$(ls r/ckpt | xargs)" = "best.safetensors c-1_19.safetensors\
  c-2_19.safetensors c-3_19.safetensors last.safetensors" ]

@@ -1,0 +1,240 @@
+/*
+ * eval.npz and samples.json: what the best evaluation of a run found for each
+ * sample, or the last one where there is no best; and samples to look at. They
+ * do not affect the run, which writes the same checkpoints without them.
+ *
+ * Written at the end of the run, and when a best checkpoint is saved, at most
+ * every OUTCOME_PAUSE seconds, so that short epochs do not wait for the disk.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "train/sample_json.h"
+#include "train/train.h"
+
+#define OUTCOME_PAUSE 10.0
+#define OUTCOME_TRAIN 24 /* training samples shown */
+
+struct cr_train_outcomes {
+    struct cr_outcomes two[2]; /* the evaluation under way; the one to keep */
+    struct cr_outcomes *now, *kept;
+    bool has_kept, unwritten, sampled; /* sampled: the first training samples
+                                          are known, but not written yet */
+    double written; /* time of the last files, or the start, by cr_now() */
+    bool seen;      /* a batch was */
+    int64_t n_first, first[OUTCOME_TRAIN];
+    double label[OUTCOME_TRAIN]; /* NAN: none */
+};
+
+struct cr_outcomes **cr_train_outcomes_open(struct cr_train *t)
+{
+    struct cr_train_outcomes *o;
+
+    if (t->flags.dry_run || t->flags.no_ckpt || t->flags.check)
+        return NULL;
+    o = t->outcomes = CR_NEW(t->arena, struct cr_train_outcomes);
+    o->now = &o->two[0];
+    o->kept = &o->two[1];
+    o->written = cr_now();
+    return &o->now;
+}
+
+void cr_train_outcomes_close(struct cr_train *t)
+{
+    if (!t->outcomes)
+        return;
+    cr_arena_free(&t->outcomes->two[0].mem);
+    cr_arena_free(&t->outcomes->two[1].mem);
+}
+
+void cr_train_outcomes_keep(struct cr_train *t)
+{
+    struct cr_train_outcomes *o = t->outcomes;
+    struct cr_outcomes *done;
+
+    if (!o || (t->state.best_metric && t->state.best_step != t->state.step))
+        return;
+    done = o->now;
+    o->now = o->kept;
+    o->kept = done;
+    done->step = t->state.step;
+    done->epoch = t->state.eval_epoch;
+    o->has_kept = o->unwritten = true;
+}
+
+void cr_train_outcomes_batch(struct cr_train *t, const struct cr_batch *batch)
+{
+    struct cr_train_outcomes *o = t->outcomes;
+    const struct cr_column *columns;
+    int n, label;
+
+    if (!o || o->seen)
+        return;
+    o->seen = true;
+    o->sampled = !t->resumed; /* a resumed run has its samples */
+    columns = cr_data_loader_columns(t->loader, &n);
+    label = cr_label_column(t->config, columns, n);
+    for (int64_t i = 0; i < batch->n && i < OUTCOME_TRAIN; i++) {
+        const struct cr_spec *s = label >= 0 ? &columns[label].spec : NULL;
+
+        o->first[i] = batch->samples[i];
+        o->label[i] = NAN;
+        if (s && cr_count(s) == 1)
+            cr_convert(s->type,
+                       (const char *)batch->data[label] +
+                           (size_t)i * cr_type_size(s->type),
+                       CR_F64, &o->label[i], 1);
+        o->n_first = i + 1;
+    }
+}
+
+/* ---- eval.npz */
+
+static bool outcomes_npz(struct cr_train *t, const struct cr_outcomes *o)
+{
+    struct cr_spec one = { .rank = 1, .dim = { o->n } };
+    struct cr_spec two = { .rank = 2, .dim = { o->n, o->width } };
+    int64_t head[4] = { o->step, o->epoch, o->seen,
+                        o->kind == CR_OUTCOMES_CLASSES ? o->classes : 0 };
+    struct cr_tensor all[8] = {
+        { "evaluation", { CR_I64, CR_ROW_MAJOR, 1, { 4 } }, head },
+        { "sample", one, o->sample },
+        { "loss", one, o->loss },
+    };
+    int n = 3;
+
+    all[1].spec.type = CR_I64;
+    all[2].spec.type = CR_F32;
+    two.type = CR_F32;
+    if (o->kind == CR_OUTCOMES_CLASSES) {
+        all[n++] = (struct cr_tensor){ "label", one, o->label };
+        all[n - 1].spec.type = CR_I32;
+        all[n++] = (struct cr_tensor){ "predicted", one, o->predicted };
+        all[n - 1].spec.type = CR_I32;
+        all[n++] = (struct cr_tensor){ "probability", one, o->probability };
+        all[n - 1].spec.type = CR_F32;
+    } else if (o->width > 0) {
+        all[n++] = (struct cr_tensor){ "truth", two, o->truth };
+        all[n++] = (struct cr_tensor){ "output", two, o->output };
+    }
+    return cr_tensors_write(t->diag, cr_rundir_file(&t->dir, "eval.npz"), all,
+                            n);
+}
+
+/* ---- samples.json */
+
+static struct cr_strs outcomes_class_names(struct cr_train *t)
+{
+    struct cr_predict_section predict = { 0 };
+
+    if (cr_section(t->config, "predict") &&
+        cr_section_read(t->config, "predict", &predict) && predict.labels.n)
+        return predict.labels;
+    return *cr_config_classes(t->config);
+}
+
+static const char *outcomes_label(const struct cr_data_loader *loader,
+                                  const struct cr_config *config)
+{
+    int n;
+    const struct cr_column *columns = cr_data_loader_columns(loader, &n);
+    int label = cr_label_column(config, columns, n);
+
+    return label >= 0 ? columns[label].name : NULL;
+}
+
+static void outcomes_list(struct cr_buf *b, const float *x, int64_t n)
+{
+    cr_buf_char(b, '[');
+    for (int64_t k = 0; k < n; k++) {
+        cr_buf_str(b, k ? "," : "");
+        cr_buf_real(b, (double)x[k]);
+    }
+    cr_buf_char(b, ']');
+}
+
+static void outcomes_sample(struct cr_train *t, struct cr_buf *b,
+                            const struct cr_outcomes *o, int64_t i)
+{
+    cr_buf_f(b, "{\"sample\":%" PRId64 ",\"loss\":", o->sample[i]);
+    cr_buf_real(b, (double)o->loss[i]);
+    if (o->kind == CR_OUTCOMES_CLASSES) {
+        cr_buf_f(b, ",\"label\":%d,\"predicted\":%d,\"probability\":",
+                 (int)o->label[i], (int)o->predicted[i]);
+        cr_buf_real(b, (double)o->probability[i]);
+    } else if (o->width > 0) {
+        cr_buf_str(b, ",\"truth\":");
+        outcomes_list(b, o->truth + i * o->width, o->width);
+        cr_buf_str(b, ",\"output\":");
+        outcomes_list(b, o->output + i * o->width, o->width);
+    }
+    cr_buf_str(b, ",\"columns\":");
+    cr_sample_json(b, t->config, t->eval_loader, o->sample[i],
+                   outcomes_label(t->eval_loader, t->config));
+    cr_buf_char(b, '}');
+}
+
+static void outcomes_train(struct cr_train *t, struct cr_buf *b)
+{
+    const struct cr_train_outcomes *o = t->outcomes;
+    const char *label = outcomes_label(t->loader, t->config);
+
+    for (int64_t i = 0; i < o->n_first; i++) {
+        cr_buf_f(b, "%s{\"sample\":%" PRId64, i ? ",\n" : "", o->first[i]);
+        if (!isnan(o->label[i])) {
+            cr_buf_f(b, ",\"label\":%.9g", o->label[i]);
+        }
+        cr_buf_str(b, ",\"columns\":");
+        cr_sample_json(b, t->config, t->loader, o->first[i], label);
+        cr_buf_char(b, '}');
+    }
+}
+
+static bool outcomes_json(struct cr_train *t)
+{
+    const struct cr_train_outcomes *o = t->outcomes;
+    struct cr_arena mem = { 0 };
+    struct cr_buf b = { .arena = &mem };
+    struct cr_strs names = outcomes_class_names(t);
+    int64_t cap = t->log.images.wrong, n = 0;
+    int64_t *worst = CR_NEWS(&mem, int64_t, cap + 1);
+    bool ok;
+
+    cr_buf_str(&b, "{\"classes\":[");
+    for (int i = 0; i < names.n; i++) {
+        cr_buf_str(&b, i ? "," : "");
+        cr_buf_json(&b, names.v[i]);
+    }
+    cr_buf_str(&b, "],\n\"first\":[\n");
+    outcomes_train(t, &b);
+    cr_buf_f(&b, "],\n\"step\":%" PRId64 ",\n\"worst\":[\n",
+             o->has_kept ? o->kept->step : -1);
+    if (o->has_kept && o->kept->kind != CR_OUTCOMES_NONE && cap > 0)
+        n = cr_outcomes_worst(o->kept, cap, worst);
+    for (int64_t i = 0; i < n; i++) {
+        cr_buf_str(&b, i ? ",\n" : "");
+        outcomes_sample(t, &b, o->kept, worst[i]);
+    }
+    cr_buf_str(&b, "]}\n");
+    ok = cr_write_file(t->diag, cr_rundir_file(&t->dir, "samples.json"), b.text,
+                       b.len);
+    cr_arena_free(&mem);
+    return ok;
+}
+
+void cr_train_outcomes_write(struct cr_train *t, bool end)
+{
+    struct cr_train_outcomes *o = t->outcomes;
+    double now = cr_now();
+
+    if (!o || !t->dir.path || cr_run_lock_lost(&t->dir.lock) ||
+        !(o->unwritten || o->sampled) ||
+        (!end && now - o->written < OUTCOME_PAUSE))
+        return;
+    o->written = now;
+    o->unwritten = o->sampled = false;
+    if (!o->has_kept || o->kept->kind == CR_OUTCOMES_NONE ||
+        outcomes_npz(t, o->kept))
+        outcomes_json(t);
+}

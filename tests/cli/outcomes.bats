@@ -1,0 +1,125 @@
+# What a run stores of its evaluation: eval.npz, samples.json, the phases of
+# record.json.
+bats_require_minimum_version 1.5.0
+set -o pipefail
+
+setup() {
+    . "$BATS_TEST_DIRNAME/small.bash"
+    unset CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS
+    cd "$BATS_TEST_TMPDIR"
+}
+
+# npz FILE NAME TEMPLATE: the numbers of an array, one per line
+npz() {
+    perl -0777 -e 'my ($name, $template) = @ARGV; $_ = <STDIN>;
+        my %size = ("f" => 4, "l" => 4, "q" => 8);
+        /PK\x03\x04.{26}\Q$name\E\.npy.*?\x93NUMPY..(..)/s or die "no $name";
+        my $from = $+[0] + unpack "v", $1;
+        my $head = substr $_, $+[0], unpack "v", $1;
+        my ($shape) = $head =~ /\(([^)]*)\)/;
+        my $n = 1; $n *= $_ for $shape =~ /\d+/g;
+        my $bytes = $n * $size{substr $template, 0, 1};
+        printf "%.6g\n", $_ for unpack "$template<*", substr $_, $from, $bytes
+        ' "$2" "$3" <"$1"
+}
+
+# known FILE LOSS LABELS: a network whose logits are (1, 3) and (2, 4)
+known() {
+    printf 'a,b,label\n1,0,%s\n0,1,%s\n' $3 >t.csv
+    cat >"$1" <<END
+cellrun: 1
+dataset:
+  train: {CSVDataset: {dataset_files: t.csv, columns: {x: {fields: [a, b], type: float32}, label: {fields: label, type: ${4:-int32}}}}}
+  eval: {CSVDataset: {dataset_files: t.csv, columns: {x: {fields: [a, b], type: float32}, label: {fields: label, type: ${4:-int32}}}}}
+datapipe: {batch: {batch_size: 2}}
+network: {fc: {Dense: {out_channels: 2, has_bias: false, weight_init: {Array: {values: [[1, 2], [3, 4]]}}}}}
+loss: $2
+optimizer: {SGD: {learning_rate: 0.0}}
+metrics: [loss]
+predict: {labels: ["<b>cat", dog]}
+train: {steps: 2}
+END
+}
+
+@test "classes: label, prediction, probability and loss of each sample" {
+    known c.yaml CrossEntropyLoss "0 1"
+    "$CELLRUN" train c.yaml -o r -q >/dev/null
+    [ "$(npz r/eval.npz label l | xargs)" = "0 1" ]
+    [ "$(npz r/eval.npz predicted l | xargs)" = "1 1" ]
+    [ "$(npz r/eval.npz sample q | xargs)" = "0 1" ]
+    # 1 / (1 + e^-2); ln(1 + e^2), ln(1 + e^-2)
+    [ "$(npz r/eval.npz probability f | xargs)" = "0.880797 0.880797" ]
+    [ "$(npz r/eval.npz loss f | xargs)" = "2.12693 0.126928" ]
+    # the first of two equal evaluations is the best
+    [ "$(npz r/eval.npz evaluation q | xargs)" = "1 0 2 2" ]
+}
+
+@test "a loss of log probabilities, a metric block, smoothing: the same loss" {
+    known c.yaml '{CrossEntropyLoss: {label_smoothing: 0.5}}' "1 0"
+    "$CELLRUN" train c.yaml -o r -q >/dev/null
+    [ "$(npz r/eval.npz loss f | xargs)" = "0.126928 2.12693" ]
+}
+
+@test "numbers: truth, output and mean squared error" {
+    printf 'a,b,y,z\n1,0,2,3\n0,1,4,4\n' >t.csv
+    known c.yaml MSELoss "0 1"
+    printf 'a,b,y,z\n1,0,2,3\n0,1,4,4\n' >t.csv
+    sed -i 's/label: {fields: label, type: int32}/label: {fields: [y, z], type: float32}/; /^predict/d' c.yaml
+    "$CELLRUN" train c.yaml -o r -q >/dev/null
+    [ "$(npz r/eval.npz truth f | xargs)" = "2 3 4 4" ]
+    [ "$(npz r/eval.npz output f | xargs)" = "1 3 2 4" ]
+    [ "$(npz r/eval.npz loss f | xargs)" = "0.5 2" ]
+}
+
+@test "samples.json: the worst first, with the names of classes and columns" {
+    known c.yaml CrossEntropyLoss "1 0"
+    "$CELLRUN" train c.yaml -o r -q >/dev/null
+    jq -e '.classes == ["<b>cat", "dog"] and .step == 1 and
+        (.worst | map(.sample)) == [1, 0] and
+        .worst[0].columns == {x: {a: 0, b: 1}} and
+        (.first | length) == 2 and (.first[0].columns | has("label") | not)' \
+        r/samples.json
+    "$CELLRUN" train c.yaml -o s -q log.images.wrong=1 >/dev/null
+    jq -e '(.worst | map(.sample)) == [1]' s/samples.json
+}
+
+@test "pictures are PNG of at most 96 pixels" {
+    "$CELLRUN" train "$BATS_TEST_DIRNAME/../../configs/digits.yaml" -o r -q \
+        train.steps=2 >/dev/null
+    jq -r '.worst[0].columns.image | "\(.height) \(.width)"' r/samples.json |
+        grep -x "28 28"
+    jq -r '.worst[0].columns.image.png' r/samples.json | base64 -d >one.png
+    [ "$(head -c 4 one.png | tail -c 3)" = PNG ]
+    [ "$(jq '.worst | length' r/samples.json)" = 32 ]
+}
+
+@test "no files with --dry-run and --no-ckpt; --force removes the old ones" {
+    known c.yaml CrossEntropyLoss "0 1"
+    "$CELLRUN" train c.yaml -o r -q --dry-run >/dev/null
+    [ ! -e r ]
+    "$CELLRUN" train c.yaml -o r -q >/dev/null
+    [ -e r/eval.npz ]
+    [ -e r/samples.json ]
+    "$CELLRUN" train c.yaml -o r -q --no-ckpt --force >/dev/null
+    [ ! -e r/eval.npz ]
+    [ ! -e r/samples.json ]
+}
+
+@test "a resumed run keeps the files of a better evaluation" {
+    config c.yaml
+    "$CELLRUN" train c.yaml -o r -q --epochs 2 >/dev/null
+    cp r/eval.npz before.npz
+    # nothing can be better: the learning rate is 0 from here
+    "$CELLRUN" resume r -q --epochs 3 --allow-change \
+        optimizer.learning_rate=0.0 >/dev/null
+    cmp before.npz r/eval.npz
+}
+
+@test "record.json has the seconds of each phase" {
+    known c.yaml CrossEntropyLoss "0 1"
+    "$CELLRUN" train c.yaml -o r -q >/dev/null
+    jq -e '(.phases | keys) == ["checkpoints", "command", "data", "evaluation",
+        "other", "sample", "steps", "updates", "watch"] and
+        (.seconds + 0.01 >= ([.phases[]] | add)) and .phases.steps > 0' \
+        r/record.json
+}
