@@ -135,7 +135,7 @@ wrong() {
     }
 }
 
-@test "what is wrong is reported, with what to write" {
+@test "errors of aux say what to write" {
     wrong 'found 0 names of further values, expected 2: it returns 3 values; name those after the first, `aux: [NAME]`' ~checkpoint ~loss.aux 'metrics=[loss]'
     wrong 'aux: found 1 name, expected 2: the loss returns 3 values' \
         'loss.aux=[penalty]'
@@ -150,7 +150,7 @@ wrong() {
     wrong "penalti" 'metrics=[loss, penalti]'
 }
 
-@test "which way is better is said where such a value decides" {
+@test "an auxiliary value that decides: the assumed direction is reported" {
     for key in checkpoint.best.metric train.early_stop.monitor; do
         run -0 --separate-stderr "$CELLRUN" check c.yaml ~checkpoint $key=penalty \
             train.early_stop.patience=1

@@ -76,7 +76,7 @@ setup() {
 @test "when that is neither true nor false" { wrong when; }
 @test "a base that is not there" { wrong base; }
 @test "a base that has the file as base" { wrong base_circle; }
-@test "removing what is not there" { wrong delete; }
+@test "removing a key that does not exist" { wrong delete; }
 @test "appending to a value that is not a list" { wrong append; }
 
 # ---- the network

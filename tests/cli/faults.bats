@@ -85,7 +85,7 @@ disk() {
     cmp a/ckpt/last.safetensors r/ckpt/last.safetensors
 }
 
-@test "the best is what is on disk: one that could not be saved is none" {
+@test "a best checkpoint that could not be saved does not count" {
     run -0 "$CELLRUN" train c.yaml -o a -q 'metrics=[loss]'
     [[ $output == *"best.loss: "*" at epoch 3"* ]]
     mkdir -p r/ckpt/c-3_19.safetensors

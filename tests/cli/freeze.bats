@@ -164,7 +164,7 @@ END
     [[ "$stderr" == *"due before the previous one"* ]]
 }
 
-@test "what is due after any run never thaws" {
+@test "an unfreezing after the end of the run never happens" {
     echo 'freeze: {patterns: ["a.*"], schedule: [{at: 1e30, unfreeze: "a.*"}]}' >>net.yaml
     run -0 --separate-stderr "$CELLRUN" train net.yaml -o run train.epochs=1 \
         train.limit=1e30 'checkpoint.every=1 steps'

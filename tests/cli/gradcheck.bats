@@ -50,7 +50,7 @@ feed=(--feed x=x.npy --feed label=y.npy)
     done
 }
 
-@test "what is frozen is not looked at" {
+@test "frozen parameters are not checked" {
     run -0 "$CELLRUN" gradcheck net.yaml "${feed[@]}" 'freeze.patterns="a.*"'
     [[ "$output" != *a.weight* ]]
     [[ "$output" == *b.weight* ]]

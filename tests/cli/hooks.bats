@@ -131,7 +131,7 @@ records() {
     [ "$output" = '30 10 30 20 40 ' ]
 }
 
-@test "taps of every form see what is there in front of a replacement" {
+@test "taps of every form observe the value before a replacement" {
     run -0 --separate-stderr "$CELLRUN" train one.yaml -o run 'watch=[
         {at: b, hook: forward_pre, scale: 0.5, every: 1 steps},
         {at: b, hook: forward, what: [input, output], every: 1 steps},
@@ -328,7 +328,7 @@ YAML
     [[ "$stderr" == *"'other' is not a member of a list of 2"* ]]
 }
 
-@test "summary: which cells have hooks, and what is not fused for them" {
+@test "summary: cells with hooks, and the steps that are not fused" {
     small
     run -0 "$CELLRUN" summary small.yaml \
         'watch=[{at: r, hook: backward, scale: 0.5, name: half}, {at: "a b"}]'

@@ -86,7 +86,7 @@ setup() {
     run -0 "$CELLRUN" eval --kfold 3 c.yaml -o k -q --force network.out.out_channels=4
 }
 
-@test "regression, what is required, and the place without -o" {
+@test "regression, --require, and the directory without -o" {
     perl -e 'print pack "f<*", map { sin($_) } 1 .. 300' |
         npy train-y.npy '<f4' '(300, 1)'
     sed -i 's/^  out: .*/  out: {Dense: [16, 1]}/; s/^loss: .*/loss: MSELoss/' c.yaml

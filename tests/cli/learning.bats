@@ -57,7 +57,7 @@ train() {
     [[ "$stderr" == *"net.yaml:"*": warning: the network gives the same output for all 16 samples of a batch [E0404]"* ]]
 }
 
-@test "--strict makes such a run fail" {
+@test "--strict makes a run that did not learn fail" {
     run -6 --separate-stderr "$CELLRUN" train net.yaml -q -o run --strict \
         train.epochs=6 \
         'network.fc={Dense: {in_channels: 8, out_channels: 16, bias_init: -100}}'

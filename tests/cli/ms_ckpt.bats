@@ -195,7 +195,7 @@ differ() {
         sed '/^moments\|^ema\|^cellrun\|^global_step/d'
 }
 
-@test "3.6: what is frozen stays, until the schedule lets it go" {
+@test "3.6: frozen parameters do not change until the schedule unfreezes them" {
     setup_flowers
     run -0 --separate-stderr "$CELLRUN" train flowers.yaml -o run \
         datapipe.batch.batch_size=5 train.epochs=4 \

@@ -108,7 +108,7 @@ burst() {
     jq -e -s 'map(select(.split == "skipped")) | length == 4' a/metrics.jsonl
 }
 
-@test "skip names the cell, once for some in a row" {
+@test "skip names the cell, once for consecutive updates" {
     run -5 --separate-stderr "$CELLRUN" train c.yaml -o a train.nan=skip \
         train.nan_give_up_after=9 "$(burst 5)"
     [ "$(grep -c 'update skipped' <<<"$stderr")" = 1 ]

@@ -38,7 +38,7 @@ untrained() {
         jq -r '.params[] | select(.trainable | not) | .name' | tr '\n' ' '
 }
 
-@test "freeze: one type, a list of types, a name of a type, what is within" {
+@test "freeze: a type, a list of types, a name with a type, a container" {
     [ "$(untrained 'freeze={patterns: {of: Dense}}')" = \
         "norm.moving_mean norm.moving_variance fc.weight fc.bias " ]
     [ "$(untrained 'freeze={patterns: {of: [BatchNorm2d, GroupNorm]}}')" = \

@@ -179,7 +179,7 @@ END
     [[ "$output" == *"a.weight"*agrees* ]]
 }
 
-@test "summary knows parameters, statistics and what is not trained" {
+@test "summary lists parameters, statistics and untrained values" {
     many
     run -0 "$CELLRUN" summary many.yaml --json
     jq -e '[.params[].name] == ["a.weight", "a.bias", "c.mean", "c.weight",

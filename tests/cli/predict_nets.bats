@@ -128,7 +128,7 @@ near() {
         --threshold 1.5
 }
 
-@test "pairs: what is wrong, worst first, with its loss" {
+@test "pairs: wrong samples with their losses, worst first" {
     run -0 "$CELLRUN" predict --ckpt pairs --data train --wrong --header
     [ "${lines[0]}" = $'input\tactual\tlabel\tloss' ]
     [[ ${lines[1]} == $'train#2\t0\t1\t'* ]]

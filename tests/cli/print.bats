@@ -145,7 +145,7 @@ END
     [ "$(tr '\n' ' ' <err)" = "first 6 second " ]
 }
 
-@test "what is printed are the values that trace writes" {
+@test "print shows the values that trace writes" {
     local how
     net 'print(u)' ''
     for how in "" --eval --predict "--eval --eager"; do

@@ -430,7 +430,7 @@ other_contents() {
     [[ $output == *"resumed from r/ckpt/c-5_7.safetensors at step 7"* ]]
 }
 
-@test "other batches within an epoch: what is kept are the last ones" {
+@test "other batches within an epoch: the last checkpoints are kept" {
     "$CELLRUN" train c.yaml -q -o r --steps 29 checkpoint.keep_checkpoint_max=3 \
         checkpoint.every='1 steps' checkpoint.best.metric=loss
     run -0 "$CELLRUN" resume r -q --allow-change datapipe.batch.batch_size=64 \

@@ -167,7 +167,7 @@ END
     [ "$(output net)" = "$(output flat)" ]
 }
 
-@test "training: what is called in prediction alone has no parameters" {
+@test "training: a cell called in prediction only has no parameters" {
     net net "a: $fc, b: $fc" "if training: return a(x)" "return b(x)"
     wrong "parameter 'b.weight' does not exist in training"
     net net "a: $fc, b: Softmax" "if training: return a(x)" "return b(a(x))"

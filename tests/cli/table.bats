@@ -152,7 +152,7 @@ EOF
     [[ $output == *"by_port.embedding_table"*"(4, 3)"* ]]
 }
 
-@test "what is fitted comes from the training part alone" {
+@test "fitted values come from the training split alone" {
     # a row that no other resembles: with some seeds it is set aside
     { cat train.csv; echo 9000,7000,other,Z,99,up; } >more.csv
     cat >part.yaml <<'EOF'

@@ -421,7 +421,7 @@ last.safetensors" ]
     run -0 "$CELLRUN" ckpt diff --rtol 1e-4 --atol 1e-5 a b
 }
 
-@test "what is wrong, all of it, and which failure wins" {
+@test "all errors are reported, and config errors precede missing data" {
     run -2 "$CELLRUN" train c.yaml -o r optimizer.learing_rate=1 \
         'loss=CrossEntropyLos' 'metrics=[acuracy]' train.early_stop.patience=-1
     [[ $output == *"'learing_rate'"*"did you mean 'learning_rate'"* ]]
