@@ -2,7 +2,7 @@
  * Checkpoints and records of a run.
  *
  * A write error is reported once, and the run continues unless
- * `checkpoint.on_save_error` is stop. In either case it ends with status 1.
+ * `checkpoint.on_save_error` is abort. In either case it ends with status 1.
  */
 #include <errno.h>
 #include <inttypes.h>
