@@ -186,7 +186,7 @@ static int predict_run(struct cr_cli *cli)
                       : cr_predict_operands(&j);
         ok = cr_predict_flush(&j) && ok;
         cr_predict_write_close(&j, ok);
-        cr_predict_told(&j);
+        cr_predict_warn_bad(&j);
     }
     cr_predict_free(&j);
     return status ? status : cr_diag_exit(cli->diag);

@@ -82,7 +82,7 @@ static void batch_report(struct cr_predict *j)
     j->stopped = j->on_error == CR_PREDICT_STOP;
 }
 
-void cr_predict_told(struct cr_predict *j)
+void cr_predict_warn_bad(struct cr_predict *j)
 {
     static const char *const what[] = { "skipped", "stopped at the first",
                                         "left blank" };
@@ -99,7 +99,7 @@ static void batch_row(struct cr_predict *j, int64_t i,
                       const struct cr_predict_row *row)
 {
     j->done += !row->blank;
-    if (j->judged)
+    if (j->wrong)
         cr_predict_wrong_add(j, i, row);
     else if (j->arrays)
         cr_predict_arrays_add(j, i, row);

@@ -449,7 +449,7 @@ static bool outputs_sequence_wrong(struct cr_predict *j,
     return wrong > 0;
 }
 
-bool cr_predict_judge(struct cr_predict *j, int64_t i, double *loss)
+bool cr_predict_compare(struct cr_predict *j, int64_t i, double *loss)
 {
     bool wrong = false;
 

@@ -124,7 +124,7 @@ struct cr_predict {
     struct cr_diag about;
     struct cr_atomic_file *file; /* NULL: standard output */
     struct cr_predict_arrays *arrays; /* with npy and npz */
-    struct cr_predict_wrong *judged;  /* with --wrong */
+    struct cr_predict_wrong *wrong;    /* with --wrong */
     struct cr_data_loader *loader;    /* with --data */
 };
 
@@ -161,7 +161,7 @@ bool cr_predict_has(const struct cr_predict *j,
                     const struct cr_predict_out *out, int64_t i, int64_t k);
 /* Whether some output of row i differs from its label; *loss: the sum of -ln p
  * of the labels over all outputs with classes. */
-bool cr_predict_judge(struct cr_predict *j, int64_t i, double *loss);
+bool cr_predict_compare(struct cr_predict *j, int64_t i, double *loss);
 
 /* ---- batch.c */
 
@@ -189,7 +189,7 @@ bool cr_predict_stored(struct cr_predict *j, struct cr_predict_feed *feed,
                        const void *x, int64_t index);
 void cr_predict_free(struct cr_predict *j);
 /* Warns about the number of samples with errors. */
-void cr_predict_told(struct cr_predict *j);
+void cr_predict_warn_bad(struct cr_predict *j);
 
 /* ---- files.c */
 

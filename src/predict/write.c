@@ -532,7 +532,7 @@ bool cr_predict_write_open(struct cr_predict *j)
 
 bool cr_predict_write_close(struct cr_predict *j, bool ok)
 {
-    if (ok && j->judged)
+    if (ok && j->wrong)
         ok = cr_predict_wrong_write(j);
     if (ok && j->arrays)
         ok = cr_predict_arrays_write(j);

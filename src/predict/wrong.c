@@ -27,12 +27,12 @@ struct cr_predict_wrong {
 bool cr_predict_wrong_open(struct cr_predict *j)
 {
     const struct cr_predict_opts *o = j->o;
-    bool sheet = o->to && cr_ends(o->to, ".png"), judged = false;
+    bool sheet = o->to && cr_ends(o->to, ".png"), compared = false;
 
     for (int k = 0; k < j->n_outs; k++)
-        judged = judged || (j->out[k].truth >= 0 &&
-                            j->out[k].kind != CR_PREDICT_VALUES);
-    if (!judged)
+        compared = compared || (j->out[k].truth >= 0 &&
+                                j->out[k].kind != CR_PREDICT_VALUES);
+    if (!compared)
         return cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
                         "--wrong requires an output with classes and a column "
                         "of labels");
@@ -46,8 +46,8 @@ bool cr_predict_wrong_open(struct cr_predict *j)
                         "--wrong -o %s: a contact sheet requires --data and a "
                         "network of images",
                         o->to);
-    j->judged = CR_NEW(j->cli->arena, struct cr_predict_wrong);
-    j->judged->sheet = sheet;
+    j->wrong = CR_NEW(j->cli->arena, struct cr_predict_wrong);
+    j->wrong->sheet = sheet;
     return true;
 }
 
@@ -69,11 +69,11 @@ static void wrong_caption(struct cr_predict *j, struct cr_buf *b, int64_t i)
 void cr_predict_wrong_add(struct cr_predict *j, int64_t i,
                           const struct cr_predict_row *row)
 {
-    struct cr_predict_wrong *w = j->judged;
-    struct cr_predict_row judged = *row;
+    struct cr_predict_wrong *w = j->wrong;
+    struct cr_predict_row compared = *row;
     struct cr_buf b = { .arena = &w->arena };
 
-    if (row->blank || !cr_predict_judge(j, i, &judged.loss))
+    if (row->blank || !cr_predict_compare(j, i, &compared.loss))
         return;
     if (w->n == w->cap) {
         w->v = cr_grow(&w->arena, w->v, w->n, 2 * w->cap + 64, sizeof *w->v);
@@ -82,8 +82,8 @@ void cr_predict_wrong_add(struct cr_predict *j, int64_t i,
     if (w->sheet)
         wrong_caption(j, &b, i);
     else
-        cr_predict_row(j, &b, i, &judged);
-    w->v[w->n] = (struct wrong){ judged.loss, row->sample, j->done,
+        cr_predict_row(j, &b, i, &compared);
+    w->v[w->n] = (struct wrong){ compared.loss, row->sample, j->done,
                                  cr_buf_text(&b), b.len };
     w->n++;
 }
@@ -150,14 +150,16 @@ static bool wrong_put(struct cr_predict *j, struct cr_arena *mem,
         !cr_write_file(j->cli->diag, j->o->to, bytes.text, bytes.len))
         return false;
     if (!j->cli->quiet)
-        fprintf(stderr, "%s: %" PRId64 " of %zu misclassified samples, out of "
-                "%" PRId64 "\n", j->o->to, n, j->judged->n, j->done);
+        fprintf(stderr,
+                "%s: %" PRId64 " of %zu misclassified samples, out of "
+                "%" PRId64 "\n",
+                j->o->to, n, j->wrong->n, j->done);
     return true;
 }
 
 static bool wrong_sheet(struct cr_predict *j)
 {
-    struct cr_predict_wrong *w = j->judged;
+    struct cr_predict_wrong *w = j->wrong;
     int64_t n = (int64_t)w->n < WRONG_MOST ? (int64_t)w->n : WRONG_MOST;
     struct cr_spec *spec = CR_NEWS(&w->arena, struct cr_spec, n + 1);
     unsigned char **rgb = CR_NEWS(&w->arena, unsigned char *, n + 1);
@@ -197,7 +199,7 @@ static bool wrong_sheet(struct cr_predict *j)
 
 bool cr_predict_wrong_write(struct cr_predict *j)
 {
-    struct cr_predict_wrong *w = j->judged;
+    struct cr_predict_wrong *w = j->wrong;
     bool ok = true;
 
     if (!j->has_truth && j->done > 0)
@@ -214,6 +216,6 @@ bool cr_predict_wrong_write(struct cr_predict *j)
 
 void cr_predict_wrong_free(struct cr_predict *j)
 {
-    if (j->judged)
-        cr_arena_free(&j->judged->arena);
+    if (j->wrong)
+        cr_arena_free(&j->wrong->arena);
 }
