@@ -1,5 +1,5 @@
 /*
- * Turns the events of libyaml into nodes; the only file that uses libyaml.
+ * Turns the events of libyaml into nodes.
  *
  * scalar.c determines the values of plain scalars. libyaml counts characters
  * and accepts more line ends than editors, so positions are computed from the
