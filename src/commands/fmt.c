@@ -45,7 +45,8 @@ static bool fmt_file(struct cr_cli *cli, const struct fmt *o, int operand)
     text = cr_yaml_format(cli->arena, cli->diag, src);
     if (!text || cli->diag->errors > errors)
         return false;
-    differs = strlen(text) != src->len || memcmp(text, src->text, src->len) != 0;
+    differs =
+        strlen(text) != src->len || memcmp(text, src->text, src->len) != 0;
     if (o->check && differs)
         puts(cli->json ? fmt_json(cli->arena, path)
                        : cr_quote(cli->arena, path, strlen(path)));

@@ -4,6 +4,7 @@
 
 #include "base/table.h"
 #include "conf/command_line.h"
+#include "conf/yaml_format.h"
 #include "starter/starter.h"
 
 struct init {
@@ -162,12 +163,18 @@ static const char *init_line(const struct cr_cli *cli)
 static bool init_write(struct cr_cli *cli, const struct cr_starter *s)
 {
     const struct init *o = cr_cli_opts(cli);
+    const struct cr_source src = { .name = "the new config",
+                                   .text = cr_buf_text(&s->out),
+                                   .len = s->out.len };
+    const char *text = cr_yaml_format(cli->arena, cli->diag, &src);
 
+    if (!text)
+        return false;
     if (!o->to || strcmp(o->to, "-") == 0) {
-        fputs(cr_buf_text(&s->out), stdout);
+        fputs(text, stdout);
         return true;
     }
-    if (!cr_write_file(cli->diag, o->to, s->out.text, s->out.len))
+    if (!cr_write_file(cli->diag, o->to, text, strlen(text)))
         return false;
     if (!cli->quiet)
         fprintf(stderr, "wrote %s; train it with cellrun train %s\n", o->to,

@@ -16,10 +16,10 @@ struct format {
 
 /* Top-level keys in the order of cellrun-config(5); unknown ones come last. */
 static const char *const format_keys[] = {
-    "cellrun", "base",     "vars",      "blocks",  "plugin",  "seed",
-    "dataset", "vocab",    "datapipe",  "network", "loss",    "optimizer",
-    "metrics", "load",     "freeze",    "init",    "watch",   "amp",
-    "train",   "eval",     "checkpoint", "log",    "sample",  "run",
+    "cellrun", "base",     "vars",       "plugin",  "seed",   "dataset",
+    "vocab",   "datapipe", "blocks",     "network", "loss",   "optimizer",
+    "metrics", "load",     "freeze",     "init",    "watch",  "amp",
+    "train",   "eval",     "checkpoint", "log",     "sample", "run",
     "predict", "export",   "sweep",
 };
 
@@ -50,8 +50,7 @@ static void format_trim(struct format *f)
 
 static void format_blank(struct format *f)
 {
-    if (f->out.len > 1 &&
-        memcmp(f->out.text + f->out.len - 2, "\n\n", 2) != 0)
+    if (f->out.len > 1 && memcmp(f->out.text + f->out.len - 2, "\n\n", 2) != 0)
         cr_buf_char(&f->out, '\n');
 }
 
@@ -88,8 +87,7 @@ static void format_trailing(struct format *f, const struct cr_layout *node)
 /* ---- Scalars */
 
 /* Single quotes become double ones unless that needs escapes. */
-static const char *format_scalar(struct format *f,
-                                 const struct cr_layout *node)
+static const char *format_scalar(struct format *f, const struct cr_layout *node)
 {
     char *text;
     size_t n = strlen(node->text);
@@ -214,12 +212,14 @@ static void format_block_scalar(struct format *f, const struct cr_layout *node,
         cr_buf_char(&head, '-');
     cr_buf_str(&f->out, cr_buf_text(&head));
     format_trailing(f, node);
-    if (!*lines || (!lines[strspn(lines, " \n")] &&
-                    !strchr(cr_buf_text(&head), '+')))
+    if (!*lines ||
+        (!lines[strspn(lines, " \n")] && !strchr(cr_buf_text(&head), '+')))
         return;
     format_indent(f, strspn(lines, " ") < strcspn(lines, "\n") ? indent : 0);
-    format_lines(f, lines + (strspn(lines, " ") > (size_t)node->indent
-                             ? (size_t)node->indent : strspn(lines, " ")),
+    format_lines(f,
+                 lines + (strspn(lines, " ") > (size_t)node->indent
+                              ? (size_t)node->indent
+                              : strspn(lines, " ")),
                  node->indent, indent);
     /* empty lines at the end belong to the value only with '+' */
     while (!strchr(cr_buf_text(&head), '+') &&
@@ -275,8 +275,7 @@ static void format_value(struct format *f, const struct cr_layout *node,
 }
 
 static void format_member(struct format *f, const struct cr_layout *m,
-                          int indent, bool is_list, bool first,
-                          bool first_line)
+                          int indent, bool is_list, bool first, bool first_line)
 {
     format_comment_lines(f, m->before, indent, !first);
     if (m->trailing && m->trailing->next)
@@ -432,8 +431,7 @@ const char *cr_yaml_format(struct cr_arena *arena, struct cr_diag *diag,
     again.text = cr_buf_text(&f.out);
     again.len = f.out.len;
     new = cr_yaml_read(arena, &unseen, &again, 0, again.len);
-    if (new && format_is_same(old, new, true) &&
-        f.n_comments == text.n_comments)
+    if (new &&format_is_same(old, new, true) && f.n_comments == text.n_comments)
         return again.text;
     cr_error(diag, cr_at_file(arena, src->name), CR_E_INTERNAL,
              "cannot format this file without changing its meaning");

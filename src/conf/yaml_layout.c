@@ -15,9 +15,9 @@ struct layout_reader {
     size_t chars, bytes, skipped; /* a character and its byte; the BOM */
     struct layout_span *span;     /* scalars, in order: no comments there */
     size_t n_spans, cap_spans;
-    struct cr_comment *comments;  /* those that have no member yet */
+    struct cr_comment *comments; /* those that have no member yet */
     int n_comments;
-    int brackets;                 /* open ones at the current event */
+    int brackets; /* open ones at the current event */
     bool has_anchors, failed;
 };
 
@@ -62,8 +62,8 @@ static void layout_span_add(struct layout_reader *r, size_t from, size_t to)
     if (r->n_spans == r->cap_spans) {
         size_t cap = r->cap_spans ? 2 * r->cap_spans : 64;
 
-        r->span = cr_grow(r->arena, r->span, r->cap_spans, cap,
-                          sizeof *r->span);
+        r->span =
+            cr_grow(r->arena, r->span, r->cap_spans, cap, sizeof *r->span);
         r->cap_spans = cap;
     }
     r->span[r->n_spans++] = (struct layout_span){ from, to };
@@ -75,13 +75,13 @@ static int layout_block_indent(const struct layout_reader *r,
                                const struct cr_layout *node)
 {
     const char *end = r->src->text + node->to;
-    const char *line = memchr(r->src->text + node->from, '\n',
-                              node->to - node->from);
+    const char *line =
+        memchr(r->src->text + node->from, '\n', node->to - node->from);
     const char *value = (const char *)r->event.data.scalar.value;
 
     value += strspn(value, "\n");
-    for (; line && line < end; line = memchr(line, '\n',
-                                             (size_t)(end - line))) {
+    for (; line && line < end;
+         line = memchr(line, '\n', (size_t)(end - line))) {
         size_t blanks = strspn(++line, " ");
 
         if (line + blanks < end && !strchr("\n", line[blanks]))
@@ -116,8 +116,8 @@ static void layout_join(struct layout_reader *r, struct cr_layout *node,
                         bool is_key)
 {
     const char *value = (const char *)r->event.data.scalar.value;
-    const char *props = layout_props(r, r->event.data.scalar.anchor,
-                                     r->event.data.scalar.tag);
+    const char *props =
+        layout_props(r, r->event.data.scalar.anchor, r->event.data.scalar.tag);
     struct cr_buf buf = { .arena = r->arena };
 
     if (!strchr(node->text, '\n'))
@@ -145,8 +145,8 @@ static struct cr_layout *layout_scalar(struct layout_reader *r, bool is_key)
 
     node->from = layout_byte(r, &r->event.start_mark);
     node->to = layout_byte(r, &r->event.end_mark);
-    node->text = cr_strndup(r->arena, r->src->text + node->from,
-                            node->to - node->from);
+    node->text =
+        cr_strndup(r->arena, r->src->text + node->from, node->to - node->from);
     layout_span_add(r, node->from, node->to);
     if (r->event.type == YAML_ALIAS_EVENT) {
         r->has_anchors = true;
@@ -209,8 +209,7 @@ static struct cr_layout *layout_node(struct layout_reader *r)
         layout_members(r, node, YAML_SEQUENCE_END_EVENT);
     } else if (e->type == YAML_MAPPING_START_EVENT) {
         node->kind = CR_LAYOUT_MAP;
-        node->brackets =
-            e->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE;
+        node->brackets = e->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE;
         node->props = layout_props(r, e->data.mapping_start.anchor,
                                    e->data.mapping_start.tag);
         layout_members(r, node, YAML_MAPPING_END_EVENT);
@@ -351,10 +350,9 @@ static void layout_set_starts(struct layout_reader *r, struct cr_layout *node)
     const char *p = layout_skip_props(text + node->from);
 
     for (struct cr_layout *m = node->child; m; m = m->next) {
-        for (p += strspn(p, " \t\n"); *p == '#';
-             p += strspn(p, " \t\n"))
+        for (p += strspn(p, " \t\n"); *p == '#'; p += strspn(p, " \t\n"))
             p += strcspn(p, "\n");
-        m->start = m->key          ? m->key->from
+        m->start = m->key           ? m->key->from
                    : node->brackets ? m->from
                                     : (size_t)(p - text);
         m->col = layout_col(r->src, m->start);

@@ -65,7 +65,10 @@ leaves=ops,cells,losses,optims,inits,schedules,scalers,metrics,transforms
 leaves=$leaves,datasets,formats,tokenizers,commands
 result 'leaves have no headers' < <(eval ls "src/{$leaves}/*.h" 2>/dev/null)
 
-for library in yaml.h png.h jpeglib.h zlib.h cblas.h jansson.h 'oneapi/dnnl/.*' \
+result '<yaml.h> is met in conf/yaml.c and conf/yaml_layout.c' < <(
+    grep -l '^#include <yaml.h>' src/*.[ch] src/*/*.[ch] |
+        grep -v '^src/conf/yaml\(_layout\)*\.c$')
+for library in png.h jpeglib.h zlib.h cblas.h jansson.h 'oneapi/dnnl/.*' \
     protobuf-c/protobuf-c.h; do
     result "<$library> is met in one file" < <(
         grep -l "^#include <$library>" src/*.[ch] src/*/*.[ch] | tail -n +2)
