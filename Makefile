@@ -6,7 +6,7 @@
 # What `make packages` installs (Debian's names), and what .ci/run needs more.
 PACKAGES := gcc libc6-dev make pkg-config libyaml-dev zlib1g-dev libpng-dev \
             libjpeg-dev libjansson-dev libprotobuf-c-dev libopenblas-dev \
-            libdnnl-dev bats jq mandoc
+            libdnnl-dev librsvg2-2 bats jq mandoc
 PACKAGES_CI := strace valgrind libc6-dbg clang libclang-rt-14-dev python3-jsonschema python3-yaml
 
 comma   := ,
@@ -29,7 +29,8 @@ ifeq ($(MAKELEVEL)$(filter -j%,$(MAKEFLAGS)),0)
 MAKEFLAGS += -j$(JOBS)
 endif
 
-# Libraries met at link time. OpenBLAS and oneDNN are opened at first need.
+# Libraries met at link time. OpenBLAS, oneDNN and librsvg are opened at first
+# need.
 # pkg-config is asked when it is first wanted: `make packages` may bring it.
 libs    := yaml-0.1 zlib libpng libjpeg jansson libprotobuf-c
 LDLIBS  ?= $(eval LDLIBS := $$(shell pkg-config --libs $(libs)) \

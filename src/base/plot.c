@@ -7,8 +7,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/canvas.h"
 #include "base/compiler.h"
-#include "base/str.h"
 
 #define ROWS 12                 /* of a panel */
 #define LABEL 10                /* columns before the y axis */
@@ -121,13 +121,8 @@ static bool plot_span(const struct cr_plot *p, const double *y, int64_t k,
 
 /* ---- Text */
 
-struct canvas {
-    int width, height;          /* dots */
-    bool *dot;
-};
-
 /* A dot for each column, and a line up or down to it from the one before. */
-static void canvas_curve(const struct canvas *c, const struct cr_plot *p,
+static void canvas_curve(struct cr_canvas *c, const struct cr_plot *p,
                          const double *y, const struct range *scale)
 {
     int last_low = -1, last_high = -1;
@@ -142,44 +137,14 @@ static void canvas_curve(const struct canvas *c, const struct cr_plot *p,
         }
         low = (int)floor(plot_y(scale, at.low) * (c->height - 1) + 0.5);
         high = (int)floor(plot_y(scale, at.high) * (c->height - 1) + 0.5);
-        for (int k = low; k <= high; k++)
-            c->dot[k * c->width + x] = true;
-        for (int k = high + 1; last_low >= 0 && k < last_low; k++)
-            c->dot[k * c->width + x] = true;
-        for (int k = last_high + 1; last_low >= 0 && k < low; k++)
-            c->dot[k * c->width + x] = true;
+        cr_canvas_line(c, x, low, x, high, 1);
+        if (last_low > high)
+            cr_canvas_line(c, x, high, x, last_low - 1, 1);
+        else if (last_low >= 0 && last_high < low)
+            cr_canvas_line(c, x, last_high + 1, x, low, 1);
         last_low = low;
         last_high = high;
     }
-}
-
-/* Four rows of two dots make a character (Unicode 28xx). */
-static void canvas_braille(struct cr_buf *b, const struct canvas *c, int row)
-{
-    static const unsigned char bit[4][2] = {
-        { 0x01, 0x08 }, { 0x02, 0x10 }, { 0x04, 0x20 }, { 0x40, 0x80 }
-    };
-
-    for (int x = 0; x < c->width; x += 2) {
-        unsigned code = 0;
-
-        for (int i = 0; i < 4; i++)
-            for (int k = 0; k < 2; k++)
-                if (c->dot[(c->height - 1 - (4 * row + i)) * c->width + x + k])
-                    code |= bit[i][k];
-        if (code == 0)
-            cr_buf_char(b, ' ');
-        else
-            cr_buf_f(b, "\xe2%c%c", (int)(0xa0 + (code >> 6)),
-                     (int)(0x80 + (code & 63)));
-    }
-}
-
-static void canvas_ascii(struct cr_buf *b, const struct canvas *c, int row)
-{
-    for (int x = 0; x < c->width; x++)
-        cr_buf_char(b, c->dot[(c->height - 1 - row) * c->width + x] ? '*'
-                                                                    : ' ');
 }
 
 /* Removes blanks at the end of the line. */
@@ -218,10 +183,8 @@ static void plot_panel(struct cr_buf *b, const struct cr_plot *p, int curve,
 {
     struct range scale = plot_range(p, curve, curve + 1);
     int width = columns - LABEL - 1 - 8; /* 8: the units */
-    struct canvas c = { .width = braille ? 2 * width : width,
-                        .height = braille ? 4 * ROWS : ROWS };
+    struct cr_canvas c = cr_canvas_make(p->arena, width, ROWS, braille);
 
-    c.dot = CR_NEWS(p->arena, bool, c.width * c.height);
     canvas_curve(&c, p, p->curve[curve].y, &scale);
     cr_buf_f(b, "%s\n", p->curve[curve].name);
     for (int row = 0; row < ROWS; row++) {
@@ -233,10 +196,7 @@ static void plot_panel(struct cr_buf *b, const struct cr_plot *p, int curve,
                                     at * (scale.high - scale.low))
                       : "",
                  !braille ? "|" : tick ? "\xe2\x94\xa4" : "\xe2\x94\x82");
-        if (braille)
-            canvas_braille(b, &c, row);
-        else
-            canvas_ascii(b, &c, row);
+        cr_canvas_row(b, &c, row);
         plot_end_line(b);
     }
     if (p->mark >= 0 && p->n > 1) {

@@ -99,8 +99,8 @@ static void bars_names(struct cr_svg *svg, const struct cr_chart_bars *b,
     }
 }
 
-void cr_chart_bars(struct cr_buf *to, const struct cr_chart *chart,
-                   const struct cr_chart_bars *b)
+double cr_chart_bars(struct cr_buf *to, const struct cr_chart *chart,
+                     const struct cr_chart_bars *b)
 {
     struct cr_svg_legend *item =
         CR_NEWS(chart->arena, struct cr_svg_legend, b->n + 1);
@@ -134,7 +134,7 @@ void cr_chart_bars(struct cr_buf *to, const struct cr_chart *chart,
     if (b->n_groups > 0)
         bars_names(&svg, b, turned);
     cr_svg_legend(&svg, item, b->n, svg.height - 6);
-    cr_svg_end(&svg);
+    return cr_svg_end(&svg);
 }
 
 /* ---- Histograms */
@@ -157,8 +157,8 @@ static void histogram_bars(struct cr_svg *svg, const double *count, int bins,
     }
 }
 
-void cr_chart_histogram(struct cr_buf *to, const struct cr_chart *chart,
-                        const double *value, int64_t n, int bins)
+double cr_chart_histogram(struct cr_buf *to, const struct cr_chart *chart,
+                          const double *value, int64_t n, int bins)
 {
     double low = INFINITY, high = -INFINITY, most = 0, step;
     struct cr_chart_axis x_axis = chart->x, y_axis = chart->y;
@@ -200,5 +200,5 @@ void cr_chart_histogram(struct cr_buf *to, const struct cr_chart *chart,
                           (int)(svg.height / 60), true);
     cr_svg_axes(&svg, true, 0);
     histogram_bars(&svg, count, bins, low, step);
-    cr_svg_end(&svg);
+    return cr_svg_end(&svg);
 }

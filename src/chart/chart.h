@@ -2,7 +2,8 @@
  * Charts as SVG: curves, points, bars, histograms, heat maps and parallel
  * coordinates. Knows numbers and names, no runs.
  *
- * Each function appends one <svg> element, the same bytes for the same data.
+ * Each function appends one <svg> element, the same bytes for the same data,
+ * and returns its height.
  * Colours are CSS classes (c1 to c8) with a value for light and one for dark
  * screens: a page that contains charts includes cr_chart_css once, and a chart
  * with `file` set contains it itself. <title> and <desc> say to screen readers
@@ -56,8 +57,29 @@ struct cr_chart_curve {
 };
 
 /* Lines, bands and points over x and y. */
-void cr_chart_curves(struct cr_buf *to, const struct cr_chart *chart,
-                     const struct cr_chart_curve *curve, int n);
+double cr_chart_curves(struct cr_buf *to, const struct cr_chart *chart,
+                         const struct cr_chart_curve *curve, int n);
+
+/* The same for a terminal: braille or ASCII in `columns` columns, with the
+ * last, the smallest and the largest value of each curve. Bands are not drawn,
+ * but the last deviation is printed. */
+struct cr_chart_terminal {
+    int columns; /* 40 or more */
+    bool braille, color;
+};
+void cr_chart_text(struct cr_buf *to, const struct cr_chart *chart,
+                   const struct cr_chart_curve *curve, int n,
+                   const struct cr_chart_terminal *terminal);
+
+/* A file of several charts below one another: their elements with their
+ * heights. */
+void cr_chart_stack(struct cr_buf *to, const char *const *svg,
+                    const double *height, int n, double width);
+
+/* Converts an SVG to a PNG of `scale` pixels per unit by librsvg, which is
+ * opened at first need. False after reporting. */
+bool cr_chart_png(struct cr_diag *diag, const char *svg, size_t len,
+                  double scale, struct cr_buf *png);
 
 struct cr_chart_bars {
     int n, n_groups;          /* bars of a group, groups along the x axis */
@@ -68,13 +90,13 @@ struct cr_chart_bars {
 };
 
 /* Vertical bars from 0. */
-void cr_chart_bars(struct cr_buf *to, const struct cr_chart *chart,
-                   const struct cr_chart_bars *bars);
+double cr_chart_bars(struct cr_buf *to, const struct cr_chart *chart,
+                     const struct cr_chart_bars *bars);
 
 /* The number of values in each of `bins` intervals of equal width; 0: the
  * number of intervals follows from n by Sturges' rule, 1 + log2 n. */
-void cr_chart_histogram(struct cr_buf *to, const struct cr_chart *chart,
-                        const double *value, int64_t n, int bins);
+double cr_chart_histogram(struct cr_buf *to, const struct cr_chart *chart,
+                          const double *value, int64_t n, int bins);
 
 struct cr_chart_heatmap {
     int n_rows, n_columns;
@@ -85,8 +107,8 @@ struct cr_chart_heatmap {
 
 /* A matrix as rectangles with numbers, such as a confusion matrix: the larger
  * the stronger the colour. The y axis runs downwards. */
-void cr_chart_heatmap(struct cr_buf *to, const struct cr_chart *chart,
-                      const struct cr_chart_heatmap *map);
+double cr_chart_heatmap(struct cr_buf *to, const struct cr_chart *chart,
+                        const struct cr_chart_heatmap *map);
 
 struct cr_chart_parallel {
     int n_axes, n_lines;
@@ -101,10 +123,12 @@ struct cr_chart_parallel {
 
 /* Parallel coordinates: one line for each run, say, across all axes. The
  * better the value on the last axis, the stronger the line. */
-void cr_chart_parallel(struct cr_buf *to, const struct cr_chart *chart,
-                       const struct cr_chart_parallel *parallel);
+double cr_chart_parallel(struct cr_buf *to, const struct cr_chart *chart,
+                         const struct cr_chart_parallel *parallel);
 
-/* CSS rules of all charts, for light screens and print. */
+/* CSS rules of all charts, for light screens and print. They set no lengths: a
+ * page that scales charts adds max-width and height: auto to its own elements
+ * of class chart, since nested ones and librsvg read them differently. */
 extern const char cr_chart_css[];
 /* CSS rules that replace colours of these on dark screens, without the media
  * query around them. */

@@ -234,8 +234,8 @@ static void curves_scales(struct cr_svg *svg,
                            (int)(svg->height / 60), true);
 }
 
-void cr_chart_curves(struct cr_buf *to, const struct cr_chart *chart,
-                     const struct cr_chart_curve *curve, int n)
+double cr_chart_curves(struct cr_buf *to, const struct cr_chart *chart,
+                       const struct cr_chart_curve *curve, int n)
 {
     struct cr_svg_legend *item = CR_NEWS(chart->arena, struct cr_svg_legend,
                                          n + 1);
@@ -265,5 +265,5 @@ void cr_chart_curves(struct cr_buf *to, const struct cr_chart *chart,
     }
     cr_buf_str(to, "</g>\n");
     cr_svg_legend(&svg, item, n, svg.height - 6);
-    cr_svg_end(&svg);
+    return cr_svg_end(&svg);
 }

@@ -98,8 +98,8 @@ static void heat_names(const struct heat *h)
     }
 }
 
-void cr_chart_heatmap(struct cr_buf *to, const struct cr_chart *chart,
-                      const struct cr_chart_heatmap *map)
+double cr_chart_heatmap(struct cr_buf *to, const struct cr_chart *chart,
+                        const struct cr_chart_heatmap *map)
 {
     struct heat h = { .map = map };
     double rows = 0, columns = 0, low, high, bottom;
@@ -153,5 +153,5 @@ void cr_chart_heatmap(struct cr_buf *to, const struct cr_chart *chart,
         for (int k = 0; k < map->n_columns; k++)
             heat_cell(&h, i, k, low, high);
     }
-    cr_svg_end(&svg);
+    return cr_svg_end(&svg);
 }

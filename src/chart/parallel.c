@@ -162,8 +162,8 @@ static const char *parallel_desc(const struct cr_chart *chart,
     return cr_buf_text(&b);
 }
 
-void cr_chart_parallel(struct cr_buf *to, const struct cr_chart *chart,
-                       const struct cr_chart_parallel *data)
+double cr_chart_parallel(struct cr_buf *to, const struct cr_chart *chart,
+                         const struct cr_chart_parallel *data)
 {
     struct cr_svg svg;
     struct parallel p = { .svg = &svg, .data = data };
@@ -183,5 +183,5 @@ void cr_chart_parallel(struct cr_buf *to, const struct cr_chart *chart,
         parallel_line(&p, best, true);
     for (int a = 0; a < data->n_axes; a++)
         parallel_axis(&p, a);
-    cr_svg_end(&svg);
+    return cr_svg_end(&svg);
 }

@@ -3,7 +3,7 @@
 /* The colours differ in lightness too, for those who do not tell hues apart;
  * each has a contrast of 3:1 or more to its background. */
 const char cr_chart_css[] =
-    ".chart{font:12px system-ui,sans-serif;max-width:100%;height:auto}\n"
+    ".chart{font:12px system-ui,sans-serif}\n"
     ".chart text{fill:#444}\n"
     ".chart .title{font-size:14px;font-weight:600;fill:#111}\n"
     ".chart .back{fill:#fff}\n"

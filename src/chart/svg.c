@@ -91,6 +91,33 @@ const char *cr_svg_fit(struct cr_arena *arena, const char *text, double width)
 
 /* ---- The element */
 
+static void svg_style(struct cr_buf *to)
+{
+    cr_buf_f(to, "<style>\n%s@media screen and (prefers-color-scheme:dark)"
+                 "{\n%s}\n</style>\n<rect class=\"back\" width=\"100%%\" "
+                 "height=\"100%%\"/>\n", cr_chart_css, cr_chart_css_dark);
+}
+
+void cr_chart_stack(struct cr_buf *to, const char *const *svg,
+                    const double *height, int n, double width)
+{
+    double top = 0;
+
+    for (int i = 0; i < n; i++)
+        top += height[i];
+    cr_buf_f(to, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" "
+                 "width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f "
+                 "%.0f\">\n", width, top, width, top);
+    svg_style(to);
+    top = 0;
+    for (int i = 0; i < n; i++) {
+        cr_buf_f(to, "<g transform=\"translate(0 %.0f)\">\n%s</g>\n", top,
+                 svg[i]);
+        top += height[i];
+    }
+    cr_buf_str(to, "</svg>\n");
+}
+
 void cr_svg_begin(struct cr_svg *svg, struct cr_buf *to,
                   const struct cr_chart *chart, const char *desc,
                   double extra_height)
@@ -100,13 +127,14 @@ void cr_svg_begin(struct cr_svg *svg, struct cr_buf *to,
     *svg = (struct cr_svg){ .to = to, .chart = chart };
     svg->width = chart->width > 0 ? chart->width : 720;
     svg->height = chart->height > 0 ? chart->height : 380;
+    svg->full_height = svg->height + extra_height;
     svg->left = svg->top = MARGIN;
     cr_buf_str(to, "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"chart\" "
                    "role=\"img\"");
     cr_svg_attr(to, "width", svg->width);
-    cr_svg_attr(to, "height", svg->height + extra_height);
+    cr_svg_attr(to, "height", svg->full_height);
     cr_buf_f(to, " viewBox=\"0 0 %.0f %.0f\"", svg->width,
-             svg->height + extra_height);
+             svg->full_height);
     cr_buf_f(to, " aria-labelledby=\"%s-t %s-d\">\n", id, id);
     cr_buf_f(to, "<title id=\"%s-t\">", id);
     cr_svg_escape(to, chart->title ? chart->title
@@ -116,9 +144,7 @@ void cr_svg_begin(struct cr_svg *svg, struct cr_buf *to,
     cr_svg_escape(to, chart->desc ? chart->desc : desc);
     cr_buf_str(to, "</desc>\n");
     if (chart->file)
-        cr_buf_f(to, "<style>\n%s@media screen and (prefers-color-scheme:dark)"
-                     "{\n%s}\n</style>\n<rect class=\"back\" width=\"100%%\" "
-                     "height=\"100%%\"/>\n", cr_chart_css, cr_chart_css_dark);
+        svg_style(to);
     if (chart->title) {
         cr_svg_text(to, MARGIN, MARGIN + 14, "start", "title",
                     cr_svg_fit(chart->arena, chart->title,
@@ -127,9 +153,10 @@ void cr_svg_begin(struct cr_svg *svg, struct cr_buf *to,
     }
 }
 
-void cr_svg_end(struct cr_svg *svg)
+double cr_svg_end(struct cr_svg *svg)
 {
     cr_buf_str(svg->to, "</svg>\n");
+    return svg->full_height;
 }
 
 /* ---- Legend */

@@ -14,7 +14,8 @@
 struct cr_svg {
     struct cr_buf *to;
     const struct cr_chart *chart;
-    double width, height; /* of the element */
+    double width, height; /* of the element without its legend */
+    double full_height;
     double left, top, plot_width, plot_height;
     struct cr_scale x, y;
 };
@@ -48,7 +49,8 @@ const char *cr_svg_fit(struct cr_arena *arena, const char *text, double width);
 void cr_svg_begin(struct cr_svg *svg, struct cr_buf *to,
                   const struct cr_chart *chart, const char *desc,
                   double extra_height);
-void cr_svg_end(struct cr_svg *svg);
+/* Ends the element; returns its height. */
+double cr_svg_end(struct cr_svg *svg);
 
 /* The rows of a legend as high as it needs. */
 double cr_svg_legend_height(const struct cr_chart *chart,

@@ -13,12 +13,14 @@
 #include "base/table.h"
 #include "ckpt/run_index.h"
 #include "conf/command_line.h"
+#include "rundir/export.h"
+#include "rundir/run_names.h"
 #include "train/metric.h"
 
 #define RUNS_VARIED 8 /* maximum number of columns for settings that differ */
 
 struct runs {
-    const char *sort, *cols, *where, *metric, *dir;
+    const char *sort, *cols, *where, *metric, *dir, *out;
     bool tsv, path;
 };
 
@@ -45,6 +47,9 @@ static const struct cr_opt runs_opts[] = {
         "`runs`.",
         .text = "DIR"),
     CR_BOOL_DEFAULT(struct runs, tsv, false, "Separate columns by tabs."),
+    CR_STR_OPTIONAL(struct runs, out,
+                    "export: file to write. Default: standard output.",
+                    .flag = 'o', .text = "FILE"),
     CR_BOOL_DEFAULT(struct runs, path, false,
                     "best: print only its directory."),
     { 0 },
@@ -682,22 +687,44 @@ static void runs_best(struct runs_job *job)
     }
 }
 
+/* ---- export */
+
+static void runs_export(struct runs_job *job)
+{
+    struct cr_cli *cli = job->cli;
+    struct cr_runs runs = { .arena = job->arena, .diag = cli->diag };
+    struct cr_buf to = { .arena = job->arena };
+    bool ok = true;
+
+    for (int i = 1; i < cli->n_operands; i++)
+        ok = cr_runs_add_named(&runs, job->dir, cli->operands[i],
+                               cli->operand_pos[i]) && ok;
+    if (!ok || !cr_runs_export(&runs, job->o->tsv, &to))
+        return;
+    if (job->o->out && strcmp(job->o->out, "-") != 0)
+        cr_write_file(cli->diag, job->o->out, to.text, to.len);
+    else
+        fwrite(cr_buf_text(&to), 1, to.len, stdout);
+}
+
 /* ---- The command */
 
 static const struct runs_sub {
     const char *name;
-    int runs;
+    int runs; /* operands; -1: one or more */
     void (*run)(struct runs_job *job);
 } runs_subs[] = {
     { "ls", 0, runs_ls },
     { "show", 1, runs_show },
     { "best", 0, runs_best },
     { "diff", 2, runs_diff },
+    { "export", -1, runs_export },
 };
 
 static int runs_run(struct cr_cli *cli)
 {
-    static const char *const names[] = { "ls", "show", "best", "diff", NULL };
+    static const char *const names[] = { "ls",   "show",   "best",
+                                         "diff", "export", NULL };
     struct runs_job job = { .cli = cli,
                             .arena = cli->arena,
                             .o = cr_cli_opts(cli),
@@ -712,17 +739,18 @@ static int runs_run(struct cr_cli *cli)
             sub = &runs_subs[i];
     if (!sub) {
         cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
-                 "runs: found '%s', expected ls, show, best or diff",
+                 "runs: found '%s', expected ls, show, best, diff or export",
                  cr_quote(cli->arena, name, strlen(name)));
         guess = cr_closest_name(name, names);
         if (guess)
             cr_hint(cli->diag, "did you mean '%s'?", guess);
         return 0;
     }
-    if (n != sub->runs) {
+    if (sub->runs < 0 ? n == 0 : n != sub->runs) {
         cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
-                 "runs %s: found %d run%s, expected %d", name, n,
-                 n == 1 ? "" : "s", sub->runs);
+                 "runs %s: found %d run%s, expected %d%s", name, n,
+                 n == 1 ? "" : "s", abs(sub->runs),
+                 sub->runs < 0 ? " or more" : "");
         if (sub->runs == 0)
             cr_hint(cli->diag, "--dir %s lists the runs of another folder",
                     cli->operands[1]);
@@ -742,21 +770,25 @@ const struct cr_command cr_command_runs = {
         .detail =
             "ls, the default, prints a table: status, the settings that "
             "differ, and the metrics of the last evaluation. best prints the "
-            "run with the best value of a metric; --ckpt accepts its path. A "
-            "run is given by its directory or the beginning of its id. "
+            "run with the best value of a metric; --ckpt accepts its path. "
+            "export prints the records of metrics.jsonl as CSV, or with --tsv "
+            "separated by tabs. A run is given by its directory or the "
+            "beginning of its id. "
             "Columns are metrics (eval.accuracy, or accuracy; "
             "best.accuracy), keys of record.json (status, epochs, steps, "
             "seconds, started) and keys of the config "
             "(optimizer.learning_rate).",
         .example = "cellrun runs --sort eval.accuracy --tsv\n"
                    "cellrun runs best --metric eval.accuracy --path\n"
+                   "cellrun runs export runs/digits -o digits.csv\n"
                    "cellrun runs ls --where 'status=completed and "
                    "accuracy>0.9' --cols run,accuracy\n",
         .opts = runs_opts,
         .size = sizeof(struct runs),
     },
-    .usage = "[ls] | show RUN | best | diff RUN RUN",
+    .usage = "[ls] | show RUN | best | diff RUN RUN | export RUN... "
+             "[-o FILE]",
     .min_operands = 0,
-    .max_operands = 3,
+    .max_operands = -1,
     .run = runs_run,
 };

@@ -43,7 +43,7 @@ const struct cr_opt cr_cli_rows[] = {
                    .flag = 'v', .implicit_value = "1"),
     CR_ENUM_DEFAULT(
         struct common, color, COLOR_AUTO, "auto|always|never",
-        "When to colour messages. auto: if standard error is a terminal."),
+        "When to colour messages and curves. auto: in a terminal."),
     CR_BOOL_DEFAULT(struct common, strict, false, "Treat warnings as errors."),
     CR_BOOL_DEFAULT(
         struct common, trust, false,
@@ -340,7 +340,7 @@ static void command_operand(struct line *l, int i)
     l->operand_pos[l->n_operands++] = l->pos[i];
 }
 
-static bool command_color(int when)
+static bool command_color(int when, int stream)
 {
     const char *force = getenv("CLICOLOR_FORCE"), *none = getenv("NO_COLOR");
     const char *term = getenv("TERM");
@@ -351,7 +351,7 @@ static bool command_color(int when)
         return false;
     if (force && *force && strcmp(force, "0") != 0)
         return true;
-    return isatty(STDERR_FILENO) && !(term && strcmp(term, "dumb") == 0);
+    return isatty(stream) && !(term && strcmp(term, "dumb") == 0);
 }
 
 /* The verbosity: -q and -v, else CELLRUN_LOG. */
@@ -381,7 +381,8 @@ static bool command_apply(struct line *l, const struct common *o)
     cli->threads = (int)o->threads;
     cli->seed = o->seed;
     cli->diag->strict = o->strict;
-    cli->color = command_color(o->color);
+    cli->color = command_color(o->color, STDERR_FILENO);
+    cli->color_out = command_color(o->color, STDOUT_FILENO);
     if (!cli->command)
         return true;
     if (!cli->command->takes_config) {

@@ -26,6 +26,7 @@ struct cr_cli {
     const int *set_args;
     const char *const *argv; /* the whole line, for `command` */
     bool json, quiet, color; /* color: of stderr */
+    bool color_out;          /* of stdout */
     bool trust;              /* the configs of checkpoints are trusted */
     int verbose;
     int threads;      /* 0: not given */

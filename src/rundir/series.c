@@ -350,6 +350,7 @@ static void series_add(struct cr_run_series *run, const struct record *r,
                           sizeof *s->line);
         s->step = series_grow(run->arena, s->step, s);
         s->epoch = series_grow(run->arena, s->epoch, s);
+        s->number = series_grow(run->arena, s->number, s);
         s->time = series_grow(run->arena, s->time, s);
         s->t = series_grow(run->arena, s->t, s);
         s->samples = series_grow(run->arena, s->samples, s);
@@ -359,7 +360,7 @@ static void series_add(struct cr_run_series *run, const struct record *r,
     }
     s->line[s->n] = line;
     s->step[s->n] = r->step;
-    s->epoch[s->n] = r->epoch;
+    s->epoch[s->n] = s->number[s->n] = r->epoch;
     s->t[s->n] = r->t;
     s->samples[s->n] = r->samples;
     for (int i = 0; i < s->n_columns; i++)
@@ -413,7 +414,7 @@ static void series_axes(struct cr_run_series *run, double epoch_samples)
         for (int64_t k = 0; k < s->n; k++) {
             double epoch = s->samples[k] / n;
 
-            s->time[k] = s->t[k] - start;
+            s->time[k] = round((s->t[k] - start) * 1000) / 1000;
             if (isfinite(epoch) && isfinite(s->epoch[k]))
                 s->epoch[k] =
                     fmin(fmax(epoch, s->epoch[k]), s->epoch[k] + 1);

@@ -22,6 +22,7 @@ struct cr_series {
     int64_t *line;    /* of the file, from 1 */
     double *step;     /* updates done; NAN where a record has none */
     double *epoch;    /* epochs done, with fractions */
+    double *number;   /* of the epoch under way, from 0 */
     double *time;     /* seconds since the first record of the file, pauses
                          of an interrupted run included */
     double *t;        /* seconds since 1970 */
