@@ -1,5 +1,7 @@
 #include "net/arrange.h"
 
+#include "net/axis.h"
+
 #include <string.h>
 
 static struct cr_ints ints(struct cr_build *b, int64_t n, const int64_t *v)
@@ -18,8 +20,8 @@ bool cr_arrange_axis(struct cr_build *b, const struct cr_val *x, int64_t axis,
 
     *to = (int)(axis < 0 ? axis + spec->rank : axis);
     return (axis >= -spec->rank && axis < spec->rank) ||
-           cr_fail(b, CR_E_SHAPE, "input %s has no axis %lld",
-                   cr_diag_format(cr_build_arena(b), spec), (long long)axis);
+           cr_fail(b, CR_E_SHAPE, "%s",
+                   cr_axis_error(cr_build_arena(b), spec, spec->rank, axis));
 }
 
 struct cr_val *cr_arrange_reshape(struct cr_build *b, struct cr_val *x, int n,

@@ -228,7 +228,7 @@ static struct cr_val *forward_value(struct cr_interp *m,
     if (t->kind != CR_SV_TUPLE || t->n != was->n_members) {
         cr_interp_fail(m, e,
                        cr_strf(arena,
-                               "the hook returns %s, expected a tuple of %d",
+                               "gradient: found %s, expected a tuple of %d",
                                cr_script_value_what(arena, t), was->n_members));
         return NULL;
     }
@@ -414,7 +414,7 @@ static bool grad_value(struct cr_interp *m, const struct cr_script *e,
     if (t->kind != CR_SV_TENSOR || !cr_spec_same(&t->val->spec, &was->spec))
         return cr_interp_fail(
             m, e,
-            cr_strf(arena, "the gradient is %s, expected a tensor %s",
+            cr_strf(arena, "gradient: found %s, expected a tensor %s",
                     cr_script_value_what(arena, t),
                     cr_diag_format(arena, &was->spec)));
     to[(*n)++] = t->val;

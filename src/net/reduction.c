@@ -1,5 +1,7 @@
 #include "net/reduction.h"
 
+#include "net/axis.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -39,8 +41,8 @@ bool cr_reduction_plan(struct cr_op_plan *p, const struct cr_ints *axis,
     for (i = 0; i < axis->n; i++) {
         if (axis->v[i] < -x->rank || axis->v[i] >= x->rank)
             return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                            "input %s has no axis %lld",
-                            cr_diag_format(p->arena, x), (long long)axis->v[i]);
+                            "%s",
+                            cr_axis_error(p->arena, x, x->rank, axis->v[i]));
         for (k = 0; k < i; k++)
             if ((axis->v[k] - axis->v[i]) % x->rank == 0)
                 return cr_error(p->diag, p->pos, CR_E_SHAPE,

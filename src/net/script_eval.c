@@ -8,6 +8,7 @@
  */
 #include "base/str.h"
 #include "conf/terms.h"
+#include "net/axis.h"
 #include "net/gradient.h"
 #include "net/op_attrs.h"
 #include "net/script_interp.h"
@@ -368,8 +369,8 @@ static bool eval_shape(struct cr_interp *m, const struct cr_script *e,
     if (!cr_interp_int(m, e->args->next, 0, &i))
         return false;
     if (i < -rank || i >= rank)
-        return fail(m, e, "a tensor of %d dimensions has no axis %lld", rank,
-                    (long long)i);
+        return fail(m, e, "%s",
+                    cr_axis_error(m->b->net->arena, &t.val->spec, rank, i));
     *to = cr_script_value_integer(t.val->spec.dim[i < 0 ? i + rank : i]);
     return true;
 }

@@ -24,9 +24,9 @@ static bool expand_dims_plan(struct cr_op_plan *p)
                         "input: found %s, which has the maximum of %d "
                         "dimensions",
                         cr_diag_format(p->arena, p->in), CR_RANK_MAX);
-    y->rank++;
-    if (!cr_axis_check(p, y, axis, &at))
+    if (!cr_axis_check_new(p, p->in, axis, &at))
         return false;
+    y->rank++;
     for (i = y->rank - 1; i > at; i--)
         y->dim[i] = y->dim[i - 1];
     y->dim[at] = 1;

@@ -33,9 +33,9 @@ static bool one_hot_plan(struct cr_op_plan *p)
                         "indices: found %s, which have the maximum of %d "
                         "dimensions",
                         cr_diag_format(p->arena, p->in), CR_RANK_MAX);
-    y->rank++;
-    if (!cr_axis_check(p, y, o->axis, &at))
+    if (!cr_axis_check_new(p, p->in, o->axis, &at))
         return false;
+    y->rank++;
     for (i = y->rank - 1; i > at; i--)
         y->dim[i] = y->dim[i - 1];
     y->dim[at] = o->depth;

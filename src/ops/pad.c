@@ -43,9 +43,10 @@ static bool pad_plan(struct cr_op_plan *p)
 
     if (o->n % 2 != 0 || o->n > 2 * p->in[0].rank)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "padding takes pairs of numbers for the %d axes of "
-                        "input %s, not %d numbers",
-                        p->in[0].rank, cr_diag_format(p->arena, p->in), o->n);
+                        "padding: found %d number%s, expected pairs, at most "
+                        "%d for input %s",
+                        o->n, o->n == 1 ? "" : "s", p->in[0].rank,
+                        cr_diag_format(p->arena, p->in));
     p->out[0] = p->in[0];
     for (i = 0; i < o->n; i++) {
         int axis = p->in[0].rank - 1 - i / 2;

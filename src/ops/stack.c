@@ -23,9 +23,9 @@ static bool stack_plan(struct cr_op_plan *p)
                         "inputs: found %s, which have the maximum of %d "
                         "dimensions",
                         cr_diag_format(p->arena, y), CR_RANK_MAX);
-    y->rank++;
-    if (!cr_axis_check(p, y, cr_concat_axis(p->attr), &axis))
+    if (!cr_axis_check_new(p, p->in, cr_concat_axis(p->attr), &axis))
         return false;
+    y->rank++;
     for (i = y->rank - 1; i > axis; i--)
         y->dim[i] = y->dim[i - 1];
     y->dim[axis] = p->n_in;

@@ -433,9 +433,9 @@ wrong() {
     wrong 'at: a, hook: forward, construct: "return outputs"'
     [[ "$stderr" == "wrong.yaml:10:51: error: 'outputs' is not defined "*"did you mean 'output'?"*"in a"* ]]
     wrong 'at: b, hook: backward, construct: "return sum(grad_input)"'
-    [[ "$stderr" == "wrong.yaml:10:52: error: the gradient is a tensor (), expected a tensor (1, 1) "* ]]
+    [[ "$stderr" == "wrong.yaml:10:52: error: gradient: found a tensor (), expected a tensor (1, 1) "* ]]
     wrong 'at: b, hook: backward, construct: "return 1, 2"'
-    [[ "$stderr" == *"the gradient is a tuple of 2, expected a tensor (1, 1)"* ]]
+    [[ "$stderr" == *"gradient: found a tuple of 2, expected a tensor (1, 1)"* ]]
     wrong 'at: b, hook: forward, construct: "return output, 2"'
     [[ "$stderr" == *"the hook returns a tuple of 2, expected a tensor"* ]]
     wrong 'at: b, hook: forward, construct: "y = output"'
