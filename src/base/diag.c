@@ -621,8 +621,11 @@ const char *cr_closest_name(const char *word, const char *const *words)
     for (; *words; words++) {
         int d = diag_distance(word, *words);
 
-        /* a short word may not change in most of its letters */
-        if (d < least && d < (int)strlen(*words) && d < len) {
+        /* A short word may not change in most of its letters, and at the limit
+         * the first letter must be the same. */
+        if (d < least && d < (int)strlen(*words) && d < len &&
+            (d <= len / 3 || tolower((unsigned char)*word) ==
+                                 tolower((unsigned char)**words))) {
             least = d;
             best = *words;
         }

@@ -105,7 +105,18 @@ static bool eval_confusion(const struct cr_model *model,
     const struct cr_score *score = cr_score_find(scores, "confusion_matrix");
     struct cr_buf b = { .arena = model->config->arena };
     int64_t n = score->rows;
+    double samples = 0;
 
+    for (int64_t i = 0; i < n * n; i++)
+        samples += score->table[i];
+    if (samples == 0) {
+        cr_error(model->config->diag, CR_NOWHERE, CR_E_SHAPE,
+                 "--confusion: found no class indices in the labels, "
+                 "expected at least one");
+        cr_hint(model->config->diag,
+                "for a regression use the metrics mae and r2");
+        return false;
+    }
     cr_buf_str(&b, "truth");
     for (int64_t i = 0; i < n; i++) {
         cr_buf_char(&b, ',');

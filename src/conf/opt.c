@@ -608,7 +608,12 @@ static bool opt_no_type(struct cr_arena *arena, struct cr_diag *diag,
     }
     cr_error(diag, node->pos, CR_E_FORM, "found %s, expected %s %s",
              cr_node_what(arena, node), opt_a(kind), cr_kind_name(kind));
-    cr_hint(diag, "such as {%s: {...}}", first);
+    if (kind == CR_KIND_SCALER &&
+        (node->kind == CR_NODE_INT || node->kind == CR_NODE_REAL))
+        cr_hint(diag, "write {FixedLossScaleManager: {loss_scale: %s}}",
+                cr_node_flow(arena, node));
+    else
+        cr_hint(diag, "such as {%s: {...}}", first);
     return false;
 }
 
@@ -617,9 +622,12 @@ static bool opt_unknown_type(struct cr_arena *arena, struct cr_diag *diag,
                              struct cr_pos pos)
 {
     const struct cr_descriptor *const *list = cr_registry_list(kind);
+    /* a tokenizer may stand among the transforms of a column */
+    const struct cr_descriptor *const *also =
+        kind == CR_KIND_TRANSFORM ? cr_registry_list(CR_KIND_TOKENIZER) : NULL;
     struct cr_buf buf = { .arena = arena };
     const char **names;
-    int n = 0;
+    int n = 0, n_also = 0;
 
     for (int k = 0; k < CR_KINDS; k++)
         if (k != (int)kind && k != CR_KIND_SECTION && k != CR_KIND_COMMAND &&
@@ -631,9 +639,11 @@ static bool opt_unknown_type(struct cr_arena *arena, struct cr_diag *diag,
                             cr_kind_name(kind));
     while (list[n])
         n++;
-    names = CR_NEWS(arena, const char *, n + 1);
-    for (int i = 0; i < n; i++) {
-        names[i] = list[i]->name;
+    while (also && also[n_also])
+        n_also++;
+    names = CR_NEWS(arena, const char *, n + n_also + 1);
+    for (int i = 0; i < n + n_also; i++) {
+        names[i] = i < n ? list[i]->name : also[i - n]->name;
         cr_buf_f(&buf, " %s", names[i]);
     }
     cr_error(diag, pos, CR_E_UNKNOWN_TYPE, "unknown %s '%s'",

@@ -130,6 +130,8 @@ const struct cr_vocab *cr_vocab_of(struct cr_config *config,
     }
     cr_error(diag, pos, CR_E_REFERENCE, "no vocabulary found for column '%s'",
              cr_quote(config->arena, column, strlen(column)));
+    cr_hint(diag, "add vocab: {%s: {tokenizer: BasicTokenizer}}",
+            cr_quote(config->arena, column, strlen(column)));
     return NULL;
 }
 

@@ -23,6 +23,10 @@ bool cr_interp_module(struct cr_interp *m, const struct cr_script *e)
 
 bool cr_interp_qualified(struct cr_interp *m, const struct cr_script *e)
 {
+    if (!cr_registry_find(CR_KIND_OP, e->name) && !cr_interp_var(m, e->name) &&
+        !cr_node_get(m->cells, e->name) &&
+        strcmp(e->args->name, "self") != 0)
+        return cr_interp_unknown(m, e, true);
     cr_interp_fail(m, e,
                    cr_strf(m->b->net->arena,
                            "'%s.%s': names have no prefix here", e->args->name,

@@ -38,7 +38,7 @@ enum {
 static const struct cr_opt init_opts[] = {
     CR_ENUM_DEFAULT(
         struct init_section, scheme, SCHEME_2, "mindspore2|mindspore1",
-        "Initialisation where nothing else is given: mindspore2 is "
+        "Initialisation of all other parameters: mindspore2 is "
         "HeUniform(negative_slope sqrt(5)) for weights and U(-1/sqrt(fan_in), "
         "1/sqrt(fan_in)) for biases, mindspore1 is N(0, 0.01^2) and zeros "
         "(MindSpore up to 2.0)."),
@@ -53,9 +53,9 @@ const struct cr_section cr_section_init = {
     .about = {
         .name = "init",
         .summary = "Initialisation of parameters.",
-        .detail = "A later rule overrides an earlier one, a rule the modifier "
-                  "`init` of a cell, the modifier an argument such as "
-                  "weight_init, and the argument the scheme.",
+        .detail = "Initial values come from the first of these that is given: "
+                  "the last rule that matches, the modifier `init` of the "
+                  "cell, an argument such as weight_init, the scheme.",
         .example = "init:\n"
                    "  scheme: mindspore1\n"
                    "  rules:\n"

@@ -68,6 +68,17 @@ setup() {
     [ "${stderr_lines[-1]}" = "1 error" ]
 }
 
+@test "the hints name the fixed loss scale, the tokenizers and the vocabulary" {
+    run -2 --separate-stderr "$CELLRUN" check "$digits" amp.loss_scale=128
+    [[ "$stderr" == *"write {FixedLossScaleManager: {loss_scale: 128}}"* ]]
+    run -2 --separate-stderr "$CELLRUN" check "$digits" \
+        'datapipe.image=[Xyzzyx]'
+    [[ "$stderr" == *"known: "*" TypeCast BasicTokenizer"* ]]
+    run -2 --separate-stderr "$CELLRUN" check "$digits" \
+        'network={a: Flatten, b: {Dense: {out_channels: $vocab.text.size}}}'
+    [[ "$stderr" == *"add vocab: {text: {tokenizer: BasicTokenizer}}"* ]]
+}
+
 @test "shapes that do not fit" {
     run -2 --separate-stderr "$CELLRUN" check "$digits" \
         network.dense_relu_sequential.2.in_channels=500

@@ -237,6 +237,21 @@ END2
            (.mse - .loss | fabs) > 0.01 * .mse' <<<"$output"
 }
 
+@test "--confusion of a regression is an error and writes no file" {
+    cp "$data"/*.npy .
+    sed -e 's/CrossEntropyLoss/MSELoss/' -e '/^  out/s/16, 3/16, 1/' \
+        "$data/c.yaml" >mse.yaml
+    perl -e 'print pack "f<*", map { $_ ** 2 + 10 } 1 .. 100' |
+        npy eval-y.npy '<f4' '(100, 1)'
+    perl -e 'print pack "f<*", map { $_ ** 2 + 10 } 1 .. 300' |
+        npy train-y.npy '<f4' '(300, 1)'
+    "$CELLRUN" train mse.yaml -o run -q train.steps=1 \
+        optimizer.learning_rate=1e-9 metrics='[mse]'
+    run -2 --separate-stderr "$CELLRUN" eval --ckpt run --confusion m.csv
+    [[ "$stderr" == *"--confusion: found no class indices in the labels"*"metrics mae and r2"* ]]
+    [ ! -e m.csv ]
+}
+
 @test "evaluation data are named in one place" {
     cp "$data"/{c.yaml,*.npy} .
     for command in check train; do

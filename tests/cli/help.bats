@@ -22,6 +22,18 @@ set -o pipefail
     done
 }
 
+@test "help finds MindSpore's functions, and suggests no distant words" {
+    for word in set_context register_forward_pre_hook WithLossCell set_train \
+        auto_mixed_precision all_finite trainable_params clip_by_value \
+        accumulate_grad create_dict_iterator MindDataset confusion; do
+        run -0 "$CELLRUN" help $word
+    done
+    run -2 --separate-stderr "$CELLRUN" help confusian_xq
+    [[ "$stderr" != *"Softsign"* ]]
+    run -2 --separate-stderr "$CELLRUN" help consusion
+    [[ "$stderr" != *"Softsign"* ]]
+}
+
 @test "help on a type shows arguments with defaults and ranges" {
     run -0 "$CELLRUN" help SGD
     [[ "${lines[0]}" == "SGD (optimizer): "* ]]

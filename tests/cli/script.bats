@@ -227,6 +227,8 @@ END
     wrong "'self.a': names have no prefix here" "write 'a'"
     net net "a: $fc" "return ops.relu(a(x))"
     wrong "write 'relu'"
+    net net "a: $fc" "return ops.nonexist(a(x))"
+    wrong "cell or function 'nonexist' not found"
     net net "a: $fc" "if self.training: x = x" "return a(x)"
     wrong "write 'training'"
     net net "a: $fc" "return a(x).rellu()"
