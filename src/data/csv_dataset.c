@@ -449,7 +449,8 @@ bool cr_csv_dataset_field(struct cr_dataset *set, struct cr_diag *diag,
         const char *near = cr_closest_name(name, f->names.v);
 
         cr_error(diag, pos, CR_E_NO_MATCH,
-                 "field '%s' not found in rows of %d fields", name, f->names.n);
+                 "field '%s' not found in rows of %d field%s", name, f->names.n,
+                 f->names.n == 1 ? "" : "s");
         if (near)
             cr_hint(diag, "did you mean '%s'?", near);
         return false;

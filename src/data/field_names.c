@@ -173,11 +173,16 @@ static bool one_field(struct cr_config *config, const struct cr_node *node,
     if (csv)
         return cr_field_lacks(config, csv, c->name, text, names);
     cr_error(config->diag, node->pos, CR_E_NO_MATCH,
-             "field '%s' not found in rows of %d fields",
-             cr_quote(config->arena, text, strlen(text)), names->n);
+             "field '%s' not found in rows of %d field%s",
+             cr_quote(config->arena, text, strlen(text)), names->n,
+             names->n == 1 ? "" : "s");
     if (cr_closest_name(text, names->v))
         cr_hint(config->diag, "did you mean '%s'?",
                 cr_closest_name(text, names->v));
+    else if (names->n == 1 && strpbrk(names->v[0], ",;\t|"))
+        cr_hint(config->diag, "the first line is '%s': set field_delim to the "
+                "character between its fields",
+                cr_quote(config->arena, names->v[0], strlen(names->v[0])));
     return false;
 }
 

@@ -468,7 +468,10 @@ static bool table_empty(const struct table *t)
     for (int i = 0; i < t->facts.n; i++)
         if (&t->facts.field[i] != t->target &&
             t->facts.field[i].kind == CR_FIELD_TEXT) {
-            cr_hint(t->s->diag, "use `cellrun init textcls` for text");
+            cr_hint(t->s->diag,
+                    "'%s' holds texts: `cellrun init textcls -o FILE` writes a "
+                    "config that classifies texts; enter your file, its fields "
+                    "and its classes in it", t->facts.field[i].name);
             break;
         }
     return false;

@@ -405,3 +405,13 @@ END
     grep -qF 'caf\xe9' rows
     grep -qF 'caf\xe8' rows
 }
+
+@test "a field missing for want of field_delim names field_delim" {
+    cd "$BATS_TEST_TMPDIR"
+    printf 'stars\tcomment\ngood\tfine\nbad\tpoor\n' >r.tsv
+    "$CELLRUN" init textcls -o r.yaml
+    sed -i 's#tables/reviews-[a-z]*.csv#r.tsv#' r.yaml
+    run -2 "$CELLRUN" check r.yaml
+    [[ $output == *"field 'text' not found in rows of 1 field "* ]]
+    [[ $output == *"'stars\tcomment': set field_delim to the character"* ]]
+}
