@@ -85,7 +85,8 @@ tested = CELLRUN="$(abspath $(BUILD))/cellrun" BUILD="$(abspath $(BUILD))" \
         soak-kernels mutate bench \
         bench-peers install uninstall clean packages packages-ci \
         print-packages print-packages-ci run \
-        help format compile_commands.json FORCE
+        help format curves curves-amp curves-resnet20 compile_commands.json \
+        FORCE
 
 all: $(BUILD)/cellrun $(if $(filter build/plain,$(BUILD)),build/cellrun) \
      $(digits)
@@ -371,6 +372,27 @@ run: all
 	$(BUILD)/cellrun train configs/digits.yaml -o runs/digits --force
 	$(BUILD)/cellrun eval --ckpt runs/digits
 
+# The curves of configs/README.md, from runs in build/curves. The data sets of
+# the configs are looked up in CELLRUN_DATA; ResNet-20 trains for an hour or so.
+curves: curves-amp curves-resnet20
+curves-amp: all
+	for p in float32 float16 bfloat16; do \
+	    amp="amp.level=O2 amp.dtype=$$p"; \
+	    [ $$p != float32 ] || amp=amp.level=O0; \
+	    build/cellrun train configs/mnist.yaml $$amp -q --force \
+	        --log-every '10 steps' -o build/curves/amp/$$p || exit; \
+	 done
+	build/cellrun plot build/curves/amp --metric train.loss --smooth 0.8 \
+	    --x epoch --title 'mnist.yaml in three precisions' \
+	    -o configs/amp.svg
+curves-resnet20: all
+	for s in 1 2 3; do \
+	    build/cellrun train configs/resnet20.yaml -q --force seed=$$s \
+	        -o build/curves/resnet20/seed$$s || exit; \
+	 done
+	build/cellrun plot build/curves/resnet20 --metric accuracy --over seed \
+	    --x epoch --title 'resnet20.yaml, three seeds' -o configs/resnet20.svg
+
 format:
 	clang-format -i $(src) $(wildcard src/*/*.h tests/*/*.[ch] datasets/*.c)
 
@@ -398,5 +420,6 @@ help:
 	@echo 'make html pdf   the manual as linked pages or as one document'
 	@echo 'make install    prefix=$(prefix) DESTDIR='
 	@echo 'make packages   install what is missing; print-packages'
+	@echo 'make curves     train and plot the curves of configs/README.md'
 	@echo 'make format compile_commands.json clean uninstall'
 	@echo 'Variants: SANITIZE=address,undefined REAL=double BUILD='
