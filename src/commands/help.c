@@ -723,7 +723,7 @@ static int help_unknown(struct cr_cli *cli, const char *name)
              CR_E_USAGE, "no help on '%s'",
              cr_quote(arena, name, strlen(name)));
     guess = cr_closest_name(name, words);
-    if (guess)
+    if (guess && !strchr(name, ' '))
         cr_hint(cli->diag, "did you mean '%s'?", guess);
     cr_note(cli->diag, "(cellrun help --search %s)",
             cr_quote(arena, name, strlen(name)));
