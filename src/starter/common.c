@@ -109,9 +109,8 @@ void cr_starter_training(struct cr_starter *s,
                  "optimizer:\n"
                  "  AdamWeightDecay:\n"
                  "    learning_rate: {CosineDecayLR: {max_lr: 3e-3, min_lr: "
-                 "0.0, decay_steps: %" PRId64 " epochs}, warmup: 1 epochs}\n"
-                 "    weight_decay: 0.01\n",
-                 epochs);
+                 "0.0, decay_steps: 100%%}, warmup: 1 epochs}\n"
+                 "    weight_decay: 0.01\n");
     else
         cr_buf_str(&s->out, "optimizer: {AdamWeightDecay: {learning_rate: "
                             "1e-3, weight_decay: 1e-4}}\n");
