@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/gz.h"
+#include "ckpt/run_index.h"
 
 #define STORE_CHUNK 65536
 
@@ -97,6 +98,23 @@ static bool file_is(const char *path, mode_t kind)
     return stat(path, &st) == 0 && (st.st_mode & S_IFMT) == kind;
 }
 
+/* Names the newest run below a folder that is not a run directory. */
+static void hint_run(struct cr_arena *arena, struct cr_diag *diag,
+                     const char *dir)
+{
+    struct cr_diag quiet = { .arena = arena };
+    struct cr_runs runs = { .arena = arena, .diag = &quiet };
+
+    cr_runs_search(&runs, dir);
+    if (runs.n == 1)
+        cr_hint(diag, "did you mean '%s'?", runs.run[0].path);
+    else if (runs.n > 1)
+        cr_hint(diag,
+                "%d runs are below it, the newest is '%s'; "
+                "`cellrun runs --dir %s` lists them",
+                runs.n, runs.run[runs.n - 1].path, dir);
+}
+
 const char *cr_ckpt_resolve(struct cr_arena *arena, struct cr_diag *diag,
                             const char *name)
 {
@@ -123,6 +141,7 @@ const char *cr_ckpt_resolve(struct cr_arena *arena, struct cr_diag *diag,
         cr_error(diag, at, CR_E_CKPT_MISSING,
                  "no checkpoint found in this folder: neither "
                  "ckpt/best.safetensors nor ckpt/last.safetensors");
+        hint_run(arena, diag, name);
         return NULL;
     }
     if (found)

@@ -501,6 +501,8 @@ static bool opt_positional(const struct reader *r, const struct cr_node *node,
                 row[1].name ? cr_strf(r->arena, " or {%s: {%s: ...}}",
                                       r->name, row[1].name)
                             : "");
+        for (; row->name; row++)
+            cr_note(r->diag, "%s: %s", row->name, row->doc);
         return false;
     }
     if (opt_is_single_row(r, node)) {

@@ -53,6 +53,23 @@ static bool choose_folder(struct cr_data_loader *p)
     return true;
 }
 
+/* The splits that the section has, as the end of a message; "" if none. */
+static const char *other_splits(struct cr_config *c,
+                                const struct cr_data_section *section)
+{
+    static const char *const names[] = { "train", "eval", "test" };
+    const struct cr_obj *own[] = { &section->train, &section->eval,
+                                   &section->test };
+    const struct cr_node *data = cr_section(c, "dataset");
+    struct cr_buf b = { .arena = c->arena };
+
+    for (size_t i = 0; i < CR_LEN(names); i++)
+        if (own[i]->about || cr_dataset_split_gives(data, names[i]))
+            cr_buf_f(&b, "%s %s", b.len > 0 ? "," : "; the config has",
+                     names[i]);
+    return cr_buf_text(&b);
+}
+
 /* Finds the data set of the split: a data set of its own, or a subset of
  * train. */
 static bool choose_source(struct cr_data_loader *p,
@@ -73,7 +90,8 @@ static bool choose_source(struct cr_data_loader *p,
                                                     : section->eval;
     if (!p->source.about)
         return cr_error(c->diag, data ? data->pos : c->root->pos,
-                        CR_E_MISSING_SECTION, "dataset.%s not found", split);
+                        CR_E_MISSING_SECTION, "dataset.%s not found%s", split,
+                        other_splits(c, section));
     return !p->want.path || choose_folder(p);
 }
 

@@ -9,8 +9,9 @@
 /* Whether a name stands for nothing here but self or one of MindSpore's. */
 bool cr_interp_module(struct cr_interp *m, const struct cr_script *e)
 {
-    static const char *const names[] = { "self", "ops",  "F",         "P", "nn",
-                                         "ms",   "mint", "mindspore", NULL };
+    static const char *const names[] = { "self", "ops",   "F",  "P",
+                                         "nn",   "ms",    "np", "mint",
+                                         "torch", "mindspore", NULL };
     int i = 0;
 
     if (e->op != CR_SCRIPT_NAME || cr_interp_var(m, e->name) ||

@@ -38,8 +38,13 @@ static bool names(struct cr_parser *p, struct cr_script_line *line)
         if (line->n_names == NAMES_MAX)
             return cr_parse_fail_at(p, p->at, 1, "too many names");
         found[line->n_names] = cr_parse_name(p);
-        if (!found[line->n_names])
-            return cr_parse_fail(p, "a name");
+        if (!found[line->n_names]) {
+            cr_parse_fail(p, "a name");
+            if (line->n_names > 0 && p->s[p->at] == '(')
+                cr_hint(p->diag, "write a name for the inner tuple, and "
+                                 "NAME[0] for its first member");
+            return false;
+        }
         line->n_names++;
     } while (cr_parse_take(p, ","));
     if (round && !cr_parse_take(p, ")"))

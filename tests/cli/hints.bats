@@ -1,0 +1,103 @@
+# Messages and help for readers who come from PyTorch.
+bats_require_minimum_version 1.5.0
+set -o pipefail
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+}
+
+net() { # CONSTRUCT
+    cat >net.yaml <<END
+network:
+  inputs: {x: {shape: [4], type: float32}}
+  cells: {body: {Dense: [4, 4]}}
+  construct: |
+    $1
+END
+}
+
+@test "a function with PyTorch's or NumPy's prefix: the name to write" {
+    for prefix in torch np; do
+        net "return $prefix.tanh(body(x))"
+        run -2 --separate-stderr "$CELLRUN" check net.yaml
+        [[ $stderr == *"'$prefix.tanh': names have no prefix here"*"write 'tanh'"* ]]
+    done
+}
+
+@test "a tuple inside a tuple of names: what to write instead" {
+    net 'h, (a, b) = body(x)'
+    run -2 --separate-stderr "$CELLRUN" check net.yaml
+    [[ $stderr == *"net.yaml:5:8: error: found '(', expected a name [E0105]"* ]]
+    [[ $stderr == *"write a name for the inner tuple, and NAME[0] for its first member"* ]]
+}
+
+@test "Dropout with a bare number: what each argument means" {
+    echo 'network: [{Dropout: 0.2}]' >net.yaml
+    run -2 --separate-stderr "$CELLRUN" check net.yaml
+    [[ $stderr == *"keep_prob: Probability that an element is kept"* ]]
+    [[ $stderr == *"p: Probability that an element is"*"zero"* ]]
+}
+
+@test "an assignment that repeats the type of a value: which part to leave out" {
+    printf 'network: [{Dense: [4, 4]}]\nloss: CrossEntropyLoss\n' >net.yaml
+    run -2 --separate-stderr "$CELLRUN" check net.yaml \
+        loss.CrossEntropyLoss.weight=balanced
+    [[ $stderr == *"leave out 'CrossEntropyLoss.'"* ]]
+}
+
+@test "a split that the config lacks: those that it has" {
+    printf 'a,label\n1,0\n2,1\n3,0\n4,1\n' >rows.csv
+    cat >net.yaml <<'END'
+dataset:
+  train: {CSVDataset: {dataset_files: rows.csv, columns: {x: {fields: [a], type: float32}, label: label}}}
+  split: {train: 0.5, eval: 0.5}
+network: [{Dense: [1, 2]}]
+END
+    run -2 --separate-stderr "$CELLRUN" data show net.yaml --split test
+    [[ $stderr == *"dataset.test not found"*"; the config has train, eval [E0018]"* ]]
+}
+
+@test "a folder of runs instead of a run: the path of a run" {
+    mkdir -p runs/net/a
+    echo '{"started": "2026-01-01T00:00:00Z"}' >runs/net/a/record.json
+    run -4 --separate-stderr "$CELLRUN" eval --ckpt runs/net
+    [[ $stderr == *"did you mean 'runs/net/a'?"* ]]
+    cp -r runs/net/a runs/net/b
+    run -4 --separate-stderr "$CELLRUN" eval --ckpt runs/net
+    [[ $stderr == *"2 runs are below it"*"cellrun runs --dir runs/net"* ]]
+}
+
+@test "words of several parts are not corrected to the name of one part" {
+    run -2 --separate-stderr "$CELLRUN" help checkpoint zzz
+    [[ $stderr == *"no help on 'checkpoint zzz'"* ]]
+    [[ $stderr != *"did you mean"* ]]
+}
+
+@test "help knows words of PyTorch, pandas and scikit-learn" {
+    while IFS=: read -r word name; do
+        run -0 "$CELLRUN" help $word
+        [[ $output == *"$name"* ]]
+    done <<'END'
+ColorJitter:RandomColorAdjust
+RandomAffine:RandomRotation
+imbalanced data:balanced
+delimiter:field_delim
+parse dates:dates
+logistic regression:CrossEntropyLoss
+replace the head:load.skip
+unfreeze:freeze.schedule
+roc curve:auc
+max_len:Truncate
+word embedding:Embedding
+test set:dataset.split
+exploding gradient:train.clip.norm
+END
+}
+
+@test "the schedule of an image config follows --epochs" {
+    bin=${CELLRUN%/*}
+    "$bin/digits" images --png 3
+    "$CELLRUN" init -q --from-folder images -o net.yaml
+    run -0 "$CELLRUN" check net.yaml
+    grep -q "decay_steps: 100%}" net.yaml
+}
