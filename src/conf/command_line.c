@@ -401,10 +401,30 @@ static bool command_apply(struct line *l, const struct common *o)
     return true;
 }
 
+/* The first operand that is a folder or a checkpoint, if the command takes
+ * --ckpt; NULL: none. */
+static const char *command_ckpt(const struct cr_cli *cli)
+{
+    const struct cr_opt *row = cli->command->about.opts;
+    struct stat st;
+
+    while (row && row->name && strcmp(row->name, "ckpt") != 0)
+        row++;
+    for (int i = 0; row && row->name && i < cli->n_operands; i++)
+        if (cr_ends(cli->operands[i], ".safetensors") ||
+            (stat(cli->operands[i], &st) == 0 && S_ISDIR(st.st_mode)))
+            return cli->operands[i];
+    return NULL;
+}
+
 void cr_cli_usage(const struct cr_cli *cli)
 {
     const struct cr_descriptor *about = &cli->command->about;
+    const char *ckpt = command_ckpt(cli);
 
+    if (ckpt)
+        cr_hint(cli->diag, "did you mean --ckpt %s?",
+                cr_quote(cli->arena, ckpt, strlen(ckpt)));
     cr_note(cli->diag, "usage: cellrun %s %s", about->name,
             cli->command->usage);
     cr_note(cli->diag, "example: %.*s", (int)strcspn(about->example, "\n"),
@@ -533,15 +553,15 @@ bool cr_cli_read(struct cr_cli *cli, int argc, char *const *argv)
                            "cellrun train digits.yaml");
         cr_note(cli->diag, "more: cellrun help");
     }
+    cli->operands = l.operands;
+    cli->operand_pos = l.operand_pos;
+    cli->n_operands = l.n_operands;
     if (cli->command) {
         opts = cr_alloc(arena, 1, cli->command->about.size);
         if (ok)
             ok = command_own(&l, opts) && command_count(&l);
     }
     cli->opts = opts;
-    cli->operands = l.operands;
-    cli->operand_pos = l.operand_pos;
-    cli->n_operands = l.n_operands;
     cli->sets = l.sets;
     cli->set_args = l.set_args;
     return ok;

@@ -89,6 +89,20 @@ static void opt_note_takes(const struct reader *r)
             cr_buf_text(&buf), r->about->name);
 }
 
+/* A number in place of a map may be meant for its first key, a pattern or a
+ * list for one that takes any node. */
+static void opt_hint_first(const struct reader *r, const struct cr_node *node)
+{
+    const struct cr_opt *row = r->opts;
+    bool is_number =
+        node->kind == CR_NODE_INT || node->kind == CR_NODE_REAL;
+
+    if (row->name && ((is_number && row->type == CR_OPT_INT) ||
+                      (node->child && row->type == CR_OPT_NODE)))
+        cr_hint(r->diag, "write {%s: %s}", row->name,
+                cr_node_flow(r->arena, node));
+}
+
 static bool opt_wrong(const struct reader *r, const struct cr_opt *row,
                       const struct cr_node *node, enum cr_code code)
 {
@@ -269,8 +283,11 @@ static bool opt_sub(const struct reader *r, const struct cr_opt *row,
         memcpy(to + row->sub->at, &node->boolean, sizeof node->boolean);
         return true;
     }
-    if (node && node->kind != CR_NODE_MAP && node->kind != CR_NODE_NULL)
-        return opt_wrong(r, row, node, CR_E_WRONG_TYPE);
+    if (node && node->kind != CR_NODE_MAP && node->kind != CR_NODE_NULL) {
+        opt_wrong(r, row, node, CR_E_WRONG_TYPE);
+        opt_hint_first(&sub, node);
+        return false;
+    }
     return opt_rows(&sub, node, pos, to);
 }
 
@@ -511,6 +528,7 @@ static bool opt_positional(const struct reader *r, const struct cr_node *node,
         cr_error(r->diag, node->pos, CR_E_WRONG_TYPE,
                  "%s: found %s, expected a map of keys", r->name,
                  cr_node_what(r->arena, node));
+        opt_hint_first(r, node);
         opt_note_takes(r);
         return false;
     } else {

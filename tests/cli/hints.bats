@@ -101,3 +101,27 @@ END
     run -0 "$CELLRUN" check net.yaml
     grep -q "decay_steps: 100%}" net.yaml
 }
+
+@test "a run in place of --ckpt RUN gets a hint" {
+    mkdir run
+    run -2 "$CELLRUN" eval run
+    [[ $output == *'did you mean --ckpt run?'* ]]
+    run -2 "$CELLRUN" predict run
+    [[ $output == *'did you mean --ckpt run?'* ]]
+    run -2 "$CELLRUN" eval
+    [[ $output != *'did you mean'* ]]
+}
+
+@test "a value in place of a map gets the key that it is probably meant for" {
+    "$CELLRUN" init digits -o d.yaml -q
+    run ! "$CELLRUN" check d.yaml datapipe.batch=32
+    [[ $output == *'write {batch_size: 32}'* ]]
+    run ! "$CELLRUN" check d.yaml 'freeze=["a*"]'
+    [[ $output == *'write {patterns: [a*]}'* ]]
+}
+
+@test "a section of a scheduler gets the key of the learning rate" {
+    "$CELLRUN" init digits -o d.yaml -q
+    run ! "$CELLRUN" check d.yaml lr_scheduler=x
+    [[ $output == *"did you mean 'optimizer.learning_rate'?"* ]]
+}
