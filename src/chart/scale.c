@@ -100,6 +100,8 @@ static void scale_even(struct cr_arena *arena, struct cr_scale *s, int want,
     double first, last, large;
     int places;
 
+    if (!isnormal(step)) /* the range is beyond double: no ticks */
+        return;
     if (round) {
         s->min = step * floor(s->min / step + EPS);
         s->max = step * ceil(s->max / step - EPS);

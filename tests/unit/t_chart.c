@@ -165,6 +165,37 @@ static void test_curves(void)
        "a value alone is a point");
 }
 
+/* Ranges at the limits of double, on every scale. */
+static void test_extremes(void)
+{
+    static const double rows[][4] = {
+        { -1.7e308, 1.7e308, 0, 1 },         { 5e-324, 1e-323, 2e-323, 0 },
+        { 1e-300, 1e300, 1, 1 },             { 1e15, 1e15 + 1, 1e15 + 2, 1e15 },
+        { -5e-324, 1.7e308, -1.7e308, 1e9 }, { 0, -0.0, 0, 0 },
+    };
+    static const double x[] = { 1, 2, 3, 4 };
+
+    test_begin("extreme values give a sound chart");
+    for (size_t i = 0; i < CR_LEN(rows); i++)
+        for (int scale = 0; scale < 9; scale++) {
+            struct cr_chart chart = {
+                .arena = &mem,
+                .x.scale = (enum cr_chart_scale)(scale / 3),
+                .y.scale = (enum cr_chart_scale)(scale % 3)
+            };
+            struct cr_chart_curve c[] = { { .n = 4, .x = x, .y = rows[i] },
+                                          { .n = 4, .x = rows[i], .y = x } };
+            struct cr_chart_terminal terminal = { .columns = 40 };
+            struct cr_buf svg = { .arena = &mem }, text = { .arena = &mem };
+
+            cr_chart_curves(&svg, &chart, c, 2);
+            cr_chart_text(&text, &chart, c, 2, &terminal);
+            ok(is_sound(svg.text) && text.len > 0, "row %zu, scale %d", i,
+               scale);
+        }
+    test_end();
+}
+
 /* 100,000 values of a line: its ends and its extremes stay. */
 static void test_reduction(void)
 {
@@ -281,6 +312,7 @@ int main(void)
     test_ticks();
     test_places();
     test_curves();
+    test_extremes();
     test_reduction();
     test_bars();
     test_histogram();
