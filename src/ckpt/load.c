@@ -15,7 +15,6 @@
 #include "base/str.h"
 #include "ckpt/load_internal.h"
 
-#define LOAD_GROUPS 10 /* \0 to \9 */
 #define LOAD_LOOKED 8  /* missing names from which a prefix is inferred */
 
 struct load {
@@ -64,9 +63,6 @@ const struct cr_section cr_section_load = {
 static bool load_rule_read(struct cr_load_job *job, const struct cr_node *pair)
 {
     const struct cr_node *from = cr_node_at(pair, 0), *to;
-    struct cr_load_rule *rule = &job->rule[job->n_rules];
-    char why[200];
-    int status;
 
     to = cr_node_at(pair, 1);
     if (cr_node_count(pair) != 2 || !from || !from->text || !to || !to->text)
@@ -74,30 +70,10 @@ static bool load_rule_read(struct cr_load_job *job, const struct cr_node *pair)
                         "rename rule: found %s, expected a list of two "
                         "strings, [pattern, replacement]",
                         cr_node_what(job->diag->arena, pair));
-    status = regcomp(&rule->regex, from->text, REG_EXTENDED);
-    if (status != 0) {
-        regerror(status, &rule->regex, why, sizeof why);
-        return cr_error(
-            job->diag, from->pos, CR_E_FORM,
-            "'%s' is not a valid regular expression: %s",
-            cr_quote(job->diag->arena, from->text, strlen(from->text)), why);
-    }
+    if (!cr_rename_rule_read(job->diag, &job->rule[job->n_rules], from->text,
+                             from->pos, to->text, to->pos))
+        return false;
     job->n_rules++;
-    rule->with = to->text;
-    for (const char *p = to->text; *p; p++) {
-        if (*p != '\\')
-            continue;
-        p++;
-        if (*p != '\\' && (*p < '0' || *p > '9'))
-            return cr_error(
-                job->diag, to->pos, CR_E_FORM,
-                "invalid escape in a replacement: expected \\0 to \\9 or \\\\");
-        if (*p != '\\' && (size_t)(*p - '0') > rule->regex.re_nsub)
-            return cr_error(
-                job->diag, to->pos, CR_E_FORM,
-                "the replacement uses group %c, but the pattern has only %zu",
-                *p, rule->regex.re_nsub);
-    }
     return true;
 }
 
@@ -111,38 +87,11 @@ static bool load_rules_read(struct cr_load_job *job, const struct cr_node *node)
         return cr_error(job->diag, node->pos, CR_E_WRONG_TYPE,
                         "rename: found %s, expected a list of pairs",
                         cr_node_what(job->diag->arena, node));
-    job->rule = CR_NEWS(job->arena, struct cr_load_rule, cr_node_count(node));
+    job->rule =
+        CR_NEWS(job->arena, struct cr_rename_rule, cr_node_count(node));
     for (CR_EACH(pair, node))
         ok &= load_rule_read(job, pair);
     return ok;
-}
-
-static const char *load_rename(struct cr_load_job *job, const char *name)
-{
-    for (int i = 0; i < job->n_rules; i++) {
-        struct cr_load_rule *rule = &job->rule[i];
-        struct cr_buf to = { .arena = job->arena };
-        regmatch_t m[LOAD_GROUPS];
-
-        if (regexec(&rule->regex, name, LOAD_GROUPS, m, 0) != 0)
-            continue;
-        rule->used++;
-        cr_buf_add(&to, name, (size_t)m[0].rm_so);
-        for (const char *p = rule->with; *p; p++) {
-            if (*p != '\\' || p[1] == '\\') {
-                p += *p == '\\';
-                cr_buf_char(&to, *p);
-                continue;
-            }
-            p++;
-            if (m[*p - '0'].rm_so >= 0)
-                cr_buf_add(&to, name + m[*p - '0'].rm_so,
-                           (size_t)(m[*p - '0'].rm_eo - m[*p - '0'].rm_so));
-        }
-        cr_buf_str(&to, name + m[0].rm_eo);
-        name = cr_buf_text(&to);
-    }
-    return name;
 }
 
 static int load_by_name(const void *a, const void *b)
@@ -163,7 +112,8 @@ static bool load_sources(struct cr_load_job *job)
     job->by_name = CR_NEWS(job->arena, struct cr_load_source *, job->n_sources);
     for (int i = 0; i < job->n_sources; i++) {
         job->source[i].entry = &entry[i];
-        job->source[i].name = load_rename(job, entry[i].name);
+        job->source[i].name =
+            cr_rename(job->arena, job->rule, job->n_rules, entry[i].name);
         job->by_name[i] = &job->source[i];
     }
     qsort(job->by_name, (size_t)job->n_sources, sizeof *job->by_name,
@@ -421,7 +371,7 @@ bool cr_load(struct cr_config *config, struct cr_net *net, const char *path,
                 CR_E_CKPT_MISMATCH, "no parameter was loaded from this file");
 done:
     for (int i = 0; i < job.n_rules; i++)
-        regfree(&job.rule[i].regex);
+        cr_rename_rule_free(&job.rule[i]);
     cr_tensor_file_close(job.file);
     return ok;
 }
@@ -434,7 +384,7 @@ static bool load_is_cellrun_state(const struct cr_load_job *job,
 {
     if (cr_starts(name, "cellrun.") || strcmp(name, "global_step") == 0)
         return true;
-    for (const char *p = name; *p; p++)
+    for (const char *p = name; *p && job->net; p++)
         if ((*p == '_' || p == strchr(name, '.')) &&
             cr_net_param(job->net, p + 1))
             return true;
@@ -469,6 +419,14 @@ bool cr_load_is_state(const struct cr_load_job *job, const char *name)
             cr_tensor_file_find(job->file, name + strlen(slots[i])))
             return true;
     return false;
+}
+
+bool cr_load_is_run_state(struct cr_tensor_file *file, const struct cr_net *net,
+                          const char *name)
+{
+    struct cr_load_job job = { .file = file, .net = net };
+
+    return cr_load_is_state(&job, name);
 }
 
 bool cr_load_weights(struct cr_tensor_file *file, struct cr_diag *diag,

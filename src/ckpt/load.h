@@ -29,6 +29,13 @@ bool cr_load(struct cr_config *config, struct cr_net *net, const char *path,
 bool cr_load_weights(struct cr_tensor_file *file, struct cr_diag *diag,
                      struct cr_net *net, bool exact);
 
+/* Whether a tensor of the file is not a weight but other state of a run: an
+ * optimizer slot, a counter or state of cellrun. Slots are recognised by the
+ * names of the network's parameters; without `net` (NULL), by the slot names of
+ * MindSpore in front of the name of another tensor of the file. */
+bool cr_load_is_run_state(struct cr_tensor_file *file, const struct cr_net *net,
+                          const char *name);
+
 /* Loads the network's optimizer slots from the tensors of their names; false
  * after reporting all that are missing or have another shape. */
 bool cr_load_slots(struct cr_tensor_file *file, struct cr_diag *diag,

@@ -5,9 +5,8 @@
 #ifndef CR_CKPT_LOAD_INTERNAL_H
 #define CR_CKPT_LOAD_INTERNAL_H
 
-#include <regex.h>
-
 #include "ckpt/load.h"
+#include "ckpt/rename.h"
 
 enum cr_load_status {
     CR_LOAD_MISSING,
@@ -29,12 +28,6 @@ struct cr_load_source {
     bool used, read;
 };
 
-struct cr_load_rule {
-    regex_t regex;
-    const char *with;
-    int used;
-};
-
 struct cr_load_job {
     struct cr_arena *arena;
     struct cr_diag *diag;
@@ -42,7 +35,7 @@ struct cr_load_job {
     const struct cr_net *net; /* whose parameters the targets are */
     struct cr_load_target *target;
     struct cr_load_source *source, **by_name;
-    struct cr_load_rule *rule;
+    struct cr_rename_rule *rule;
     int n_targets, n_sources, n_rules;
     const char *prefix; /* with which `rescued` missing names were found */
     int rescued;

@@ -1,6 +1,7 @@
 /*
- * ckpt: inspects, compares and converts checkpoints and any safetensors, NPZ
- * or MindSpore file, and reports what `load` would load.
+ * ckpt: inspects and compares checkpoints and any safetensors, NPZ or MindSpore
+ * file, writes them anew (model/ckpt_edit.h), and reports what `load` would
+ * load.
  */
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -14,20 +15,25 @@
 #include "ckpt/json.h"
 #include "ckpt/load.h"
 #include "conf/command_line.h"
-#include "conf/yaml.h"
 #include "math/array_text.h"
+#include "model/ckpt_edit.h"
 #include "model/model.h"
 #include "train/freeze_report.h"
 
 struct ckpt {
-    const char *match, *meta, *values, *out;
+    const char *meta, *values;
     double rtol, atol;
+    struct cr_ckpt_edit edit;
 };
 
 static const struct cr_opt ckpt_opts[] = {
-    CR_STR_OPTIONAL(struct ckpt, match,
-                    "Only tensors whose names match this glob.",
-                    .text = "GLOB"),
+    { .name = "match",
+      .at = offsetof(struct ckpt, edit.match),
+      .type = CR_OPT_STR,
+      .need = CR_OPTIONAL,
+      .text = "GLOB",
+      .doc = "ls, show, diff, convert, rename: only tensors whose names match "
+             "this glob." },
     CR_STR_OPTIONAL(struct ckpt, meta,
                     "show: print only this value of the metadata "
                     "(cellrun.config, cellrun.state, cellrun.vocab).",
@@ -38,10 +44,25 @@ static const struct cr_opt ckpt_opts[] = {
         "glob, in NumPy's format; more than 1000 values are abridged, except "
         "with --json.",
         .text = "GLOB"),
-    CR_STR_OPTIONAL(struct ckpt, out,
-                    "convert: the file to write: .safetensors, .npz (bfloat16 "
-                    "becomes float32) or MindSpore's .ckpt.",
-                    .flag = 'o', .text = "FILE"),
+    { .name = "rename",
+      .at = offsetof(struct ckpt, edit.rename),
+      .type = CR_OPT_STRS,
+      .need = CR_OPTIONAL,
+      .text = "PATTERN=REPLACEMENT",
+      .doc = "rename: replace the first match in each name, as load.rename "
+             "does. The pattern is a POSIX extended regular expression that "
+             "ends at the first =; \\= stands for an equals sign. \\1 in the "
+             "replacement is the first group. May be repeated; rules are "
+             "applied in order." },
+    { .name = "out",
+      .at = offsetof(struct ckpt, edit.out),
+      .type = CR_OPT_STR,
+      .need = CR_OPTIONAL,
+      .flag = 'o',
+      .text = "FILE",
+      .doc = "convert, rename, strip, average: the file to write: "
+             ".safetensors, .npz (bfloat16 becomes float32) or MindSpore's "
+             ".ckpt." },
     CR_REAL_DEFAULT(struct ckpt, rtol, 0, 0, DBL_MAX,
                     "diff: relative tolerance, a fraction of the value in the "
                     "second file."),
@@ -52,7 +73,7 @@ static const struct cr_opt ckpt_opts[] = {
 
 static bool ckpt_matches(const struct ckpt *o, const char *name)
 {
-    return !o->match || fnmatch(o->match, name, 0) == 0;
+    return !o->edit.match || fnmatch(o->edit.match, name, 0) == 0;
 }
 
 /* ---- Tensors of a file */
@@ -513,8 +534,9 @@ static void ckpt_diff_one(struct cr_cli *cli, struct ckpt_diff *d,
         ckpt_diff_values(cli, d, a, x, b, y);
 }
 
-static int ckpt_diff(struct cr_cli *cli, const char *first, const char *second)
+static int ckpt_diff(struct cr_cli *cli)
 {
+    const char *first = cli->operands[0], *second = cli->operands[1];
     const struct ckpt *o = cr_cli_opts(cli);
     struct ckpt_diff d = {
         .table = { .arena = cli->arena, .align = "lrll" },
@@ -554,101 +576,6 @@ done:
     cr_tensor_file_close(b);
     return d.differ > 0 && cli->diag->errors == 0 ? cr_code_exit(CR_E_DIFFERS)
                                                   : 0;
-}
-
-/* ---- convert */
-
-/* The only type in the section `optimizer` of a checkpoint's config, as
- * written; the rest of the config is not read. */
-static const struct cr_node *ckpt_optimizer(struct cr_cli *cli,
-                                            struct cr_tensor_file *file)
-{
-    const char *text = cr_tensor_file_meta(file, "cellrun.config");
-    struct cr_source *src = CR_NEW(cli->arena, struct cr_source);
-    struct cr_diag quiet = { .arena = cli->arena };
-    struct cr_node *root = NULL;
-
-    *src = (struct cr_source){ .name = cr_tensor_file_path(file),
-                               .text = text,
-                               .len = text ? strlen(text) : 0 };
-    if (text)
-        root = cr_yaml_read(cli->arena, &quiet, src, 0, src->len);
-    return root ? cr_node_get(root, "optimizer") : NULL;
-}
-
-/* The values that MindSpore's optimizer keeps besides slots, such as
- * global_step. */
-static const struct cr_tensor *ckpt_numbers(struct cr_cli *cli,
-                                            struct cr_tensor_file *file, int *n)
-{
-    struct cr_pos at = cr_at_file(cli->arena, cr_tensor_file_path(file));
-    const char *text = cr_tensor_file_meta(file, "cellrun.state");
-    const struct cr_node *optimizer = ckpt_optimizer(cli, file);
-    const struct cr_tensor *to = NULL;
-    struct cr_diag quiet = { .arena = cli->arena };
-    struct cr_state state;
-
-    *n = 0;
-    if (optimizer && text &&
-        cr_state_read(cli->arena, &quiet, at, text, &state))
-        to = cr_optim_numbers(cli->arena, &quiet, optimizer,
-                              cr_state_updates(&state), state.nan.factor, n);
-    if (!to)
-        cr_warn(cli->diag, at, CR_E_CKPT_FORMAT,
-                "global_step and learning_rate are not written: the config "
-                "of the checkpoint does not name its optimizer");
-    return to;
-}
-
-/* Writes the matching tensors. The config and state of a run are dropped,
- * except for the optimizer's numbers in MindSpore's format: other formats
- * cannot hold them. */
-static void ckpt_convert(struct cr_cli *cli, const char *path)
-{
-    const struct ckpt *o = cr_cli_opts(cli);
-    struct cr_tensor_file *file =
-        cr_tensor_file_open(cli->arena, cli->diag, path);
-    const struct cr_tensor_info *e;
-    const struct cr_tensor *number = NULL;
-    struct cr_tensor *tensor;
-    int n, numbers = 0, many = 0;
-    bool ok = file != NULL;
-
-    if (!file)
-        return;
-    /* overwriting the input would make its run impossible to resume */
-    if (ckpt_same_file(cr_tensor_file_path(file), o->out))
-        ok = cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
-                      "-o: found the input checkpoint, expected another file");
-    e = cr_tensor_file_entries(file, &n);
-    if (ok && cr_tensor_file_is_train(file) && cr_ends(o->out, ".ckpt"))
-        number = ckpt_numbers(cli, file, &numbers);
-    tensor = CR_NEWS(cli->arena, struct cr_tensor, n + numbers);
-    for (int i = 0; ok && i < n; i++) {
-        struct cr_tensor *t = &tensor[many];
-
-        if (!ckpt_matches(o, e[i].name))
-            continue;
-        *t = (struct cr_tensor){ .name = e[i].name, .spec = e[i].spec };
-        t->data = cr_alloc(cli->arena, e[i].bytes, 1);
-        ok = cr_tensor_file_read(file, cli->diag, &e[i], e[i].spec.type,
-                                 t->data);
-        many++;
-    }
-    for (int i = 0; i < numbers; i++)
-        if (ckpt_matches(o, number[i].name))
-            tensor[many++] = number[i];
-    if (ok && many == 0)
-        ok = cr_error(cli->diag,
-                      cr_at_file(cli->arena, cr_tensor_file_path(file)),
-                      CR_E_CKPT_FORMAT, "no tensor in it matches");
-    ok = ok && cr_tensors_write(cli->diag, o->out, tensor, many);
-    if (ok && cli->json)
-        printf("{\"tensors\": %d}\n", many);
-    else if (ok && !cli->quiet)
-        printf("%s: %d tensor%s\n", cr_escape(cli->arena, o->out), many,
-               many == 1 ? "" : "s");
-    cr_tensor_file_close(file);
 }
 
 /* ---- load-report */
@@ -695,72 +622,106 @@ static int ckpt_load_report(struct cr_cli *cli)
 
 /* ---- The command */
 
+/* Subcommands have one of these functions. */
 static const struct ckpt_sub {
     const char *name;
     int files; /* 0: any number, at least one */
-    void (*run)(struct cr_cli *cli, const char *path);
+    void (*run)(struct cr_cli *cli, const char *path); /* for each PATH */
+    int (*run_all)(struct cr_cli *cli);
+    bool (*write)(struct cr_cli *cli, const struct cr_ckpt_edit *edit,
+                  const char *path);
+    bool (*write_all)(struct cr_cli *cli, const struct cr_ckpt_edit *edit,
+                      const char *const *paths, int n);
 } ckpt_subs[] = {
-    { "ls", 0, ckpt_ls },         { "show", 0, ckpt_show },
-    { "verify", 0, ckpt_verify }, { "convert", 1, ckpt_convert },
-    { "diff", 2, NULL },          { "load-report", 0, NULL },
+    { "ls", 0, .run = ckpt_ls },
+    { "show", 0, .run = ckpt_show },
+    { "diff", 2, .run_all = ckpt_diff },
+    { "verify", 0, .run = ckpt_verify },
+    { "convert", 1, .write = cr_ckpt_convert },
+    { "rename", 1, .write = cr_ckpt_convert },
+    { "strip", 1, .write = cr_ckpt_strip },
+    { "average", 0, .write_all = cr_ckpt_average },
+    { "load-report", 0, .run_all = ckpt_load_report },
 };
+
+static const struct ckpt_sub *ckpt_find(struct cr_cli *cli, const char *name)
+{
+    const char **names =
+        CR_NEWS(cli->arena, const char *, CR_LEN(ckpt_subs) + 1);
+    struct cr_buf all = { .arena = cli->arena };
+    size_t n = CR_LEN(ckpt_subs);
+
+    for (size_t i = 0; i < n; i++) {
+        names[i] = ckpt_subs[i].name;
+        if (strcmp(name, names[i]) == 0)
+            return &ckpt_subs[i];
+        cr_buf_f(&all, "%s%s", i + 1 == n ? " or " : i > 0 ? ", " : "",
+                 names[i]);
+    }
+    cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
+             "ckpt: found '%s', expected %s",
+             cr_quote(cli->arena, name, strlen(name)), cr_buf_text(&all));
+    if (cr_closest_name(name, names))
+        cr_hint(cli->diag, "did you mean '%s'?", cr_closest_name(name, names));
+    return NULL;
+}
+
+/* Checks the number of files and the flags of a subcommand. */
+static bool ckpt_usage(struct cr_cli *cli, const struct ckpt_sub *sub, int n)
+{
+    static const char *const many[] = { "at least one", "one", "two" };
+    const struct ckpt *o = cr_cli_opts(cli);
+    bool writes = sub->write || sub->write_all;
+    bool renames = strcmp(sub->name, "rename") == 0;
+
+    if (sub->files > 0 ? n != sub->files : n == 0)
+        return cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
+                        "ckpt %s: found %d file%s, expected %s", sub->name, n,
+                        n == 1 ? "" : "s", many[sub->files]);
+    if (writes != (o->edit.out != NULL))
+        return cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
+                        writes ? "ckpt %s: -o FILE is missing"
+                               : "ckpt %s writes no file: -o is for convert, "
+                                 "rename, strip and average",
+                        sub->name);
+    if (renames != (o->edit.rename.n > 0))
+        return cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
+                        renames ? "ckpt %s: --rename is missing"
+                                : "ckpt %s does not take --rename: use ckpt "
+                                  "rename",
+                        sub->name);
+    if (o->edit.match && (sub->write == cr_ckpt_strip || sub->write_all))
+        return cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
+                        "ckpt %s does not take --match", sub->name);
+    return cr_cli_ending(cli, "-o", o->edit.out, CR_TENSORS_ENDINGS);
+}
 
 static int ckpt_run(struct cr_cli *cli)
 {
-    static const char *const names[] = { "ls",     "show",    "diff",
-                                         "verify", "convert", "load-report",
-                                         NULL };
-    static const char *const many[] = { "at least one", "one", "two" };
     const struct ckpt *o = cr_cli_opts(cli);
+    const struct ckpt_sub *sub = ckpt_find(cli, cli->operands[0]);
     struct cr_cli rest = *cli;
-    const char *name = cli->operands[0], *guess;
-    const struct ckpt_sub *sub = NULL;
-    int n = cli->n_operands - 1;
 
-    for (size_t i = 0; i < CR_LEN(ckpt_subs); i++)
-        if (strcmp(ckpt_subs[i].name, name) == 0)
-            sub = &ckpt_subs[i];
-    if (!sub) {
-        cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
-                 "ckpt: found '%s', expected ls, show, diff, verify, convert "
-                 "or load-report",
-                 cr_quote(cli->arena, name, strlen(name)));
-        guess = cr_closest_name(name, names);
-        if (guess)
-            cr_hint(cli->diag, "did you mean '%s'?", guess);
-        return 0;
-    }
-    if (sub->files > 0 ? n != sub->files : n == 0) {
-        cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
-                 "ckpt %s: found %d file%s, expected %s", name, n,
-                 n == 1 ? "" : "s", many[sub->files]);
-        return 0;
-    }
-    if ((sub->run == ckpt_convert) != (o->out != NULL)) {
-        cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
-                 o->out ? "ckpt %s writes no file: -o is for convert"
-                        : "ckpt %s: -o FILE is missing",
-                 name);
-        return 0;
-    }
-    if (!cr_cli_ending(cli, "-o", o->out, CR_TENSORS_ENDINGS))
+    if (!sub || !ckpt_usage(cli, sub, cli->n_operands - 1))
         return 0;
     rest.operands++;
     rest.operand_pos++;
     rest.n_operands--;
-    if (!sub->run)
-        return sub->files == 2
-                   ? ckpt_diff(cli, rest.operands[0], rest.operands[1])
-                   : ckpt_load_report(&rest);
-    for (int i = 1; i <= n; i++)
-        sub->run(cli, cli->operands[i]);
+    if (sub->run_all)
+        return sub->run_all(&rest);
+    if (sub->write)
+        sub->write(&rest, &o->edit, rest.operands[0]);
+    if (sub->write_all)
+        sub->write_all(&rest, &o->edit, rest.operands, rest.n_operands);
+    for (int i = 0; sub->run && i < rest.n_operands; i++)
+        sub->run(&rest, rest.operands[i]);
     return 0;
 }
 
 const struct cr_command cr_command_ckpt = {
     .about = {
         .name = "ckpt",
-        .summary = "Inspect, verify, compare and convert checkpoints.",
+        .summary = "Inspect, compare, convert and average checkpoints.",
         .detail =
             "ls lists the checkpoints of a run directory, or the tensors of "
             "a file. show also prints the metadata. verify reads every byte "
@@ -772,6 +733,20 @@ const struct cr_command cr_command_ckpt = {
             "beta1_power). That format does not store requires_grad: "
             "load_checkpoint sets it to True for all tensors of any file, "
             "and load_param_into_net does not change it in the network. "
+            "rename is a convert that also renames: its result has no config, "
+            "because that describes the network with the old names; give one "
+            "with eval FILE.yaml --ckpt, or use `load`. strip keeps the "
+            "weights, and what eval and predict need (config, vocabularies, "
+            "fitted values), and drops optimizer slots: the result is that of "
+            "checkpoint.weights_only. average writes such a checkpoint with "
+            "the arithmetic mean of the weights of all files, computed in "
+            "double (stochastic weight averaging, Izmailov et al. 2018). "
+            "Moving statistics of BatchNorm are averaged too. Config and "
+            "tensors of integers come from the first file; results of "
+            "evaluations are dropped, with them the chosen threshold "
+            "best_threshold. What is a weight follows from the network of the "
+            "config; in files without one, from the names of the slots of "
+            "MindSpore's optimizers. "
             "load-report reads a config and reports what its `load` and "
             "`freeze` do. A checkpoint is a file, a run directory (its best "
             "checkpoint, else its last) or a file name without suffix; "
@@ -781,12 +756,18 @@ const struct cr_command cr_command_ckpt = {
                    "cellrun ckpt show runs/digits --values '*.bias'\n"
                    "cellrun ckpt convert runs/digits -o digits.npz\n"
                    "cellrun ckpt diff runs/digits digits.npz --atol 1e-6\n"
+                   "cellrun ckpt average runs/digits/ckpt/digits-*.safetensors "
+                   "-o mean.safetensors\n"
+                   "cellrun ckpt strip runs/digits -o small.safetensors\n"
+                   "cellrun ckpt rename torch.safetensors --rename "
+                   "'^module\\.=' -o mine.safetensors\n"
                    "cellrun ckpt load-report digits.yaml load=digits.npz\n",
         .opts = ckpt_opts,
         .size = sizeof(struct ckpt),
     },
-    .usage = "ls|show|verify PATH... | diff PATH PATH | convert PATH -o FILE | "
-             "load-report FILE... [key=value...]",
+    .usage = "ls|show|verify PATH... | diff PATH PATH | convert|strip PATH -o "
+             "FILE | rename PATH --rename RULE -o FILE | average PATH... -o "
+             "FILE | load-report FILE... [key=value...]",
     .min_operands = 1,
     .max_operands = -1,
     .takes_config = true,

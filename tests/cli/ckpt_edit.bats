@@ -1,0 +1,205 @@
+#!/usr/bin/env bats
+# ckpt rename, strip and average.
+
+bats_require_minimum_version 1.5.0
+set -o pipefail
+load tensors
+
+# numbers FILE NUMBER...: a safetensors file with w (2, N/2) of float32 and
+# count, an int32
+numbers() {
+    local file=$1 n=$((($# - 1) * 4)) head
+    shift
+    head="{\"w\":{\"dtype\":\"F32\",\"shape\":[2,$(($# / 2))],"
+    head+="\"data_offsets\":[0,$n]},\"count\":{\"dtype\":\"I32\","
+    head+="\"shape\":[1],\"data_offsets\":[$n,$((n + 4))]}}"
+    { pack 'Q<' ${#head}; printf %s "$head"; pack 'f<*' "$@"; pack 'l<' $#; } \
+        >"$file"
+}
+
+# names FILE: of its tensors, in one line
+names() {
+    "$CELLRUN" ckpt ls "$1" | awk 'NR > 1 { print $1 }' | sort | xargs
+}
+
+# A run of three epochs, whose network has a block with the name of a slot.
+setup_file() {
+    unset CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS
+    cd "$BATS_FILE_TMPDIR"
+    pack 'f<*' 1 2 3 -1 0.5 0 0 -2 1 4 1 -1 | npy x.npy '<f4' '(4, 3)'
+    pack 'l<*' 0 1 1 0 | npy y.npy '<i4' '(4,)'
+    cat >net.yaml <<'END2'
+cellrun: 1
+dataset:
+  train: {NumpySlicesDataset: {data: [x.npy, y.npy], column_names: [x, label]}}
+  eval: {NumpySlicesDataset: {data: [x.npy, y.npy], column_names: [x, label]}}
+datapipe: {batch: {batch_size: 2}}
+network:
+  fc: {Dense: [3, 3]}
+  norm: {BatchNorm1d: 3}
+  moments:
+    fc: {Dense: [3, 2]}
+loss: CrossEntropyLoss
+optimizer: {Adam: {learning_rate: 0.1}}
+metrics: [accuracy, loss]
+train: {epochs: 3}
+END2
+    "$CELLRUN" train net.yaml -q -o run
+    "$CELLRUN" train net.yaml -q -o small checkpoint.weights_only=true
+}
+
+setup() {
+    unset CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS
+    cp -a "$BATS_FILE_TMPDIR"/. "$BATS_TEST_TMPDIR"
+    cd "$BATS_TEST_TMPDIR"
+}
+
+# torch.optim.swa_utils.AveragedModel (2.x) keeps a running mean in float32;
+# numpy.mean(dtype=float64) of the same numbers.
+@test "average: the numbers of NumPy, and those of PyTorch up to rounding" {
+    numbers a.safetensors 0.0179 0.0044 0.001 -0.0186 -0.0028 -0.0035
+    numbers b.safetensors -80.6439 44.3035 -146.4564 -24.1127 -11.1623 -221.4469
+    numbers c.safetensors 11.6668 -21.5861 7.562 -16.905 -3.4879 -17.2951
+    run -0 "$CELLRUN" ckpt average a.safetensors b.safetensors c.safetensors \
+        -o m.safetensors
+    [ "$output" = "m.safetensors: 2 tensors, mean of 3 checkpoints" ]
+    [ "$(tensor m.safetensors w | xargs)" = "-22.9863987 7.5739336 -46.297802 \
+-13.6787672 -4.88433361 -79.5818329" ]
+    paste <(tensor m.safetensors w) <(printf '%s\n' -22.9864006 7.57393456 \
+        -46.2978058 -13.6787672 -4.88433361 -79.5818329) |
+        awk '{ d = $1 / $2 - 1; if (d > 3e-7 || d < -3e-7) exit 1; n++ }
+            END { exit n != 6 }'
+    # 100 times the same tensor: no bits are lost
+    for i in {1..100}; do cp b.safetensors "b$i.safetensors"; done
+    "$CELLRUN" ckpt average b?*.safetensors -q -o m.safetensors
+    equal "tensor_w" b.safetensors m.safetensors
+}
+
+tensor_w() {
+    tensor "$1" w
+}
+
+@test "average: integers are those of the first file" {
+    numbers a.safetensors 1 2 3 4
+    numbers b.safetensors 3 4 5 6
+    perl -0777 -pi -e 's/....\z/pack "l<", 90/e' b.safetensors
+    run -0 --separate-stderr "$CELLRUN" ckpt average a.safetensors \
+        b.safetensors -o m.npz --json
+    [ "$output" = '{"tensors": 2, "checkpoints": 2}' ]
+    [ "$("$CELLRUN" ckpt show m.npz --values '*' --json | jq -cS .)" = \
+        '{"count":[4],"w":[[2,3],[4,5]]}' ]
+}
+
+@test "average: a checkpoint that eval and predict read, statistics averaged" {
+    "$CELLRUN" train net.yaml -q -o own # what this user wrote is trusted
+    run -0 --separate-stderr "$CELLRUN" ckpt average own/ckpt/net-*.safetensors \
+        -o own/ckpt/mean.safetensors
+    [ "$(names own/ckpt/mean.safetensors)" = "fc.bias fc.weight moments.fc.bias \
+moments.fc.weight norm.beta norm.gamma norm.moving_mean norm.moving_variance" ]
+    for t in norm.moving_mean norm.moving_variance moments.fc.weight; do
+        for i in 1 2 3; do tensor own/ckpt/net-${i}_2.safetensors $t >t$i; done
+        paste t1 t2 t3 <(tensor own/ckpt/mean.safetensors $t) |
+            awk '{ d = ($1 + $2 + $3) / 3 - $4; n++
+                if (d > 1e-6 || d < -1e-6) exit 1 } END { exit n < 2 }'
+    done
+    run -0 "$CELLRUN" eval --ckpt own/ckpt/mean.safetensors
+    [[ "$output" == "accuracy: "* ]]
+    run -0 "$CELLRUN" predict --ckpt own/ckpt/mean.safetensors x.npy
+    [ "${#lines[@]}" = 4 ]
+    # results of the first checkpoint are not those of the mean
+    run -0 "$CELLRUN" ckpt show own/ckpt/mean.safetensors --meta cellrun.state
+    [[ "$output" != *'"eval"'* && "$output" != *'"best"'* ]]
+    run -4 "$CELLRUN" resume own/ckpt/mean.safetensors
+}
+
+@test "average: a file under two names counts once" {
+    run -0 --separate-stderr "$CELLRUN" ckpt average \
+        run/ckpt/net-1_2.safetensors run/ckpt/net-3_2.safetensors \
+        run/ckpt/last.safetensors -o m.safetensors
+    [ "$stderr" = "note: run/ckpt/last.safetensors is \
+run/ckpt/net-3_2.safetensors: counted once" ]
+    [[ "$output" == *"mean of 2 checkpoints" ]]
+}
+
+@test "average: other names, shapes and types: exit 4, and nothing is written" {
+    st a.safetensors w:2,2 v:3
+    st b.safetensors w:4 u:3
+    run -4 --separate-stderr "$CELLRUN" ckpt average a b -o m.safetensors
+    [[ "$stderr" == *"b.safetensors: error: 'w' is (4,), but (2, 2) in \
+a.safetensors"* ]]
+    [[ "$stderr" == *"no tensor 'v', which a.safetensors has"* ]]
+    [[ "$stderr" == *"tensor 'u' is not in a.safetensors"* ]]
+    [ ! -e m.safetensors ]
+    run -4 --separate-stderr "$CELLRUN" ckpt average run a -o m.safetensors
+    [[ "$stderr" == *"no tensor 'fc.weight', which "* ]]
+    [ ! -e m.safetensors ]
+}
+
+evaluate() {
+    "$CELLRUN" eval --trust --ckpt "$1"
+}
+
+@test "strip: what checkpoint.weights_only writes" {
+    run -0 "$CELLRUN" ckpt strip run/ckpt/net-3_2.safetensors -o s.safetensors
+    [ "$output" = "s.safetensors: 8 tensors" ]
+    "$CELLRUN" ckpt diff s.safetensors small/ckpt/net-3_2.safetensors
+    for f in s.safetensors small/ckpt/net-3_2.safetensors; do
+        "$CELLRUN" ckpt show $f --json | jq -S '.metadata |
+            del(."cellrun.config", ."cellrun.header_crc32")' >$(basename $f).txt
+    done
+    diff s.safetensors.txt net-3_2.safetensors.txt
+    equal evaluate s run/ckpt/net-3_2
+    run -4 "$CELLRUN" resume s.safetensors -o other
+}
+
+@test "strip: without a config, slots are told by their names" {
+    run -0 "$CELLRUN" ckpt convert run -o all.npz
+    run -0 "$CELLRUN" ckpt strip all.npz -o few.safetensors
+    # in the file without its network, moments.fc is a slot of fc
+    [ "$(names few.safetensors)" = \
+"fc.bias fc.weight norm.beta norm.gamma norm.moving_mean norm.moving_variance" ]
+    "$CELLRUN" ckpt convert run -o all.ckpt
+    run -0 "$CELLRUN" ckpt strip all.ckpt -o few.ckpt
+    "$CELLRUN" ckpt diff few.ckpt few.safetensors
+}
+
+@test "rename: rules in order, groups, an escaped equals sign" {
+    st a.safetensors module.fc.weight:2,2 module.fc.bias:2 x=y:1
+    run -0 "$CELLRUN" ckpt rename a --rename '^module\.=' \
+        --rename '^(.*)\.weight=\1.w_\0' --rename 'x\=y=a=b' -o b.safetensors
+    [ "$output" = "b.safetensors: 3 tensors" ]
+    [ "$(names b.safetensors)" = "a=b fc.bias fc.w_fc.weight" ]
+    # the same rules in a config
+    st torch.safetensors module.fc.weight:3,3 module.fc.bias:3 \
+        module.bn.gamma:3 module.bn.beta:3 module.bn.moving_mean:3 \
+        module.bn.moving_variance:3 module.out.weight:2,3 module.out.bias:2
+    "$CELLRUN" ckpt rename torch --rename '^module\.(bn)?=\1' \
+        --rename '^bn=norm' --rename '^out=moments.fc' -o mine.npz
+    run -0 "$CELLRUN" ckpt load-report net.yaml load=mine.npz --json
+    [ "$output" = '{"loaded": 8, "skipped": 0, "missing": 0, "unused": 0}' ]
+}
+
+@test "rename: wrong rules" {
+    st a.safetensors w:2 v:2
+    run -2 --separate-stderr "$CELLRUN" ckpt rename a --rename 'q=z' -o b.npz
+    [[ "$stderr" == *"--rename 'q=z': no tensor matches"* ]]
+    run -4 --separate-stderr "$CELLRUN" ckpt rename a --rename '.=z' -o b.npz
+    [[ "$stderr" == *"two tensors are renamed to 'z'"* ]]
+    run -2 --separate-stderr "$CELLRUN" ckpt rename a --rename '(=z' -o b.npz
+    [[ "$stderr" == *"'(' is not a valid regular expression"* ]]
+    run -2 --separate-stderr "$CELLRUN" ckpt rename a --rename 'w=\1' -o b.npz
+    [[ "$stderr" == *"uses group 1, but the pattern has only 0"* ]]
+    run -2 --separate-stderr "$CELLRUN" ckpt rename a --rename 'w=\x' -o b.npz
+    [[ "$stderr" == *"invalid escape in a replacement"* ]]
+    run -2 --separate-stderr "$CELLRUN" ckpt rename a --rename 'w\=v' -o b.npz
+    [[ "$stderr" == *"expected PATTERN=REPLACEMENT"* ]]
+    run -2 --separate-stderr "$CELLRUN" ckpt rename a -o b.npz
+    [[ "$stderr" == *"ckpt rename: --rename is missing"* ]]
+    run -2 --separate-stderr "$CELLRUN" ckpt strip a --rename w=v -o b.npz
+    [[ "$stderr" == *"ckpt strip does not take --rename"* ]]
+    run -2 --separate-stderr "$CELLRUN" ckpt average a --match w -o b.npz
+    [[ "$stderr" == *"ckpt average does not take --match"* ]]
+    run -2 --separate-stderr "$CELLRUN" ckpt strip a -o a.safetensors
+    [[ "$stderr" == *"found the input checkpoint"* ]]
+    [ ! -e b.npz ]
+}
