@@ -446,13 +446,10 @@ bool cr_csv_dataset_field(struct cr_dataset *set, struct cr_diag *diag,
     while (at < f->names.n && strcmp(f->names.v[at], name) != 0)
         at++;
     if (at == f->names.n) {
-        const char *near = cr_closest_name(name, f->names.v);
-
         cr_error(diag, pos, CR_E_NO_MATCH,
                  "field '%s' not found in rows of %d field%s", name, f->names.n,
                  f->names.n == 1 ? "" : "s");
-        if (near)
-            cr_hint(diag, "did you mean '%s'?", near);
+        cr_field_suggest(diag, name, &f->names);
         return false;
     }
     for (int k = 0; k < f->n_files && ok; k++) {

@@ -45,6 +45,10 @@ struct cr_field_column *cr_field_columns(struct cr_config *config,
 bool cr_field_choose(struct cr_config *config, const struct cr_node *node,
                      const struct cr_csv *csv, const struct cr_strs *names,
                      struct cr_field_column *column);
+/* Adds a hint to the message about a field that is not found: the closest name,
+ * the names, or the key that reads the file differently. */
+void cr_field_suggest(struct cr_diag *diag, const char *field,
+                      const struct cr_strs *names);
 /* Reports that an input file of predict lacks a field that the training data
  * had. Returns false. */
 bool cr_field_lacks(struct cr_config *config, const struct cr_csv *csv,

@@ -107,6 +107,48 @@ static bool slice(const char *text, int n, int *from, int *to)
     return true;
 }
 
+/* The names in a message, at most 12. */
+static const char *list_names(struct cr_arena *arena,
+                              const struct cr_strs *names)
+{
+    struct cr_buf b = { .arena = arena };
+
+    for (int i = 0; i < names->n && i < 12; i++)
+        cr_buf_f(&b, "%s%s", i ? ", " : "",
+                 cr_quote(arena, names->v[i], strlen(names->v[i])));
+    cr_buf_str(&b, names->n > 12 ? ", ..." : "");
+    return cr_buf_text(&b);
+}
+
+static bool any_number(const struct cr_strs *names)
+{
+    double v;
+
+    for (int i = 0; i < names->n; i++)
+        if (cr_csv_real(names->v[i], strlen(names->v[i]), &v))
+            return true;
+    return false;
+}
+
+void cr_field_suggest(struct cr_diag *diag, const char *field,
+                      const struct cr_strs *names)
+{
+    const char *near = cr_closest_name(field, names->v);
+
+    if (near)
+        cr_hint(diag, "did you mean '%s'?", near);
+    else if (names->n == 1 && strpbrk(names->v[0], ",;\t|"))
+        cr_hint(diag, "the first line is '%s': set field_delim to the "
+                "character between its fields",
+                cr_quote(diag->arena, names->v[0], strlen(names->v[0])));
+    else if (any_number(names))
+        cr_hint(diag, "the first line holds numbers: %s; if the file has no "
+                "header, list the names under column_names",
+                list_names(diag->arena, names));
+    else
+        cr_hint(diag, "the fields are: %s", list_names(diag->arena, names));
+}
+
 bool cr_field_lacks(struct cr_config *config, const struct cr_csv *csv,
                   const char *column, const char *field,
                   const struct cr_strs *names)
@@ -123,6 +165,8 @@ bool cr_field_lacks(struct cr_config *config, const struct cr_csv *csv,
     if (near)
         cr_hint(config->diag, "the file has '%s'; rename it to '%s'?",
                 cr_quote(config->arena, near, strlen(near)), field);
+    else
+        cr_field_suggest(config->diag, field, names);
     return false;
 }
 
@@ -176,13 +220,7 @@ static bool one_field(struct cr_config *config, const struct cr_node *node,
              "field '%s' not found in rows of %d field%s",
              cr_quote(config->arena, text, strlen(text)), names->n,
              names->n == 1 ? "" : "s");
-    if (cr_closest_name(text, names->v))
-        cr_hint(config->diag, "did you mean '%s'?",
-                cr_closest_name(text, names->v));
-    else if (names->n == 1 && strpbrk(names->v[0], ",;\t|"))
-        cr_hint(config->diag, "the first line is '%s': set field_delim to the "
-                "character between its fields",
-                cr_quote(config->arena, names->v[0], strlen(names->v[0])));
+    cr_field_suggest(config->diag, text, names);
     return false;
 }
 

@@ -51,6 +51,7 @@ static bool wrong(struct cr_csv_dataset *f, const struct cr_csv *csv,
     struct cr_arena *arena = f->config->arena;
     const char *name = f->names.v[field - csv->field], *column = c->of.name;
     bool missing = cr_is_missing(field->text, field->len) && !c->guessed;
+    const char *comma = memchr(field->text, ',', field->len);
 
     cr_error(f->config->diag, cr_csv_at(csv, field), CR_E_DATA_FORMAT,
              "%s: found %s, expected %s",
@@ -65,6 +66,8 @@ static bool wrong(struct cr_csv_dataset *f, const struct cr_csv *csv,
                 "default: VALUE to columns.%s", column, column);
     else if (missing)
         cr_hint(f->config->diag, "add default: VALUE to columns.%s", column);
+    else if (comma && cr_starts(expected, "a number"))
+        cr_hint(f->config->diag, "numbers have a decimal point, not a comma");
     return false;
 }
 

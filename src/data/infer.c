@@ -172,6 +172,20 @@ static void numbers_add(struct seen *s, const char *text, size_t len)
     s->sum += v;
 }
 
+/* Whether the text is a number with a decimal comma. */
+static bool has_decimal_comma(const char *text, size_t len)
+{
+    const char *comma = memchr(text, ',', len);
+    char copy[64];
+    double v;
+
+    if (!comma || len >= sizeof copy)
+        return false;
+    memcpy(copy, text, len);
+    copy[comma - text] = '.';
+    return cr_csv_real(copy, len, &v);
+}
+
 static void dates_add(struct seen *s, const char *text, size_t len)
 {
     int i;
@@ -198,6 +212,7 @@ static void add(struct cr_arena *arena, struct seen *s, const char *text,
     }
     if (s->facts.numbers)
         numbers_add(s, text, len);
+    s->facts.commas += has_decimal_comma(text, len);
     if (s->forms)
         dates_add(s, text, len);
     s->blanks = s->blanks || memchr(text, ' ', len);
@@ -464,6 +479,25 @@ static struct seen *seen_make(struct cr_arena *arena, struct cr_arena *mem,
     return s;
 }
 
+/* Records the first text that is not UTF-8. */
+static void check_utf8(struct cr_table_facts *to, const struct cr_csv *csv,
+                       const struct cr_csv_field *field)
+{
+    uint32_t code;
+    int n;
+
+    if (to->not_utf8.src)
+        return;
+    for (size_t i = 0; i < field->len; i += (size_t)n) {
+        n = cr_utf8(field->text + i, field->len - i, &code);
+        if (n > 0)
+            continue;
+        to->not_utf8 = cr_csv_at(csv, field);
+        to->byte = (unsigned char)field->text[i];
+        return;
+    }
+}
+
 static bool infer_file(struct cr_arena *arena, struct cr_arena *mem,
                        struct cr_diag *diag, const char *path,
                        const struct cr_infer_opts *o,
@@ -490,8 +524,11 @@ static bool infer_file(struct cr_arena *arena, struct cr_arena *mem,
                      "line", csv.n, csv.n == 1 ? "" : "s", to->n);
             break;
         }
-        for (i = 0; i < csv.n && !(first && to->header); i++)
-            add(mem, &(*seen)[i], csv.field[i].text, csv.field[i].len);
+        for (i = 0; i < csv.n; i++) {
+            check_utf8(to, &csv, &csv.field[i]);
+            if (!first || !to->header)
+                add(mem, &(*seen)[i], csv.field[i].text, csv.field[i].len);
+        }
         to->rows += !(first && to->header);
         first = false;
     }

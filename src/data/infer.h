@@ -50,6 +50,9 @@ struct cr_field_facts {
      * midnight, else days. */
     enum cr_date_form form;
     bool clock;
+    /* Number of values that would be numbers with a point in place of their
+     * comma, such as 0,5. */
+    int64_t commas;
     /* The distinct values of a field of any kind, sorted: numbers by value,
      * others by bytes; n_classes -1: more than CR_CLASSES_MAX. */
     int n_classes;
@@ -60,6 +63,10 @@ struct cr_field_facts {
 struct cr_table_facts {
     char delimiter;
     bool header;
+    /* The first field that is not UTF-8, and its first wrong byte; src NULL:
+     * none. */
+    struct cr_pos not_utf8;
+    unsigned char byte;
     int64_t rows;           /* without the header */
     int n;
     struct cr_field_facts *field;

@@ -47,11 +47,12 @@ void cr_starter_split(struct cr_starter *s, const struct cr_starter_facts *f)
     if (f->rows < TEST_ROWS)
         cr_buf_f(&s->out,
                  "  # The split eval (15%%) decides when to stop. There are "
-                 "too few rows for a\n"
-                 "  # test split: estimate the accuracy with cellrun eval "
+                 "too few %s for a\n"
+                 "  # test split: estimate the %s with cellrun eval "
                  "--kfold 5 FILE.\n"
                  "  split: {train: 0.85, eval: 0.15%s, seed: 1}\n",
-                 stratify);
+                 f->images ? "images" : "rows",
+                 f->classifies ? "accuracy" : "metrics", stratify);
     else
         cr_buf_f(&s->out,
                  "  # The split eval decides when to stop; use test once, at "
@@ -89,9 +90,10 @@ static void starter_loss(struct cr_starter *s,
     if (uneven)
         cr_buf_f(&s->out,
                  "# Classes are imbalanced: %" PRId64 " to %" PRId64
-                 " samples. {CrossEntropyLoss: {weight: balanced}}\n"
-                 "# finds more samples of rare classes and lowers the "
-                 "accuracy.\n",
+                 " samples. If too few samples of\n"
+                 "# the rare classes are predicted correctly, write\n"
+                 "#   loss: {CrossEntropyLoss: {weight: balanced}}\n"
+                 "# instead, at the cost of some accuracy.\n",
                  f->fewest, f->most);
     cr_buf_str(&s->out, "loss: CrossEntropyLoss\n");
 }

@@ -44,6 +44,39 @@ static const char *table_names(const struct table *t)
     return cr_buf_text(&b);
 }
 
+/* Reports a file that is not UTF-8, as configs are; warns about numbers with a
+ * decimal comma, which are read as texts. */
+static bool table_check(const struct table *t)
+{
+    struct cr_diag *diag = t->s->diag;
+
+    if (t->facts.not_utf8.src) {
+        cr_error(diag, t->facts.not_utf8, CR_E_DATA_FORMAT,
+                 "found the byte 0x%02X, expected text in UTF-8",
+                 t->facts.byte);
+        cr_hint(diag, "if the file is in Latin-1, convert it: iconv -f latin1 "
+                "-t utf-8 %s >new.csv", t->path);
+        return false;
+    }
+    for (int i = 0; i < t->facts.n; i++) {
+        const struct cr_field_facts *f = &t->facts.field[i];
+
+        if (f->commas == 0 || 10 * f->commas < f->present)
+            continue;
+        cr_warn(diag, cr_at_file(t->s->arena, t->path), CR_E_DATA_FORMAT,
+                "field '%s': found a decimal comma in %" PRId64 " value%s, "
+                "expected a decimal point; they are not used as numbers",
+                cr_quote(diag->arena, f->name, strlen(f->name)), f->commas,
+                f->commas == 1 ? "" : "s");
+        if (t->facts.delimiter != ',')
+            cr_hint(diag, "replace the commas: sed -E "
+                    "'s/([0-9]),([0-9])/\\1.\\2/g' %s >new.csv", t->path);
+        else
+            cr_hint(diag, "replace the commas by points");
+    }
+    return true;
+}
+
 static bool table_target(struct table *t, const char *name)
 {
     struct cr_diag *diag = t->s->diag;
@@ -66,6 +99,9 @@ static bool table_target(struct table *t, const char *name)
              table_names(t));
     if (cr_closest_name(name, names))
         cr_hint(diag, "did you mean '%s'?", cr_closest_name(name, names));
+    else if (!t->facts.header)
+        cr_hint(diag, "the file seems to have no header line: add one with "
+                "the names of the fields");
     return false;
 }
 
@@ -379,7 +415,8 @@ static void table_dataset(struct table *t)
         cr_buf_char(b, '\n');
     }
     if (!t->facts.header)
-        cr_buf_str(b, "      header: false\n");
+        cr_buf_str(b, "      # The file has no header line: fields are numbered "
+                      "from 0.\n      header: false\n");
     cr_buf_str(b, "      columns:\n");
     table_inputs(t);
     table_label(t);
@@ -396,8 +433,8 @@ static void table_pipe(struct table *t)
     struct cr_buf *b = &t->s->out;
 
     cr_buf_str(b, "\ndatapipe:\n"
-                  "  # Fitted on the training split only; checkpoints contain "
-                  "the result.\n");
+                  "  # Means, medians and categories are those of the training "
+                  "split;\n  # checkpoints contain them.\n");
     if (table_has_x(t))
         cr_buf_str(b, "  x:\n");
     if (t->n[USE_NUMBER] + t->n[USE_DATE] > 0)
@@ -493,7 +530,7 @@ bool cr_starter_csv(struct cr_starter *s, const char *path,
                         "found standard input or a pipe, expected a file that "
                         "the config can name");
     if (!cr_infer(s->arena, s->diag, &path, 1, &opts, &t.facts) ||
-        !table_target(&t, target) || !table_task(&t))
+        !table_check(&t) || !table_target(&t, target) || !table_task(&t))
         return false;
     table_uses(&t);
     if (t.inputs == 0)

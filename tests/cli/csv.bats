@@ -415,3 +415,23 @@ END
     [[ $output == *"field 'text' not found in rows of 1 field "* ]]
     [[ $output == *"'stars\tcomment': set field_delim to the character"* ]]
 }
+
+@test "a field that is not found: the message lists what the file has" {
+    cd "$BATS_TEST_TMPDIR"
+    printf 'age,risk level,y\n1,2,a\n3,4,b\n' >t.csv
+    config() {
+        printf 'dataset: {train: {CSVDataset: {dataset_files: %s, columns: %s}}}\n' \
+            "$1" "$2" >f.yaml
+        run -2 "$CELLRUN" data show f.yaml -n 1
+    }
+    config t.csv '{x: {numbers: [income]}}'
+    [[ $output == *"the fields are: age, risk level, y"* ]]
+    printf '1,2,a\n3,4,b\n' >n.csv
+    config n.csv '{x: {numbers: [income]}}'
+    [[ $output == *"the first line holds numbers: 1, 2, a; if the file has no header, list the names under column_names"* ]]
+    # a decimal comma in place of a point
+    printf 'h;y\n"1,5";a\n' >c.csv
+    printf '%s\n' 'dataset: {train: {CSVDataset: {dataset_files: c.csv, field_delim: ";", columns: {x: {fields: h, type: float32}}}}}' >f.yaml
+    run -3 "$CELLRUN" data show f.yaml -n 1
+    [[ $output == *"found '1,5', expected a number"*"numbers have a decimal point, not a comma"* ]]
+}

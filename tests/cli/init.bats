@@ -272,3 +272,25 @@ number() {
     [[ $stderr == *"found no numbers, dates or categories"* ]]
     [[ $stderr == *"'text' holds texts: \`cellrun init textcls -o FILE\` writes"* ]]
 }
+
+@test "decimal commas, Latin-1 and a missing header are named with the remedy" {
+    perl -e 'print "h;w;n;y\n"; for (1 .. 60) {
+        printf "%d,5;%d,25;%d;%s\n", $_, $_ * 7 % 11, $_ * 13 % 59,
+            $_ % 2 ? "yes" : "no" }' >d.csv
+    run -0 --separate-stderr "$CELLRUN" init --from-csv d.csv --target y
+    [[ $stderr == *"field 'h': found a decimal comma in 60 values, expected a decimal point"* ]]
+    [[ $stderr == *"field 'w': found a decimal comma"* ]]
+    [[ $stderr != *"field 'n'"* ]]
+    # the command that the message shows makes them numbers
+    eval "$(sed -n 's/^ *replace the commas: //p' <<<"$stderr" | head -n 1)"
+    run -0 --separate-stderr "$CELLRUN" init --from-csv new.csv --target y
+    [[ $output == *"Inputs: 3 numbers"* ]]
+    [ -z "$stderr" ]
+    printf 'h,gr\xfc\xdfe\n1,2\n3,4\n' >l.csv
+    run -3 --separate-stderr "$CELLRUN" init --from-csv l.csv --target h
+    [[ $stderr == "l.csv:1:3: error: found the byte 0xFC, expected text in UTF-8 "* ]]
+    [[ $stderr == *"iconv -f latin1 -t utf-8 l.csv >new.csv"* ]]
+    tail -n +2 d.csv >n.csv
+    run -2 --separate-stderr "$CELLRUN" init --from-csv n.csv --target y
+    [[ $stderr == *"the file seems to have no header line"* ]]
+}
