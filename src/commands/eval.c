@@ -6,12 +6,13 @@
 #include "model/kfold.h"
 #include "model/model.h"
 #include "model/samples.h"
+#include "predict/predict.h"
 #include "train/eval.h"
 #include "train/require.h"
 #include "train/section.h"
 
 struct eval {
-    const char *ckpt, *data, *metrics, *require, *confusion, *run_dir;
+    const char *ckpt, *data, *metrics, *require, *confusion, *wrong, *run_dir;
     int64_t kfold;
     bool per_class, eager, force;
 };
@@ -36,6 +37,11 @@ static const struct cr_opt eval_opts[] = {
                     .text = "EXPR"),
     CR_STR_OPTIONAL(struct eval, confusion,
                     "Write the confusion matrix as CSV; - is standard output.",
+                    .text = "FILE"),
+    CR_STR_OPTIONAL(struct eval, wrong,
+                    "Write the misclassified samples, largest loss first, as "
+                    "predict --wrong does: rows as TSV, .csv or .jsonl, or a "
+                    "contact sheet of images, .png; - is standard output.",
                     .text = "FILE"),
     CR_BOOL_DEFAULT(struct eval, per_class, false,
                     "Print precision, recall and F1 of each class too."),
@@ -277,13 +283,14 @@ static int eval_kfold(struct cr_cli *cli)
     struct cr_kfold k;
     int status;
 
-    if (o->ckpt || o->data || o->confusion || o->per_class)
+    if (o->ckpt || o->data || o->confusion || o->wrong || o->per_class)
         cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
                  "--kfold cannot be combined with --%s: it trains its own "
                  "checkpoints",
                  o->ckpt        ? "ckpt"
                  : o->data      ? "data"
                  : o->confusion ? "confusion"
+                 : o->wrong     ? "wrong"
                                 : "per-class");
     if (cli->n_operands == 0)
         cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
@@ -320,6 +327,29 @@ static bool eval_part(struct cr_model *model,
     want->max_batches = section.max_batches;
     cr_eval_part(config, loader, section.max_batches);
     return true;
+}
+
+/* Writes the misclassified samples of the split that was evaluated. */
+static void eval_wrong(struct cr_cli *cli, const struct cr_model *model)
+{
+    const struct eval *o = cr_cli_opts(cli);
+    struct cr_cli rows = *cli;
+    struct cr_predict_opts want = {
+        .ckpt = o->ckpt,
+        .to = o->wrong,
+        .data = o->data ? o->data : cr_model_split(model->config),
+        .format = CR_PREDICT_BY_NAME,
+        .on_error = CR_PREDICT_DEFAULT,
+        .topk = CR_INT_NONE,
+        .result = CR_INT_NONE,
+        .batch = 64,
+        .threshold = (double)NAN,
+        .wrong = true,
+    };
+
+    rows.json = false; /* the metrics are JSON, rows have the format of FILE */
+    cr_predict_format(&rows, &want);
+    cr_predict_run(&rows, &want, cli->operands);
 }
 
 static bool eval_judge(struct cr_cli *cli, struct cr_model *model,
@@ -367,6 +397,8 @@ static bool eval_judge(struct cr_cli *cli, struct cr_model *model,
     if (ok) {
         eval_print(cli, model, scores, asked);
         ok = !o->confusion || eval_confusion(model, scores, o->confusion);
+        if (o->wrong)
+            eval_wrong(cli, model);
         ok = cr_require_check(cli->diag, require, false, eval_value,
                               (void *)scores) &&
              ok;
@@ -392,13 +424,20 @@ static int eval_run(struct cr_cli *cli)
                  "--run-dir and --force require --kfold");
     if (cli->diag->errors > 0)
         return cr_diag_exit(cli->diag);
+    if (cli->json && o->wrong && strcmp(o->wrong, "-") == 0)
+        cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
+                 "--json and --wrong - both write to standard output");
+    if (o->wrong && strcmp(o->wrong, "-") != 0 &&
+        !cr_cli_ending(cli, "--wrong", o->wrong, ".tsv .csv .jsonl .png .txt"))
+        return cr_diag_exit(cli->diag);
     if (cli->json && o->confusion && strcmp(o->confusion, "-") == 0) {
         cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
                  "--json and --confusion - both write to standard output");
         cr_hint(cli->diag, "use --confusion FILE, or the metric "
                            "confusion_matrix, which --json includes");
-        return cr_diag_exit(cli->diag);
     }
+    if (cli->diag->errors > 0)
+        return cr_diag_exit(cli->diag);
     if (cr_model_open(cli, o->ckpt, cli->operands, &model))
         loader = cr_model_samples(&model, o->data, 0);
     if (loader) {
@@ -424,6 +463,7 @@ const struct cr_command cr_command_eval = {
                    "'accuracy>=0.9'\n"
                    "cellrun eval --ckpt runs/digits --per-class --confusion "
                    "-\n"
+                   "cellrun eval --ckpt runs/digits --wrong wrong.png\n"
                    "cellrun eval --kfold 3 wine.yaml -o folds\n",
         .opts = eval_opts,
         .size = sizeof(struct eval),

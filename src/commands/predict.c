@@ -1,8 +1,6 @@
 /* predict: applies a checkpoint to files, tables, streams or its data set. */
-#include <math.h>
 #include <string.h>
 
-#include "model/samples.h"
 #include "predict/predict.h"
 
 static const struct cr_opt predict_opts[] = {
@@ -101,23 +99,12 @@ static bool predict_fail(struct cr_cli *cli, const char *what)
     return cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE, "%s", what);
 }
 
-/* Chooses the format by the suffix of -o if --format is not set. */
-static void predict_format(const struct cr_cli *cli, struct cr_predict_opts *o)
-{
-    if (o->format != CR_PREDICT_BY_NAME)
-        return;
-    o->format = cli->json ? CR_PREDICT_JSONL : CR_PREDICT_TSV;
-    for (int i = 0; o->to && !cli->json && i < CR_PREDICT_BY_NAME; i++)
-        if (cr_ends(o->to, cr_predict_endings[i]))
-            o->format = i;
-}
-
 /* Checks combinations of flags. False after reporting. */
 static bool predict_flags(struct cr_cli *cli, struct cr_predict_opts *o)
 {
     bool some = cli->n_operands > 0 || o->files_from, arrays;
 
-    predict_format(cli, o);
+    cr_predict_format(cli, o);
     arrays = o->format == CR_PREDICT_NPY || o->format == CR_PREDICT_NPZ;
     if (o->data && (some || o->stream))
         return predict_fail(cli, "--data is not allowed with INPUT or "
@@ -146,50 +133,13 @@ static bool predict_flags(struct cr_cli *cli, struct cr_predict_opts *o)
     return true;
 }
 
-/* Checks that --format npy has only one output to write. */
-static bool predict_one_output(struct cr_predict *j)
-{
-    if (j->o->format != CR_PREDICT_NPY || j->n_outs == 1)
-        return true;
-    cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
-             "--format npy: found %d outputs, expected one", j->n_outs);
-    cr_hint(j->cli->diag, "use --result 0 to %d, or --format npz for all",
-            j->n_outs - 1);
-    return false;
-}
-
-static bool predict_prepare(struct cr_predict *j)
-{
-    if (j->o->data) {
-        j->loader = cr_model_samples(&j->model, j->o->data, j->o->batch);
-        if (!j->loader)
-            return false;
-    }
-    if (!cr_predict_keeps_data(j) || !cr_predict_columns(j) ||
-        !cr_predict_open(j) || !cr_predict_outputs(j) || !predict_one_output(j))
-        return false;
-    j->has_truth = j->o->wrong && !j->o->data && j->n_truths > 0;
-    return !j->o->wrong || cr_predict_wrong_open(j);
-}
-
 static int predict_run(struct cr_cli *cli)
 {
     struct cr_predict_opts o = *(const struct cr_predict_opts *)cli->opts;
-    struct cr_predict j = { .cli = cli, .o = &o };
-    int status = 0;
-    bool ok;
 
-    if (predict_flags(cli, &o) && cr_model_open(cli, o.ckpt, NULL, &j.model) &&
-        predict_prepare(&j) && cr_predict_write_open(&j)) {
-        ok = o.stream ? cr_predict_stream(&j, &status)
-             : o.data ? cr_predict_split(&j)
-                      : cr_predict_operands(&j);
-        ok = cr_predict_flush(&j) && ok;
-        cr_predict_write_close(&j, ok);
-        cr_predict_warn_bad(&j);
-    }
-    cr_predict_free(&j);
-    return status ? status : cr_diag_exit(cli->diag);
+    if (!predict_flags(cli, &o))
+        return cr_diag_exit(cli->diag);
+    return cr_predict_run(cli, &o, NULL);
 }
 
 const struct cr_command cr_command_predict = {

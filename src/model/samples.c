@@ -9,8 +9,7 @@
 
 static const char *const samples_splits[] = { "eval", "test", "train" };
 
-/* The first split that exists, in order of preference. */
-static const char *samples_split(const struct cr_config *config)
+const char *cr_model_split(const struct cr_config *config)
 {
     for (size_t i = 0; i < CR_LEN(samples_splits); i++)
         if (cr_data_loader_has(config, samples_splits[i]))
@@ -80,6 +79,6 @@ struct cr_data_loader *cr_model_samples(struct cr_model *model,
         return NULL;
     }
     if (!want.split)
-        want.split = samples_split(config);
+        want.split = cr_model_split(config);
     return cr_data_loader_open(config, &want);
 }

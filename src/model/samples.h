@@ -8,6 +8,9 @@
 #include "data/data_loader.h"
 #include "model/model.h"
 
+/* The first split that exists of eval, test and train. */
+const char *cr_model_split(const struct cr_config *config);
+
 /* Opens the data set of --data: a split (train, eval, test), a folder that
  * replaces dataset_dir, or a YAML file with a section dataset; NULL: the first
  * split that exists of eval, test and train. batch > 0 overrides the batch size

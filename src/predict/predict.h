@@ -2,6 +2,7 @@
  * The command predict: reads samples from files, tables and streams, and
  * writes one row of results per sample.
  *
+ *   run.c      opens the checkpoint, runs one of the sources, closes the output
  *   columns.c  the input columns of the network, and the columns of labels
  *   outputs.c  the outputs: values, classes, sequences of classes
  *   batch.c    collects samples into batches, computes and hands on the rows;
@@ -127,6 +128,15 @@ struct cr_predict {
     struct cr_predict_wrong *wrong;    /* with --wrong */
     struct cr_data_loader *loader;    /* with --data */
 };
+
+/* ---- run.c */
+
+/* Chooses the format by the suffix of `to` if `format` is not set. */
+void cr_predict_format(const struct cr_cli *cli, struct cr_predict_opts *o);
+/* Predicts what the options say, with the config of the checkpoint or of
+ * `files` (NULL: none), and writes the rows. Returns the exit status. */
+int cr_predict_run(struct cr_cli *cli, const struct cr_predict_opts *o,
+                   const char *const *files);
 
 /* ---- columns.c */
 

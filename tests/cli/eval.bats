@@ -264,3 +264,34 @@ END2
     "$CELLRUN" check c.yaml '~dataset.eval' \
         dataset.split='{eval_from_train: 10%}'
 }
+
+@test "--wrong: the rows of predict --wrong, besides the metrics" {
+    "$CELLRUN" eval --ckpt "$data/run" >plain
+    "$CELLRUN" predict --ckpt "$data/run" --data eval --wrong >want
+    run -0 "$CELLRUN" eval --ckpt "$data/run" --wrong got.tsv
+    [ "$output" = "$(<plain)" ]
+    cmp got.tsv want
+    # 100 samples: accuracy and the number of rows are one figure
+    [ "$(value accuracy)" = "$(awk 'END { printf "%.4f", 1 - NR / 100 }' want)" ]
+    # the largest loss is first
+    sort -c -k4,4gr got.tsv
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt "$data/run" --json \
+        --data train --wrong got.jsonl
+    jq -e .samples <<<"$output"
+    "$CELLRUN" predict --ckpt "$data/run" --data train --wrong --json |
+        cmp - got.jsonl
+    run -0 "$CELLRUN" eval --ckpt "$data/run" --wrong -
+    [ "$output" = "$(cat plain want)" ]
+}
+
+@test "--wrong is written although --require is not met" {
+    run -6 "$CELLRUN" eval --ckpt "$data/run" --wrong got.csv \
+        --require 'accuracy>=1'
+    [ -s got.csv ]
+    run -2 --separate-stderr "$CELLRUN" eval --ckpt "$data/run" --json --wrong -
+    [[ "$stderr" == *"--json and --wrong - both write to standard output"* ]]
+    run -2 --separate-stderr "$CELLRUN" eval --ckpt "$data/run" --wrong a.pdf
+    [[ "$stderr" == *"--wrong"*".tsv"* ]]
+    run -2 --separate-stderr "$CELLRUN" eval --kfold 2 "$data/c.yaml" --wrong a.csv
+    [[ "$stderr" == *"--kfold cannot be combined with --wrong"* ]]
+}

@@ -1,0 +1,59 @@
+/* The course of a prediction, for predict and eval --wrong. */
+#include "model/samples.h"
+#include "predict/predict.h"
+
+void cr_predict_format(const struct cr_cli *cli, struct cr_predict_opts *o)
+{
+    if (o->format != CR_PREDICT_BY_NAME)
+        return;
+    o->format = cli->json ? CR_PREDICT_JSONL : CR_PREDICT_TSV;
+    for (int i = 0; o->to && !cli->json && i < CR_PREDICT_BY_NAME; i++)
+        if (cr_ends(o->to, cr_predict_endings[i]))
+            o->format = i;
+}
+
+/* Checks that --format npy has only one output to write. */
+static bool run_one_output(struct cr_predict *j)
+{
+    if (j->o->format != CR_PREDICT_NPY || j->n_outs == 1)
+        return true;
+    cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
+             "--format npy: found %d outputs, expected one", j->n_outs);
+    cr_hint(j->cli->diag, "use --result 0 to %d, or --format npz for all",
+            j->n_outs - 1);
+    return false;
+}
+
+static bool run_prepare(struct cr_predict *j)
+{
+    if (j->o->data) {
+        j->loader = cr_model_samples(&j->model, j->o->data, j->o->batch);
+        if (!j->loader)
+            return false;
+    }
+    if (!cr_predict_keeps_data(j) || !cr_predict_columns(j) ||
+        !cr_predict_open(j) || !cr_predict_outputs(j) || !run_one_output(j))
+        return false;
+    j->has_truth = j->o->wrong && !j->o->data && j->n_truths > 0;
+    return !j->o->wrong || cr_predict_wrong_open(j);
+}
+
+int cr_predict_run(struct cr_cli *cli, const struct cr_predict_opts *o,
+                   const char *const *files)
+{
+    struct cr_predict j = { .cli = cli, .o = o };
+    int status = 0;
+    bool ok;
+
+    if (cr_model_open(cli, o->ckpt, files, &j.model) && run_prepare(&j) &&
+        cr_predict_write_open(&j)) {
+        ok = o->stream ? cr_predict_stream(&j, &status)
+             : o->data ? cr_predict_split(&j)
+                       : cr_predict_operands(&j);
+        ok = cr_predict_flush(&j) && ok;
+        cr_predict_write_close(&j, ok);
+        cr_predict_warn_bad(&j);
+    }
+    cr_predict_free(&j);
+    return status ? status : cr_diag_exit(cli->diag);
+}
