@@ -220,6 +220,15 @@ static void paths_add(struct paths *to, const char *path,
                       m);
         return;
     }
+    /* a list of cells or ops: member by member, by position */
+    if (node->kind == CR_NODE_LIST && node->child &&
+        node->child->kind == CR_NODE_MAP) {
+        int k = 0;
+
+        for (CR_EACH(m, node))
+            paths_add(to, cr_strf(to->arena, "%s.%d", path, k++), m);
+        return;
+    }
     for (int i = 0; i < to->n; i++)
         if (strcmp(to->path[i], path) == 0)
             return;

@@ -24,13 +24,15 @@ result 'includes follow the layers' < <(includes | awk '
         may["ckpt"] = "base conf math net data ckpt"
         may["train"] = "base conf math net data ckpt train"
         may["chart"] = "base chart"
-        may["rundir"] = "base conf ckpt rundir"
+        may["rundir"] = "base conf math ckpt rundir"
         may["model"] = "base conf math net data ckpt train model"
         may["starter"] = "base conf math data starter"
+        may["report"] = \
+            "base conf math net data ckpt train model chart rundir report"
         may["predict"] = "base conf math net data ckpt train model predict"
         may["commands"] = \
             "base conf math net data ckpt train model predict starter " \
-            "chart rundir"
+            "chart rundir report"
         may["ops"] = may["cells"] = may["losses"] = may["inits"] = \
             "base conf math net"
         may["optims"] = may["schedules"] = may["metrics"] = may["scalers"] = \

@@ -1,0 +1,131 @@
+/* report: one HTML page about a run, or about several. */
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "report/report.h"
+#include "rundir/run_names.h"
+
+#define FOLLOW_SECONDS 5
+
+struct report {
+    const char *out;
+    bool follow;
+};
+
+static const struct cr_opt report_opts[] = {
+    CR_STR_DEFAULT(struct report, out, "report.html",
+                   "File of the page; - is standard output.", .flag = 'o'),
+    CR_BOOL_DEFAULT(struct report, follow, false,
+                    "Write the page again every 5 seconds until the runs end; "
+                    "an open page reloads itself."),
+    { 0 },
+};
+
+/* Whether a run may still write records: its record says so, and it has a
+ * lock. */
+static bool report_is_running(struct cr_arena *arena, const struct cr_run *run)
+{
+    struct stat st;
+
+    return strcmp(cr_json_str(run->record, "status", ""), "running") == 0 &&
+           stat(cr_path_join(arena, run->path, "lock"), &st) == 0;
+}
+
+/* Writes the page; `refresh` as in cr_report_page. False after reporting. */
+static bool report_write(struct cr_cli *cli, struct cr_runs *runs, int refresh)
+{
+    const struct report *o = cr_cli_opts(cli);
+    struct cr_buf page = { .arena = runs->arena };
+
+    cr_report_page(cli, runs, refresh, &page);
+    if (strcmp(o->out, "-") != 0)
+        return cr_write_file(cli->diag, o->out, page.text, page.len);
+    fwrite(page.text, 1, page.len, stdout);
+    return true;
+}
+
+/* Finds the runs in memory of `arena`; *running: whether some run goes on.
+ * False after reporting. */
+static bool report_find(struct cr_cli *cli, struct cr_arena *arena,
+                        struct cr_runs *runs, bool *running)
+{
+    bool ok = true;
+
+    *runs = (struct cr_runs){ .arena = arena, .diag = cli->diag };
+    *running = false;
+    for (int i = 0; i < cli->n_operands; i++)
+        ok = cr_runs_add_named(runs, cr_runs_folder(), cli->operands[i],
+                               cli->operand_pos[i]) && ok;
+    for (int i = 0; ok && i < runs->n; i++)
+        *running = *running || report_is_running(arena, &runs->run[i]);
+    return ok;
+}
+
+/* Writes the page of runs that go on, with memory and messages of its own.
+ * False: they have ended, or something is wrong. */
+static bool report_follow(const struct cr_cli *cli)
+{
+    struct cr_arena mem = { 0 };
+    struct cr_diag quiet = { .arena = &mem };
+    struct cr_cli own = *cli;
+    struct cr_runs runs;
+    bool ok, running;
+
+    own.arena = &mem;
+    own.diag = &quiet;
+    ok = report_find(&own, &mem, &runs, &running) && running &&
+         report_write(&own, &runs, FOLLOW_SECONDS);
+    cr_arena_free(&mem);
+    return ok;
+}
+
+static int report_run(struct cr_cli *cli)
+{
+    const struct report *o = cr_cli_opts(cli);
+    struct timespec pause = { .tv_sec = FOLLOW_SECONDS };
+    struct cr_runs runs;
+    bool running;
+
+    if (!cr_cli_ending(cli, "-o", o->out, ".html .htm"))
+        return cr_diag_exit(cli->diag);
+    if (o->follow && strcmp(o->out, "-") == 0) {
+        cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
+                 "--follow writes a file again and again: found -, expected "
+                 "a name");
+        return cr_diag_exit(cli->diag);
+    }
+    while (o->follow && report_follow(cli))
+        nanosleep(&pause, NULL);
+    if (report_find(cli, cli->arena, &runs, &running))
+        report_write(cli, &runs, 0);
+    if (cli->diag->errors == 0 && !cli->quiet && strcmp(o->out, "-") != 0)
+        printf("report: %s\n", o->out);
+    return cr_diag_exit(cli->diag);
+}
+
+const struct cr_command cr_command_report = {
+    .about = {
+        .name = "report",
+        .summary = "Write an HTML page about a run, or about several.",
+        .detail =
+            "The page is one file that loads nothing and needs no script to "
+            "be read. Of one run it shows results with confidence intervals, "
+            "curves, confusion matrix, calibration or residuals, the worst "
+            "samples, data, network, time, warnings, and how to repeat it. Of "
+            "several runs, or of a folder such as that of a sweep, it shows "
+            "what differs in their configs, a table, curves, and each setting "
+            "against the metric. A run is given by its directory, a path below "
+            "the folder of runs, or the beginning of its id. Everything comes "
+            "from the run directory; log.report: true writes report.html there "
+            "at the end of the run.",
+        .example = "cellrun report runs/mnist/3f9c1a2e -o report.html\n"
+                   "cellrun report runs/sweep -o sweep.html\n",
+        .opts = report_opts,
+        .size = sizeof(struct report),
+    },
+    .usage = "RUN... [-o FILE]",
+    .min_operands = 1,
+    .max_operands = -1,
+    .run = report_run,
+};

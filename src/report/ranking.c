@@ -1,0 +1,93 @@
+/* Several runs as a table, the best first. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "report/section.h"
+
+#define COLUMNS 14 /* settings of a table */
+
+static void ranking_metrics(struct cr_report *r,
+                            const struct cr_report_run *run,
+                            const struct cr_node *of)
+{
+    for (CR_EACH(m, cr_node_get(of, "eval")))
+        if (m->kind != CR_NODE_LIST && strcmp(m->key, "samples") != 0)
+            cr_html_number(r->to, cr_json_real(cr_node_get(run->record, "eval"),
+                                               m->key, NAN), "%.4f");
+}
+
+static void ranking_head(struct cr_report *r, const struct cr_node *of)
+{
+    cr_buf_str(r->to, "<thead><tr>");
+    cr_html_head(r->to, "run", false);
+    cr_html_head(r->to, "status", false);
+    cr_html_head(r->to, cr_strf(r->arena, "best %s", r->metric), true);
+    for (CR_EACH(m, cr_node_get(of, "eval")))
+        if (m->kind != CR_NODE_LIST && strcmp(m->key, "samples") != 0)
+            cr_html_head(r->to, cr_strf(r->arena, "last %s", m->key), true);
+    for (int k = 0; k < r->n_settings && k < COLUMNS; k++)
+        cr_html_head(r->to, r->setting[k], false);
+    cr_html_head(r->to, "epochs", true);
+    cr_html_head(r->to, "seconds", true);
+    cr_buf_str(r->to, "</tr></thead>\n<tbody>\n");
+}
+
+static void ranking_row(struct cr_report *r, int i, const struct cr_node *of)
+{
+    const struct cr_report_run *run = &r->run[i];
+
+    cr_buf_str(r->to, "<tr><th scope=\"row\">");
+    cr_html(r->to, run->label);
+    cr_buf_str(r->to, "</th>");
+    cr_html_cell(r->to, cr_json_str(run->record, "status", ""));
+    cr_html_number(r->to, r->value[i], "%.4f");
+    ranking_metrics(r, run, of);
+    for (int k = 0; k < r->n_settings && k < COLUMNS; k++) {
+        double value = cr_report_setting(r, run, r->setting[k]);
+
+        if (isnan(value))
+            cr_html_cell(r->to, cr_report_setting_text(r, run, r->setting[k]));
+        else
+            cr_html_number(r->to, value, "%.6g");
+    }
+    cr_html_number(r->to, (double)cr_json_int(run->record, "epochs", 0),
+                   "%.0f");
+    cr_html_number(r->to, cr_json_real(run->record, "seconds", NAN), "%.1f");
+    cr_buf_str(r->to, "</tr>\n");
+}
+
+static bool ranking_write(struct cr_report *r, const struct cr_report_run *run)
+{
+    const struct cr_report_run *best = &r->run[r->order[0]];
+    int ended = 0;
+
+    (void)run;
+    for (int i = 0; i < r->n; i++)
+        ended += isfinite(r->value[i]);
+    if (isfinite(r->value[r->order[0]])) {
+        cr_buf_str(r->to, "<p class=\"hero\"><span>");
+        cr_html_f(r->to, "%.4f", r->value[r->order[0]]);
+        cr_buf_str(r->to, "</span> ");
+        cr_html_f(r->to, "best %s, of %s", r->metric, best->label);
+        cr_buf_str(r->to, "</p>\n");
+    }
+    cr_buf_str(r->to, "<p>");
+    cr_html_f(r->to, "%d runs, %d with a result; they differ in %d setting%s.",
+              r->n, ended, r->n_settings, r->n_settings == 1 ? "" : "s");
+    cr_buf_str(r->to, "</p>\n");
+    cr_html_table(r->to, "Runs, the best first", true);
+    ranking_head(r, best->record);
+    for (int k = 0; k < r->n; k++)
+        ranking_row(r, r->order[k], best->record);
+    cr_buf_str(r->to, "</tbody>");
+    cr_html_table_end(r->to);
+    return true;
+}
+
+const struct cr_report_section cr_report_ranking = {
+    .id = "runs",
+    .title = "Runs",
+    .several = true,
+    .write = ranking_write,
+};

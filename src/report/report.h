@@ -1,0 +1,26 @@
+/*
+ * The report: one HTML file about a run, or about several. Everything in it
+ * comes from run directories.
+ *
+ * The page stands alone: charts are inline SVG, style and script are in it, and
+ * it loads nothing. It can be read without its script, which sorts tables and
+ * enlarges charts. Texts of run directories are not trusted: they are escaped,
+ * and the Content-Security-Policy of the page allows no script but its own.
+ */
+#ifndef CR_REPORT_REPORT_H
+#define CR_REPORT_REPORT_H
+
+#include "ckpt/run_index.h"
+#include "conf/command_line.h"
+
+/* Appends the page of the runs, at least one; `refresh`: seconds after which
+ * browsers load it again, 0: never. What is damaged or missing is left out,
+ * with a warning to cli->diag, whose arena must not outlive that of `to` and of
+ * the runs. */
+void cr_report_page(struct cr_cli *cli, struct cr_runs *runs, int refresh,
+                    struct cr_buf *to);
+
+/* Writes report.html of a run directory. False after reporting. */
+bool cr_report_write(struct cr_cli *cli, const char *dir);
+
+#endif

@@ -1,0 +1,200 @@
+# report: one page about a run, or about several.
+bats_require_minimum_version 1.5.0
+set -o pipefail
+
+# Runs for all tests: classes whose outcomes are known, numbers, three seeds.
+setup_file() {
+    unset CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS
+    cd "$BATS_FILE_TMPDIR"
+    . "$BATS_TEST_DIRNAME/small.bash"
+    # logits (1, 3), (2, 4), (-1, -3), (1, 3): the last two samples are wrong
+    printf 'a,b,label\n1,0,1\n0,1,1\n-1,0,1\n1,0,0\n' >t.csv
+    cat >c.yaml <<'END'
+cellrun: 1
+dataset:
+  train: {CSVDataset: {dataset_files: t.csv, columns: {x: {fields: [a, b], type: float32}, label: {fields: label, type: int32}}}}
+  eval: {CSVDataset: {dataset_files: t.csv, columns: {x: {fields: [a, b], type: float32}, label: {fields: label, type: int32}}}}
+datapipe: {batch: {batch_size: 4}}
+network: {fc: {Dense: {out_channels: 2, has_bias: false, weight_init: {Array: {values: [[1, 2], [3, 4]]}}}}}
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.0}}
+metrics: [accuracy, loss]
+predict: {labels: ["<b>cat", 'd"og']}
+train: {steps: 2}
+END
+    "$CELLRUN" train c.yaml -o classes -q >/dev/null
+    sed 's/CrossEntropyLoss/MSELoss/; /^predict/d
+         s/fields: label, type: int32/fields: [a, b], type: float32/
+         s/accuracy/mae/' c.yaml >n.yaml
+    "$CELLRUN" train n.yaml -o numbers -q >/dev/null
+    config s.yaml
+    for lr in 0.05 0.5; do
+        for seed in 1 2; do
+            "$CELLRUN" train s.yaml -q -o "sweep/$lr-$seed" --epochs 2 \
+                seed=$seed optimizer.learning_rate=$lr >/dev/null
+        done
+    done
+}
+
+setup() {
+    unset CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS
+    cd "$BATS_TEST_TMPDIR"
+    runs=$BATS_FILE_TMPDIR
+}
+
+# words FILE: its text without tags, one line for each row of a table
+words() {
+    perl -0777 -pe 's/<(style|script|svg|title).*?<\/\1>//gs; s/\n/ /g;
+        s/<\/(tr|p|h\d|div|li|caption)>/\n/g; s/<[^>]*>/ /g; s/ +/ /g;
+        s/&#(\d+);/chr $1/ge' "$1" | sed 's/^ //; s/ $//'
+}
+
+# nested FILE: every element is closed, in order; void ones have no end
+nested() {
+    perl -0777 -ne 's/<!DOCTYPE html>//; s/<(style|script)>.*?<\/\1>//gs;
+        my @open; my %void = map { $_ => 1 } qw(meta img br);
+        while (/<(\/?)([a-zA-Z][a-zA-Z0-9]*)((?:\s+[-:\w]+(?:="[^"<]*")?)*)\s*(\/?)>|(<)/g) {
+            die "a bare < at $-[0]\n" if $5;
+            next if $4 || $void{$2};
+            if ($1) { my $was = pop @open; die "$was, then /$2\n" if $was ne $2 }
+            else { push @open, $2 }
+        }
+        die "open: @open\n" if @open;
+        my %id; $id{$_}++ for /\bid="([^"]*)"/g;
+        $id{$_} > 1 and die "id $_ twice\n" for keys %id;
+        $id{$_} or die "no id $_\n" for /href="#([^"]*)"/g;' "$1"
+}
+
+@test "classes: the numbers of the page are those of the outcomes" {
+    run -0 "$CELLRUN" report "$runs/classes" -o r.html
+    [ "$output" = "report: r.html" ]
+    nested r.html
+    words r.html >w
+    grep -q '^accuracy 0.5000 0.0000 1.0000$' w
+    # scikit-learn 1.3, precision_recall_fscore_support of labels 1 1 1 0 and
+    # predictions 1 1 0 1: precision 0 and 2/3, recall 0 and 2/3
+    grep -q '^precision, mean over classes 0.3333 ' w
+    grep -q '^recall, mean over classes 0.3333 ' w
+    grep -q "^d\"og 0.6667 0.6667 0.6667 3 3$" w
+    # mean of ln(1 + e^-2) twice and ln(1 + e^2) twice
+    grep -q '^negative log-likelihood 1.1269 ' w
+    # all probabilities are 1 / (1 + e^-2) = 0.8808, half are right
+    grep -q '^Expected calibration error: 0.3808' w
+}
+
+@test "numbers: errors, R2, points and residuals" {
+    "$CELLRUN" report "$runs/numbers" -o r.html
+    nested r.html
+    words r.html >w
+    # outputs (1, 3) (2, 4) (-1, -3) (1, 3), truths (1, 0) (0, 1) (-1, 0)
+    # (1, 0): errors 0 3 2 3 0 -3 0 3; R2 is the mean of 1 - 4 / 2.75 and
+    # 1 - 36 / 0.75
+    grep -q '^mean absolute error 1.7500 ' w
+    grep -q '^mean squared error 5.0000 ' w
+    grep -q '^root mean squared error 2.2361 ' w
+    grep -q '^coefficient of determination, R. -23.7273 ' w
+    grep -q 'Output 0 against truth' r.html
+    grep -q 'Residuals' r.html
+}
+
+@test "the same files give the same page" {
+    "$CELLRUN" report "$runs/classes" -o a.html
+    "$CELLRUN" report "$runs/classes" -o - >b.html
+    cmp a.html b.html
+}
+
+@test "texts of a run directory are escaped" {
+    cp -r "$runs/classes" bad
+    evil='</script><script>alert(1)</script><img src=x onerror=alert(2)>'
+    jq -c --arg e "$evil" '.name = $e | .cpu = $e | .config = $e | .error = $e |
+        .host = $e | .phases[$e] = 1 | .status = $e | .eval[$e] = 1' \
+        bad/record.json >x
+    mv x bad/record.json
+    jq -c --arg e "$evil" '.classes = [$e, $e] |
+        .worst[0].columns[$e] = {png: "\"><script>", height: 1, width: 1} |
+        .worst[0].columns.text = $e | .first[0].columns[$e] = $e' \
+        bad/samples.json >x
+    mv x bad/samples.json
+    printf '%s\n' "$evil" "warning: $evil" >bad/log.txt
+    printf '%s\n' "$evil" >bad/command
+    printf '%s\n' "$evil" >bad/resolved.yaml
+    jq -c --arg e "$evil" 'if .split == "eval" then .[$e] = 1 else . end' \
+        bad/metrics.jsonl >x
+    jq -nc --arg e "$evil" '{t: 1, step: 2, epoch: 0, split: "sample",
+        text: $e}' >>x
+    mv x bad/metrics.jsonl
+    "$CELLRUN" report bad -o r.html
+    nested r.html
+    [ "$(grep -c '<script' r.html)" = 1 ]
+    run -1 grep -E '<img src=x|[^&]onerror=[^a]' r.html
+    "$CELLRUN" report bad "$runs/classes" -o r.html
+    nested r.html
+    [ "$(grep -c '<script' r.html)" = 1 ]
+}
+
+@test "the policy of the page allows its own script only" {
+    "$CELLRUN" report "$runs/classes" -o r.html
+    perl -0777 -ne 'print $1 if /<script>(.*?)<\/script>/s' r.html >script
+    hash=$(sha256sum script | cut -d' ' -f1 |
+        perl -ne 'chomp; print pack "H*", $_' | base64)
+    grep -q "default-src 'none'.*script-src 'sha256-$hash'" r.html
+    # nothing is loaded
+    run -1 grep -E '(src|href)="(https?:|//|[^#d])' r.html
+}
+
+@test "several runs: what differs, the best first, mean over seeds" {
+    "$CELLRUN" report "$runs/sweep" -o r.html
+    nested r.html
+    words r.html >w
+    grep -q '^4 runs, 4 with a result; they differ in 2 settings.$' w
+    best=$("$CELLRUN" runs --dir "$runs/sweep" --tsv --cols best.accuracy |
+        tail -n +2 | sort -g | tail -1)
+    grep -E '^(0.05|0.5)-[12] completed' w | head -1 >first
+    grep -q "^[^ ]* completed $(printf %.4f "$best") " first
+    "$CELLRUN" runs --dir "$runs/sweep" --tsv \
+        --cols optimizer.learning_rate,best.accuracy | tail -n +2 >values
+    want=$(awk '$1 == 0.5 { n++; s += $2; q += $2 * $2 }
+        END { m = s / n
+              printf "%.4f %.4f", m, sqrt((q - n * m * m) / (n - 1) + 1e-18) }' \
+        values)
+    grep -E '^[^ ]*learning_rate=0.5 2 ' w >row
+    grep -qF " 2 $want" row
+}
+
+@test "a damaged or missing file is left out, with a warning" {
+    cp -r "$runs/classes" r
+    head -c 300 "$runs/classes/eval.npz" >r/eval.npz
+    printf '{"classes":' >r/samples.json
+    rm r/metrics.jsonl r/resolved.yaml r/command
+    run -0 --separate-stderr "$CELLRUN" report r -o r.html
+    [[ $stderr == *eval.npz*"left out of the report"* ]]
+    [[ $stderr == *samples.json*"left out of the report"* ]]
+    nested r.html
+}
+
+@test "classes out of range in eval.npz are refused" {
+    cp -r "$runs/classes" r
+    # class 9 instead of 1, with the checksums that belong to it
+    perl -0777 -i -pe 'sub crc { my $c = ~0 & 0xffffffff;
+            for (unpack "C*", $_[0]) { $c ^= $_;
+                $c = $c & 1 ? $c >> 1 ^ 0xedb88320 : $c >> 1 for 1 .. 8 }
+            pack "V", ~$c & 0xffffffff }
+        /predicted\.npy.*?(\x93NUMPY.*?\n)(.{16})/s or die;
+        my ($head, $data, $at) = ($1, $2, $-[2]);
+        my $new = "\x09\0\0\0" . substr $data, 4;
+        substr $_, $at, 16, $new;
+        my ($was, $is) = (crc($head . $data), crc($head . $new));
+        s/\Q$was\E/$is/g == 2 or die' r/eval.npz
+    run -0 --separate-stderr "$CELLRUN" report r -o r.html
+    [[ $stderr == *eval.npz*"a class is out of range"* ]]
+    words r.html >w
+    run -1 grep -q '^Expected calibration' w
+}
+
+@test "wrong command lines" {
+    run -2 --separate-stderr "$CELLRUN" report
+    run -2 --separate-stderr "$CELLRUN" report nothing
+    run -2 --separate-stderr "$CELLRUN" report "$runs/classes" -o r.txt
+    run -2 --separate-stderr "$CELLRUN" report "$runs/classes" -o - --follow
+    run -1 --separate-stderr "$CELLRUN" report "$runs/classes" -o no/r.html
+}
