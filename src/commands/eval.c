@@ -396,6 +396,7 @@ static bool eval_judge(struct cr_cli *cli, struct cr_model *model,
          cr_eval_run(eval, cli->diag, NULL, NULL, &stopped);
     if (ok) {
         eval_print(cli, model, scores, asked);
+        cr_eval_warn_one_class(eval, cli->diag, CR_NOWHERE);
         ok = !o->confusion || eval_confusion(model, scores, o->confusion);
         if (o->wrong)
             eval_wrong(cli, model);

@@ -5,6 +5,7 @@
  *   loss       the mean over the last quarter of the run is not below that
  *              of the first quarter, or not below that of guessing,
  *              ln(classes)
+ *   classes    the last evaluation predicted one class for all samples
  *   outputs    all samples of a batch have the same output
  *   ReLU       (nearly) all outputs are 0 for all samples of a batch
  *
@@ -291,6 +292,11 @@ static void diagnose_batch(struct cr_train *t)
 
 void cr_train_diagnose(struct cr_train *t)
 {
-    if (cr_state_updates(&t->state) - t->started_step >= UPDATES_MIN)
-        diagnose_batch(t);
+    int before = t->diag->warnings + t->diag->errors;
+
+    if (cr_state_updates(&t->state) - t->started_step < UPDATES_MIN)
+        return;
+    diagnose_batch(t);
+    if (t->eval && t->diag->warnings + t->diag->errors == before)
+        cr_eval_warn_one_class(t->eval, t->diag, diagnose_section(t, "loss"));
 }

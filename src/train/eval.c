@@ -1,11 +1,14 @@
 #include "train/eval.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "net/cell.h"
 #include "train/probability.h"
+
+#define SAMPLES_MIN 20 /* minimum number for the warning about one class */
 
 struct cr_eval {
     struct cr_arena arena;
@@ -31,6 +34,9 @@ struct cr_eval {
                                    that finished */
     struct cr_scores scores;
     struct cr_outcomes **outcomes; /* NULL: not wanted */
+    /* Of the labels and predictions of the current evaluation: the first class
+     * (-1: none so far), -2 after another one was found. */
+    int64_t only_label, only_predicted;
     double threshold, cut;      /* of the checkpoint, as a probability (NaN:
                                    none); cut: the same for raw outputs */
 };
@@ -343,6 +349,28 @@ void cr_eval_close(struct cr_eval *eval)
 
 /* ---- Running */
 
+static void eval_only(int64_t *only, int64_t class)
+{
+    if (*only == -1)
+        *only = class;
+    else if (*only != class)
+        *only = -2;
+}
+
+/* Notes whether all samples have one label, and whether all have one predicted
+ * class. */
+static void eval_distinct(struct cr_eval *e, const struct cr_metric_batch *m)
+{
+    if (m->label_spec->type != CR_I32 || m->cut ||
+        eval_no_classes(e, m->spec) ||
+        cr_metric_positions(m) != m->samples)
+        return;
+    for (int64_t i = 0; i < m->samples && e->only_predicted != -2; i++) {
+        eval_only(&e->only_label, cr_metric_label(m, i));
+        eval_only(&e->only_predicted, cr_metric_argmax(m, i));
+    }
+}
+
 static bool eval_batch(struct cr_eval *e, struct cr_diag *diag,
                        const struct cr_batch *batch, int64_t before)
 {
@@ -379,6 +407,7 @@ static bool eval_batch(struct cr_eval *e, struct cr_diag *diag,
                 (size_t)label.rank * sizeof label.dim[0]);
         label.rank++;
         label.dim[0] = batch->n;
+        eval_distinct(e, &m);
     }
     for (int i = 0; i < e->metrics->n; i++)
         cr_metric_add(&e->metrics->use[i], e->state + e->state_at[i],
@@ -429,6 +458,7 @@ bool cr_eval_run(struct cr_eval *e, struct cr_diag *diag,
     int64_t done = 0, samples = 0;
 
     *stopped = false;
+    e->only_label = e->only_predicted = -1;
     memset(e->state, 0, e->state_size);
     cr_arena_free(&e->mem);
     if (e->outcomes)
@@ -450,6 +480,26 @@ bool cr_eval_run(struct cr_eval *e, struct cr_diag *diag,
         return false;
     eval_finish(e, samples);
     return true;
+}
+
+void cr_eval_warn_one_class(const struct cr_eval *e, struct cr_diag *diag,
+                            struct cr_pos pos)
+{
+    int64_t class = e->only_predicted;
+    const struct cr_strs *names = &e->config->classes;
+
+    if (class < 0 || e->only_label != -2 || e->scores.samples < SAMPLES_MIN)
+        return;
+    cr_warn(diag, pos, CR_E_NOT_LEARNING,
+            "the network predicts the class '%s' for all %" PRId64
+            " samples of the evaluation",
+            class < names->n ? cr_quote(diag->arena, names->v[class],
+                                        strlen(names->v[class]))
+                             : cr_strf(diag->arena, "%" PRId64, class),
+            e->scores.samples);
+    cr_hint(diag, "if it is the most frequent class, weight the classes: loss: "
+                  "{CrossEntropyLoss: {weight: balanced}}; else train longer, "
+                  "or with another learning rate (cellrun lr-find)");
 }
 
 double cr_eval_threshold(const struct cr_eval *eval)

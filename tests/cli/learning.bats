@@ -91,3 +91,20 @@ END
     run -0 --separate-stderr "$CELLRUN" check net.yaml
     [ -z "$stderr" ]
 }
+
+@test "one class predicted for all samples: train and eval name class weights" {
+    perl -e 'srand 3; print "a,b,churn\n"; for (1 .. 400) { printf "%.4f,%.4f,%s\n",
+        rand, rand, $_ % 8 ? "no" : "yes" }' >c.csv
+    "$CELLRUN" init --from-csv c.csv --target churn -o c.yaml
+    run -0 --separate-stderr "$CELLRUN" train c.yaml -o r -q --epochs 20
+    [[ $stderr == *"the network predicts the class 'no' for all 60 samples of the evaluation"* ]]
+    [[ $stderr == *"{CrossEntropyLoss: {weight: balanced}}"* ]]
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt r -q
+    [[ $stderr == *"predicts the class 'no' for all 60 samples"* ]]
+    # weighted classes: both are predicted
+    run -0 --separate-stderr "$CELLRUN" train c.yaml -o w -q --epochs 20 \
+        '~loss' 'loss={CrossEntropyLoss: {weight: balanced}}'
+    [[ $stderr != *"predicts the class"* ]]
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt w -q
+    [[ $stderr != *"predicts the class"* ]]
+}
