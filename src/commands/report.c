@@ -6,7 +6,7 @@
 #include "report/report.h"
 #include "rundir/run_names.h"
 
-#define FOLLOW_SECONDS 5
+#define FOLLOW_SECONDS 2
 
 struct report {
     const char *out;
@@ -17,7 +17,7 @@ static const struct cr_opt report_opts[] = {
     CR_STR_DEFAULT(struct report, out, "report.html",
                    "File of the page; - is standard output.", .flag = 'o'),
     CR_BOOL_DEFAULT(struct report, follow, false,
-                    "Write the page again every 5 seconds until the runs end; "
+                    "Write the page again every 2 seconds until the runs end; "
                     "an open page reloads itself."),
     { 0 },
 };

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "model/model.h"
+#include "report/report.h"
 #include "train/flags.h"
 #include "train/signals.h"
 #include "train/train.h"
@@ -131,7 +132,7 @@ static int resume_go(struct cr_train *t)
 {
     if (!cr_train_prepare(t) || !cr_train_start(t))
         return cr_cli_errors(t->cli, "Nothing was run.");
-    return cr_train_finish(t, cr_train_loop(t));
+    return cr_report_of_train(t, cr_train_finish(t, cr_train_loop(t)));
 }
 
 static int resume_run(struct cr_cli *cli)

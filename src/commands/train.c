@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/report.h"
 #include "train/flags.h"
 #include "train/signals.h"
 #include "train/train.h"
@@ -139,7 +140,7 @@ static int train_run(struct cr_cli *cli)
         return cr_cli_errors(cli, "Nothing was run.");
     }
     end = o->dry_run ? cr_train_dry(&t) : cr_train_loop(&t);
-    status = cr_train_finish(&t, end);
+    status = cr_report_of_train(&t, cr_train_finish(&t, end));
     cr_train_close(&t);
     return status;
 }

@@ -49,7 +49,7 @@ static void classes_matrix(struct cr_report *r, const struct cr_report_run *run)
     for (int64_t i = 0; i < o->n; i++)
         if (o->label[i] >= 0)
             count[o->label[i] * n + o->predicted[i]]++;
-    chart.width = n > 12 ? 900 : 560;
+    chart.width = n > 12 ? 900 : 480;
     chart.height = 140 + (n > 12 ? 22 : 32) * n;
     chart.x.label = "predicted";
     chart.y.label = "truth";

@@ -104,8 +104,8 @@ struct cr_chart cr_report_chart(struct cr_report *r, const char *title)
     return (struct cr_chart){ .arena = r->arena,
                               .id = cr_strf(r->arena, "g%d", ++r->charts),
                               .title = title,
-                              .width = 560,
-                              .height = 300 };
+                              .width = 440,
+                              .height = 270 };
 }
 
 void cr_report_figure(struct cr_report *r, bool wide)

@@ -9,6 +9,7 @@
 #include "base/version.h"
 #include "report/section.h"
 #include "rundir/run_names.h"
+#include "train/train.h"
 
 /* In the order of the page. */
 static const struct cr_report_section *const sections[] = {
@@ -146,14 +147,20 @@ void cr_report_page(struct cr_cli *cli, struct cr_runs *runs, int refresh,
     cr_buf_str(to, "</script>\n</body>\n</html>\n");
 }
 
-bool cr_report_write(struct cr_cli *cli, const char *dir)
+int cr_report_of_train(const struct cr_train *t, int status)
 {
+    struct cr_cli *cli = t->cli;
     struct cr_buf page = { .arena = cli->arena };
     struct cr_runs runs = { .arena = cli->arena, .diag = cli->diag };
-    const char *path = cr_path_join(cli->arena, dir, "report.html");
 
-    if (!cr_runs_add(&runs, dir) || runs.n != 1)
-        return false;
+    if (!t->log.report || !t->dir.path || t->old_record ||
+        cr_run_lock_lost(&t->dir.lock) || !cr_runs_add(&runs, t->dir.path) ||
+        runs.n != 1)
+        return status;
     cr_report_page(cli, &runs, 0, &page);
-    return cr_write_file(cli->diag, path, page.text, page.len);
+    return cr_write_file(cli->diag, cr_rundir_file(&t->dir, "report.html"),
+                         page.text, page.len) ||
+                   status != 0
+               ? status
+               : cr_diag_exit(cli->diag);
 }

@@ -20,7 +20,10 @@
 void cr_report_page(struct cr_cli *cli, struct cr_runs *runs, int refresh,
                     struct cr_buf *to);
 
-/* Writes report.html of a run directory. False after reporting. */
-bool cr_report_write(struct cr_cli *cli, const char *dir);
+struct cr_train;
+
+/* Writes report.html to the run directory if log.report says so, after
+ * cr_train_finish returned `status`. Returns the exit status of the command. */
+int cr_report_of_train(const struct cr_train *train, int status);
 
 #endif

@@ -320,6 +320,9 @@ static const struct cr_opt log_opts[] = {
         "Interval at which the loss is printed and written to metrics.jsonl."),
     CR_BOOL_DEFAULT(struct cr_log_section, grad_norm, false,
                     "Record the global norm of the gradients."),
+    CR_BOOL_DEFAULT(struct cr_log_section, report, false,
+                    "Write report.html to the run directory at the end of the "
+                    "run, as `cellrun report` does."),
     CR_SUB(struct cr_log_section, images, images_opts,
            "Samples stored in the run directory, for the report."),
     { 0 },
@@ -329,7 +332,7 @@ const struct cr_section cr_section_log = {
     .about = {
         .name = "log",
         .summary = "Values recorded during training.",
-        .example = "log: {every: 10 steps, grad_norm: true}\n",
+        .example = "log: {every: 10 steps, grad_norm: true, report: true}\n",
         .opts = log_opts,
         .size = sizeof(struct cr_log_section),
     },

@@ -191,6 +191,34 @@ nested() {
     run -1 grep -q '^Expected calibration' w
 }
 
+@test "log.report: the page at the end of a run, and of a resumed one" {
+    . "$BATS_TEST_DIRNAME/small.bash"
+    config s.yaml
+    run -0 "$CELLRUN" train s.yaml -q -o r --epochs 1 log.report=true
+    [ "$(value status)" = completed ]
+    "$CELLRUN" report r -o - | cmp - r/report.html
+    "$CELLRUN" resume r -q --epochs 2 >/dev/null
+    words r/report.html >w
+    grep -q '^Epochs 2$' w
+    "$CELLRUN" report r -o - | cmp - r/report.html
+    # not by --dry-run
+    run -0 "$CELLRUN" train s.yaml -q -o d --dry-run log.report=true
+    [ ! -e d ]
+}
+
+@test "--follow writes while the run goes on, and reloads until it ends" {
+    . "$BATS_TEST_DIRNAME/small.bash"
+    cp -r "$runs/classes" r
+    jq -c 'del(.ended, .exit) | .status = "running"' r/record.json >x
+    cp x r/record.json
+    : >r/lock
+    "$CELLRUN" report r -o r.html --follow -q &
+    within 20 grep -qs 'http-equiv="refresh"' r.html
+    cp "$runs/classes/record.json" r/record.json
+    wait $!
+    run -1 grep -q 'http-equiv="refresh"' r.html
+}
+
 @test "wrong command lines" {
     run -2 --separate-stderr "$CELLRUN" report
     run -2 --separate-stderr "$CELLRUN" report nothing
