@@ -119,8 +119,8 @@ const struct cr_command cr_command_report = {
             "the folder of runs, or the beginning of its id. Everything comes "
             "from the run directory; log.report: true writes report.html there "
             "at the end of the run.",
-        .example = "cellrun report runs/mnist/3f9c1a2e -o report.html\n"
-                   "cellrun report runs/sweep -o sweep.html\n",
+        .example = "cellrun report runs/digits -o digits.html\n"
+                   "cellrun report runs -o all.html\n",
         .opts = report_opts,
         .size = sizeof(struct report),
     },

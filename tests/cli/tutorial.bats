@@ -136,7 +136,7 @@ section() {
 }
 
 @test "digits" {
-    section DIGITS 12
+    section DIGITS 14
 }
 
 @test "your own images" {
