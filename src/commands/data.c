@@ -1,5 +1,5 @@
 /*
- * data: describes a data set. `data show` plots samples as the network
+ * data: describes data sets. `data show` plots samples as the network
  * receives them, after the datapipe: as a contact sheet (PNG), or as text.
  *
  * Rescale and Normalize are inverted, so that black and white are the original
@@ -15,26 +15,37 @@
 #include "data/contact_sheet.h"
 #include "data/data_loader.h"
 #include "data/format.h"
+#include "model/data_stats.h"
 #include "train/section.h"
 
 struct data {
     int split;
+    bool tsv, per_class;
     const char *to;
     int64_t samples;
 };
 
 enum {
-    SPLIT_TRAIN
+    SPLIT_TRAIN,
+    SPLIT_EVAL,
+    SPLIT_TEST,
+    SPLIT_AUTO
 };
 
 static const char *const splits[] = { "train", "eval", "test" };
 
 static const struct cr_opt data_opts[] = {
-    CR_ENUM_DEFAULT(struct data, split, SPLIT_TRAIN, "train|eval|test",
-                    "Split of the data; train is shuffled and has the "
-                    "transforms of training."),
+    CR_ENUM_DEFAULT(struct data, split, SPLIT_AUTO, "train|eval|test|auto",
+                    "Split of the data; show: train is shuffled and has the "
+                    "transforms of training. auto: train for show, else all "
+                    "splits of the config."),
+    CR_BOOL_DEFAULT(struct data, tsv, false,
+                    "stats: print tab-separated rows of numbers."),
+    CR_BOOL_DEFAULT(struct data, per_class, false,
+                    "stats: also print the numbers of each class."),
     CR_INT_OPTIONAL(struct data, samples, 1, 10000,
-                    "Number of samples. Default: 64 in a sheet, 4 as text.",
+                    "show: number of samples. Default: 64 in a sheet, 4 as "
+                    "text.",
                     .flag = 'n', .text = "N"),
     { .name = "output",
       .at = offsetof(struct data, to),
@@ -42,8 +53,8 @@ static const struct cr_opt data_opts[] = {
       .need = CR_OPTIONAL,
       .flag = 'o',
       .text = "FILE",
-      .doc = "File of a contact sheet, PNG; - is standard output. Default: "
-             "print the samples as text." },
+      .doc = "show: file of a contact sheet, PNG; - is standard output. "
+             "Default: print the samples as text." },
     { 0 },
 };
 
@@ -496,13 +507,11 @@ static bool data_loader(struct job *j, struct cr_config *config)
     return true;
 }
 
-static bool data_show(struct job *j)
+static bool data_show(struct job *j, struct cr_config *config)
 {
-    struct cr_config *config;
     const struct cr_batch *b = NULL;
 
-    config = cr_cli_config(j->cli);
-    if (config->load_failed || !data_loader(j, config))
+    if (!data_loader(j, config))
         return false;
     while (j->done < j->n && (b = cr_data_loader_next(j->loader, j->cli->diag)))
         for (int64_t i = 0; i < b->n && j->done < j->n; i++) {
@@ -513,39 +522,108 @@ static bool data_show(struct job *j)
     return j->cli->diag->errors == 0 && (!j->o->to || sheet_draw(j));
 }
 
-static int data_run(struct cr_cli *cli)
+static void data_show_run(struct cr_cli *cli, struct cr_config *config)
 {
-    struct job j = { .cli = cli, .o = cr_cli_opts(cli) };
-    const char *name = cli->operands[0];
+    struct data o = *(const struct data *)cr_cli_opts(cli);
+    struct job j = { .cli = cli, .o = &o };
 
+    if (o.split == SPLIT_AUTO)
+        o.split = SPLIT_TRAIN;
     j.text.arena = &j.mem;
-    if (strcmp(name, "show") != 0) {
-        cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
-                 "data: found '%s', expected show",
-                 cr_quote(cli->arena, name, strlen(name)));
-        return 0;
-    }
-    if (cli->n_operands < 2) {
-        cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
-                 "data show: found no config, expected FILE");
-        return 0;
-    }
-    cli->operands++;
-    cli->operand_pos++;
-    cli->n_operands--;
-    data_show(&j);
+    data_show(&j, config);
     if (j.loader)
         cr_data_loader_close(j.loader);
     cr_arena_free(&j.mem);
+}
+
+static const char *data_split(struct cr_cli *cli)
+{
+    const struct data *o = cr_cli_opts(cli);
+
+    return o->split == SPLIT_AUTO ? NULL : splits[o->split];
+}
+
+static void data_stats_run(struct cr_cli *cli, struct cr_config *config)
+{
+    const struct data *o = cr_cli_opts(cli);
+
+    cr_data_stats(cli, config, data_split(cli), o->per_class, o->tsv);
+}
+
+static void data_verify_run(struct cr_cli *cli, struct cr_config *config)
+{
+    cr_data_verify(cli, config, data_split(cli));
+}
+
+static const struct data_sub {
+    const char *name;
+    void (*run)(struct cr_cli *cli, struct cr_config *config);
+} data_subs[] = {
+    { "show", data_show_run },
+    { "stats", data_stats_run },
+    { "verify", data_verify_run },
+};
+
+static const struct data_sub *data_find(struct cr_cli *cli, const char *name)
+{
+    const char *names[CR_LEN(data_subs) + 1] = { NULL };
+    struct cr_buf all = { .arena = cli->arena };
+    size_t n = CR_LEN(data_subs);
+
+    for (size_t i = 0; i < n; i++) {
+        names[i] = data_subs[i].name;
+        if (strcmp(name, names[i]) == 0)
+            return &data_subs[i];
+        cr_buf_f(&all, "%s%s", i + 1 == n ? " or " : i > 0 ? ", " : "",
+                 names[i]);
+    }
+    cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
+             "data: found '%s', expected %s",
+             cr_quote(cli->arena, name, strlen(name)), cr_buf_text(&all));
+    if (cr_closest_name(name, names))
+        cr_hint(cli->diag, "did you mean '%s'?", cr_closest_name(name, names));
+    return NULL;
+}
+
+static int data_run(struct cr_cli *cli)
+{
+    const struct data_sub *sub = data_find(cli, cli->operands[0]);
+    struct cr_cli rest = *cli;
+    struct cr_config *config;
+
+    if (!sub)
+        return 0;
+    if (cli->n_operands < 2) {
+        cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
+                 "data %s: found no config, expected FILE", sub->name);
+        return 0;
+    }
+    rest.operands++;
+    rest.operand_pos++;
+    rest.n_operands--;
+    config = cr_cli_config(&rest);
+    if (!config->load_failed && cr_threads_start(config, cli->threads))
+        sub->run(&rest, config);
     return cr_cli_errors(cli, NULL);
 }
 
 const struct cr_command cr_command_data = {
     .about = {
         .name = "data",
-        .summary = "Show samples after the datapipe.",
+        .summary = "Show, verify and describe data sets.",
         .detail =
-            "show passes the first samples of a split through the datapipe: "
+            "stats prints, for each split, count, missing values, range, mean "
+            "and standard deviation (over n - 1) of each column, as stored, "
+            "with a histogram; the number of samples of each class; and "
+            "duplicates: samples whose inputs (all columns other than label) "
+            "are the same bytes, within a split and between splits. The row "
+            "of a column of images, or of arrays of more than 64 elements, "
+            "covers all elements; the row of a column of texts is about "
+            "their lengths in bytes. verify reads and decodes every sample "
+            "with all threads and lists those that cannot be read, and "
+            "labels outside the classes of the training data; the exit "
+            "status is 3 if there are any. show passes the first samples of "
+            "a split through the datapipe: "
             "shuffled, cropped, flipped, normalised and mixed as in the "
             "first epoch. With -o it writes a PNG sheet of the images with "
             "their classes; image columns are next to each other. Without -o "
@@ -554,11 +632,13 @@ const struct cr_command cr_command_data = {
             "Rescale and Normalize, black and white are the values that 0 "
             "and 255 became.",
         .example = "cellrun data show digits.yaml -o sheet.png\n"
-                   "cellrun data show digits.yaml --split eval -n 2\n",
+                   "cellrun data show digits.yaml --split eval -n 2\n"
+                   "cellrun data stats wine.yaml --per-class\n"
+                   "cellrun data verify cifar.yaml\n",
         .opts = data_opts,
         .size = sizeof(struct data),
     },
-    .usage = "show FILE... [key=value...] [flags]",
+    .usage = "show|stats|verify FILE... [key=value...] [flags]",
     .min_operands = 1,
     .max_operands = -1,
     .takes_config = true,

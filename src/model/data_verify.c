@@ -1,0 +1,172 @@
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "base/table.h"
+#include "data/scan.h"
+#include "model/data_stats.h"
+
+struct verify {
+    struct cr_cli *cli;
+    struct cr_data_loader *loader;
+    const char *split;
+    int label;       /* column of one integer class per sample; -1: none */
+    int64_t classes; /* of the training data; 0: not known yet */
+    int64_t highest; /* label of this split */
+    int64_t samples, bad;
+    struct cr_buf json;
+};
+
+const char *const *cr_data_splits(struct cr_cli *cli, struct cr_config *config,
+                                  const char *split)
+{
+    static const char *const all[] = { "train", "eval", "test" };
+    const char **to = CR_NEWS(cli->arena, const char *, CR_LEN(all) + 1);
+    int n = 0;
+
+    for (size_t i = 0; i < CR_LEN(all); i++)
+        if (split ? strcmp(split, all[i]) == 0
+                  : cr_data_loader_has(config, all[i]))
+            to[n++] = all[i];
+    if (n > 0)
+        return to;
+    cr_error(cli->diag, config->root->pos, CR_E_MISSING_SECTION,
+             "found no dataset.train, dataset.eval or dataset.test");
+    return NULL;
+}
+
+static void verify_read(void *ctx, const struct cr_scan_sample *sample,
+                        void *result)
+{
+    const struct verify *v = ctx;
+    int64_t *label = result;
+    double value = 0;
+
+    if (v->label >= 0 && sample->x[v->label])
+        cr_convert(sample->spec[v->label].type, sample->x[v->label], CR_F64,
+                   &value, 1);
+    *label = (int64_t)value;
+}
+
+static void verify_list(struct verify *v, int64_t index, const char *why)
+{
+    struct cr_arena mem = { 0 };
+    struct cr_pos pos = cr_data_loader_where(v->loader, &mem, index);
+
+    if (v->cli->json) {
+        cr_buf_f(&v->json, "%s{\"sample\": %" PRId64 ", \"place\": ",
+                 v->bad > 0 ? ", " : "", index);
+        if (pos.src)
+            cr_buf_json(&v->json, cr_pos_text(&mem, pos));
+        else
+            cr_buf_str(&v->json, "null");
+        cr_buf_str(&v->json, ", \"message\": ");
+        cr_buf_json(&v->json, why);
+        cr_buf_char(&v->json, '}');
+    } else {
+        printf("dataset.%s: sample %" PRId64 ": %s%s%s\n", v->split, index,
+               pos.src ? cr_escape(&mem, cr_pos_text(&mem, pos)) : "",
+               pos.src ? ": " : "", cr_escape(&mem, why));
+    }
+    v->bad++;
+    cr_arena_free(&mem);
+}
+
+static void verify_take(void *ctx, int64_t index, const void *result,
+                        const struct cr_diag *errors)
+{
+    struct verify *v = ctx;
+    int64_t label = *(const int64_t *)result;
+    struct cr_arena mem = { 0 };
+
+    v->samples++;
+    if (errors->first) {
+        verify_list(v, index, errors->first->text);
+        return;
+    }
+    v->highest = label > v->highest ? label : v->highest;
+    if (v->label < 0 || (label >= 0 && (v->classes == 0 || label < v->classes)))
+        return;
+    verify_list(v, index,
+                v->classes > 0
+                    ? cr_strf(&mem,
+                              "label %" PRId64
+                              ", but the training data have classes 0 to "
+                              "%" PRId64,
+                              label, v->classes - 1)
+                    : cr_strf(&mem, "label %" PRId64 " is negative", label));
+    cr_arena_free(&mem);
+}
+
+/* The column `label`, if it holds one integer per sample. */
+static int verify_label(const struct cr_dataset *set)
+{
+    for (int k = 0; k < set->columns; k++)
+        if (strcmp(set->column[k].name, "label") == 0)
+            return set->column[k].spec.rank == 0 &&
+                           set->column[k].spec.type != CR_STRING &&
+                           set->column[k].spec.type != CR_REAL &&
+                           set->column[k].spec.type != CR_F64
+                       ? k
+                       : -1;
+    return -1;
+}
+
+static bool verify_split(struct verify *v, struct cr_config *config)
+{
+    struct cr_data_loader_opts want = { .split = v->split, .headers = true };
+    struct cr_scan scan = { .bytes = sizeof(int64_t),
+                            .read = verify_read,
+                            .take = verify_take,
+                            .ctx = v };
+    const struct cr_dataset *set;
+    bool ok, train = strcmp(v->split, "train") == 0;
+
+    want.train = train;
+    v->loader = cr_data_loader_open(config, &want);
+    if (!v->loader)
+        return false;
+    set = cr_data_loader_dataset(v->loader);
+    v->label = verify_label(set);
+    v->highest = -1;
+    if (v->classes == 0)
+        v->classes = set->classes;
+    ok = cr_data_loader_scan(v->loader, v->cli->diag, &scan);
+    if (train && v->classes == 0 && v->label >= 0)
+        v->classes = v->highest + 1;
+    cr_data_loader_close(v->loader);
+    return ok;
+}
+
+bool cr_data_verify(struct cr_cli *cli, struct cr_config *config,
+                    const char *split)
+{
+    const char *const *splits = cr_data_splits(cli, config, split);
+    struct verify v = { .cli = cli };
+    struct cr_buf all = { .arena = cli->arena };
+    int64_t bad = 0, samples = 0;
+    bool ok = splits != NULL;
+
+    for (int i = 0; splits && splits[i]; i++) {
+        v.json = (struct cr_buf){ .arena = cli->arena };
+        v.split = splits[i];
+        v.samples = v.bad = 0;
+        ok = verify_split(&v, config) && ok;
+        if (!cli->json && !cli->quiet && v.samples > 0 && v.bad == 0)
+            printf("dataset.%s: ok, %" PRId64 " samples\n", v.split,
+                   v.samples);
+        cr_buf_f(&all, "%s{\"split\": \"%s\", \"samples\": %" PRId64
+                 ", \"bad\": [%s]}",
+                 i > 0 ? ", " : "", v.split, v.samples, cr_buf_text(&v.json));
+        bad += v.bad;
+        samples += v.samples;
+    }
+    if (cli->json && ok)
+        printf("[%s]\n", cr_buf_text(&all));
+    if (bad > 0)
+        return cr_error(cli->diag, CR_NOWHERE, CR_E_DATA_FORMAT,
+                        "%" PRId64 " of %" PRId64
+                        " samples cannot be read or have a label out of range",
+                        bad, samples);
+    return ok;
+}
