@@ -41,7 +41,8 @@ void cr_html_fact(struct cr_buf *to, const char *name, const char *text)
 {
     if (!text || !*text)
         return;
-    cr_buf_str(to, "<div><dt>");
+    cr_buf_str(to, strlen(text) > 40 ? "<div class=\"long\"><dt>"
+                                     : "<div><dt>");
     cr_html(to, name);
     cr_buf_str(to, "</dt><dd>");
     cr_html(to, text);

@@ -28,6 +28,7 @@ const char *const cr_report_css[] = {
     "background:var(--card);overflow-wrap:anywhere}\n"
     ".facts{display:grid;grid-template-columns:repeat(auto-fill,"
     "minmax(10rem,1fr));gap:.7rem 1.2rem;margin:.6rem 0}\n"
+    ".facts .long{grid-column:span 2}\n"
     ".facts dt{color:var(--dim);font-size:.85rem}\n"
     ".facts dd{margin:0;overflow-wrap:anywhere}\n"
     ".grid,.pair{display:grid;grid-template-columns:repeat(auto-fit,"

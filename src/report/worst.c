@@ -61,12 +61,12 @@ static void worst_pictures(struct cr_report *r, const struct cr_report_run *run,
                                        cr_json_int(s, "sample", 0)));
         cr_buf_f(r->to, "<span class=\"%s\">found ", wrong ? "wrong" : "right");
         cr_html(r->to, output);
-        if (isfinite(p))
-            cr_html_f(r->to, ", %.0f %%", 100 * p);
         cr_buf_str(r->to, "</span><span>truth ");
         cr_html(r->to, truth);
         cr_buf_str(r->to, "</span><span class=\"dim\">");
-        cr_html_f(r->to, "loss %.3g", cr_json_real(s, "loss", NAN));
+        if (isfinite(p))
+            cr_html_f(r->to, "%.0f\xc2\xa0%%, ", 100 * p);
+        cr_html_f(r->to, "loss\xc2\xa0%.3g", cr_json_real(s, "loss", NAN));
         cr_buf_str(r->to, "</span></li>\n");
     }
     cr_buf_str(r->to, "</ul>\n");
