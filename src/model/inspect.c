@@ -45,7 +45,7 @@ static bool inspect_data(struct cr_model *m)
 
     if (!cr_section(m->config, "dataset"))
         return true;
-    if (cr_config_foreign(m->config))
+    if (cr_config_foreign(m->config) || m->no_data)
         return inspect_state(m);
     m->missing.arena = arena;
     m->config->diag = &m->missing;

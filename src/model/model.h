@@ -28,6 +28,8 @@ struct cr_model {
     struct cr_state state; /* zeroed if there is none */
     uint64_t seed;
     enum cr_hook_in looks; /* plans that the section watch observes */
+    bool no_data; /* cr_model_inspect does not open the data set, which may be
+                     slow: the state of the checkpoint has its columns */
     struct cr_net *net; /* after cr_model_net, cr_model_inspect */
     /* Set by cr_model_inspect; columns may be set before. */
     const struct cr_column *columns;
