@@ -11,9 +11,11 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "base/table.h"
 #include "conf/command_line.h"
 #include "data/contact_sheet.h"
 #include "data/data_loader.h"
+#include "data/fetch.h"
 #include "data/format.h"
 #include "model/data_stats.h"
 #include "train/section.h"
@@ -21,7 +23,7 @@
 struct data {
     int split;
     bool tsv, per_class;
-    const char *to;
+    const char *to, *url;
     int64_t samples;
 };
 
@@ -39,6 +41,10 @@ static const struct cr_opt data_opts[] = {
                     "Split of the data; show: train is shuffled and has the "
                     "transforms of training. auto: train for show, else all "
                     "splits of the config."),
+    CR_STR_OPTIONAL(struct data, url,
+                    "fetch: address of a folder that holds the files, such as "
+                    "a mirror. Default: those of the authors.",
+                    .text = "URL"),
     CR_BOOL_DEFAULT(struct data, tsv, false,
                     "stats: print tab-separated rows of numbers."),
     CR_BOOL_DEFAULT(struct data, per_class, false,
@@ -54,7 +60,9 @@ static const struct cr_opt data_opts[] = {
       .flag = 'o',
       .text = "FILE",
       .doc = "show: file of a contact sheet, PNG; - is standard output. "
-             "Default: print the samples as text." },
+             "Default: print the samples as text. fetch: folder of the data "
+             "set. Default: its name, in the first folder of CELLRUN_DATA, "
+             "else in the current directory." },
     { 0 },
 };
 
@@ -555,13 +563,82 @@ static void data_verify_run(struct cr_cli *cli, struct cr_config *config)
     cr_data_verify(cli, config, data_split(cli));
 }
 
+struct listing {
+    struct cr_cli *cli;
+    struct cr_table table;
+    struct cr_buf json;
+    uint64_t found; /* bit i: public set i is there */
+};
+
+static void data_ls_row(void *ctx, const char *name, const char *type,
+                        const char *path)
+{
+    struct listing *l = ctx;
+
+    for (int i = 0; cr_public_sets[i].name; i++)
+        if (strcmp(cr_public_sets[i].name, name) == 0)
+            l->found |= path ? (uint64_t)1 << i : 0;
+    cr_table_add(&l->table, name);
+    cr_table_add(&l->table, type);
+    cr_table_add(&l->table,
+                 path ? path
+                      : cr_strf(l->cli->arena, "(cellrun data fetch %s)",
+                                name));
+    cr_buf_str(&l->json, l->json.len > 0 ? ", {\"name\": " : "{\"name\": ");
+    cr_buf_json(&l->json, name);
+    cr_buf_f(&l->json, ", \"type\": \"%s\", \"path\": ", type);
+    if (path)
+        cr_buf_json(&l->json, path);
+    else
+        cr_buf_str(&l->json, "null");
+    cr_buf_char(&l->json, '}');
+}
+
+static void data_ls(struct cr_cli *cli)
+{
+    struct listing l = { .cli = cli,
+                         .table = { .arena = cli->arena, .align = "lll" },
+                         .json = { .arena = cli->arena } };
+
+    cr_table_add(&l.table, "name");
+    cr_table_add(&l.table, "type");
+    cr_table_add(&l.table, "dataset_dir");
+    cr_data_sets_list(cli->arena, data_ls_row, &l);
+    for (int i = 0; cr_public_sets[i].name; i++)
+        if (!(l.found & (uint64_t)1 << i))
+            data_ls_row(&l, cr_public_sets[i].name, cr_public_sets[i].type,
+                        NULL);
+    if (cli->json)
+        printf("[%s]\n", cr_buf_text(&l.json));
+    else
+        cr_table_print(&l.table, stdout, false);
+}
+
+static void data_fetch(struct cr_cli *cli)
+{
+    const struct data *o = cr_cli_opts(cli);
+    struct cr_fetch_opts want = { .dir = o->to,
+                                  .url = o->url,
+                                  .quiet = cli->quiet };
+    const char *dir;
+
+    if (cr_fetch(cli->arena, cli->diag, cli->operands[0], &want, &dir) &&
+        !cli->quiet)
+        printf("%s: %s is there and verified\n", cr_escape(cli->arena, dir),
+               cli->operands[0]);
+}
+
 static const struct data_sub {
     const char *name;
+    int operands; /* besides the subcommand; -1: one or more configs */
     void (*run)(struct cr_cli *cli, struct cr_config *config);
+    void (*run_alone)(struct cr_cli *cli);
 } data_subs[] = {
-    { "show", data_show_run },
-    { "stats", data_stats_run },
-    { "verify", data_verify_run },
+    { "ls", 0, NULL, data_ls },
+    { "fetch", 1, NULL, data_fetch },
+    { "show", -1, data_show_run, NULL },
+    { "stats", -1, data_stats_run, NULL },
+    { "verify", -1, data_verify_run, NULL },
 };
 
 static const struct data_sub *data_find(struct cr_cli *cli, const char *name)
@@ -593,14 +670,23 @@ static int data_run(struct cr_cli *cli)
 
     if (!sub)
         return 0;
-    if (cli->n_operands < 2) {
+    if (sub->operands < 0 ? cli->n_operands < 2
+                          : cli->n_operands != sub->operands + 1) {
         cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
-                 "data %s: found no config, expected FILE", sub->name);
+                 sub->operands < 0 ? "data %s: found no config, expected FILE"
+                 : sub->operands == 0
+                     ? "data %s takes no names"
+                     : "data %s: expected one name; see cellrun data ls",
+                 sub->name);
         return 0;
     }
     rest.operands++;
     rest.operand_pos++;
     rest.n_operands--;
+    if (sub->run_alone) {
+        sub->run_alone(&rest);
+        return cr_cli_errors(cli, NULL);
+    }
     config = cr_cli_config(&rest);
     if (!config->load_failed && cr_threads_start(config, cli->threads))
         sub->run(&rest, config);
@@ -610,8 +696,13 @@ static int data_run(struct cr_cli *cli)
 const struct cr_command cr_command_data = {
     .about = {
         .name = "data",
-        .summary = "Show, verify and describe data sets.",
+        .summary = "List, fetch, show, verify and describe data sets.",
         .detail =
+            "ls lists the data sets of the current directory, of its folder "
+            "datasets and of the folders of CELLRUN_DATA, and the public "
+            "ones that fetch can get (mnist, cifar10, cifar100). fetch calls "
+            "curl or wget, continues an interrupted transfer, and verifies "
+            "the SHA-256 before a file gets its name. "
             "stats prints, for each split, count, missing values, range, mean "
             "and standard deviation (over n - 1) of each column, as stored, "
             "with a histogram; the number of samples of each class; and "
@@ -631,14 +722,16 @@ const struct cr_command cr_command_data = {
             "else as numbers; with --json one object per sample. After "
             "Rescale and Normalize, black and white are the values that 0 "
             "and 255 became.",
-        .example = "cellrun data show digits.yaml -o sheet.png\n"
+        .example = "cellrun data fetch mnist\n"
+                   "cellrun data show digits.yaml -o sheet.png\n"
                    "cellrun data show digits.yaml --split eval -n 2\n"
                    "cellrun data stats wine.yaml --per-class\n"
                    "cellrun data verify cifar.yaml\n",
         .opts = data_opts,
         .size = sizeof(struct data),
     },
-    .usage = "show|stats|verify FILE... [key=value...] [flags]",
+    .usage = "ls | fetch NAME | show|stats|verify FILE... [key=value...] "
+             "[flags]",
     .min_operands = 1,
     .max_operands = -1,
     .takes_config = true,

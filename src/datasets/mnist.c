@@ -86,8 +86,8 @@ static bool mnist_missing(struct cr_config *config, struct cr_pos pos,
                  "in CELLRUN_DATA",
                  dir);
     cr_note(config->diag,
-            "   datasets/fetch-mnist.sh %s   fetches MNIST; `make` creates "
-            "datasets/digits",
+            "   cellrun data fetch mnist -o %s   fetches MNIST; `make` "
+            "creates datasets/digits",
             dir);
     return false;
 }

@@ -135,7 +135,7 @@ END
     folder set 1 8 4
     recipe
     run -2 "$CELLRUN" data sho show.yaml
-    [[ "$output" == *"found 'sho', expected show"* ]]
+    [[ "$output" == *"found 'sho', expected ls, fetch, show"* ]]
     run -2 "$CELLRUN" data show
     [[ "$output" == *"found no config"* ]]
     run -2 "$CELLRUN" data show show.yaml --split tets
