@@ -91,7 +91,7 @@ expected in_channels 500 as its last dimension [E0101]"* ]]
     run -3 --separate-stderr env -u CELLRUN_DATA "$CELLRUN" check \
         "${digits%/*}/mnist.yaml"
     [[ "$stderr" == *"[E0201]"* ]]
-    [[ "$stderr" == *"fetch-mnist.sh"* ]]
+    [[ "$stderr" == *"data fetch mnist"* ]]
 }
 
 @test "config errors win over missing data" {

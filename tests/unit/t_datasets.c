@@ -149,7 +149,7 @@ static void mnist_mistakes(void)
 {
     says(mnist("nowhere", "train"), "nowhere' not found, neither relative");
     says(mnist("nowhere", "train"), "[E0201]");
-    says(mnist("nowhere", "train"), "fetch-mnist.sh");
+    says(mnist("nowhere", "train"), "data fetch mnist");
     ok(cr_diag_exit(&diag) == 3, "exit 3");
     mkdir(in_folder("none"), 0700);
     says(mnist("none", "train"), "the files of MNIST were not found");
