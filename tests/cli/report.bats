@@ -7,8 +7,8 @@ setup_file() {
     unset CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS
     cd "$BATS_FILE_TMPDIR"
     . "$BATS_TEST_DIRNAME/small.bash"
-    # logits (1, 3), (2, 4), (-1, -3), (1, 3): the last two samples are wrong
-    printf 'a,b,label\n1,0,1\n0,1,1\n-1,0,1\n1,0,0\n' >t.csv
+    # logits (1, 3), (2, 4), (-1, -3), (1, 3): only the second is right
+    printf 'a,b,label\n1,0,0\n0,1,1\n-1,0,1\n1,0,0\n' >t.csv
     cat >c.yaml <<'END'
 cellrun: 1
 dataset:
@@ -70,16 +70,17 @@ nested() {
     [ "$output" = "report: r.html" ]
     nested r.html
     words r.html >w
-    grep -q '^accuracy 0.5000 0.0000 1.0000$' w
-    # scikit-learn 1.3, precision_recall_fscore_support of labels 1 1 1 0 and
-    # predictions 1 1 0 1: precision 0 and 2/3, recall 0 and 2/3
-    grep -q '^precision, mean over classes 0.3333 ' w
-    grep -q '^recall, mean over classes 0.3333 ' w
-    grep -q "^d\"og 0.6667 0.6667 0.6667 3 3$" w
-    # mean of ln(1 + e^-2) twice and ln(1 + e^2) twice
-    grep -q '^negative log-likelihood 1.1269 ' w
-    # all probabilities are 1 / (1 + e^-2) = 0.8808, half are right
-    grep -q '^Expected calibration error: 0.3808' w
+    grep -q '^accuracy 0.2500 0.0000 0.7500$' w
+    # scikit-learn 1.3, precision_recall_fscore_support of labels 0 1 1 0 and
+    # predictions 1 1 0 1: precision 0 and 1/3, recall 0 and 1/2, F1 0 and 0.4
+    grep -q '^precision, mean over classes 0.1667 ' w
+    grep -q '^recall, mean over classes 0.2500 ' w
+    grep -q '^F1, mean over classes 0.2000 ' w
+    grep -q "^d\"og 0.3333 0.5000 0.4000 2 3$" w
+    # mean of ln(1 + e^-2) once and ln(1 + e^2) three times
+    grep -q '^negative log-likelihood 1.6269 ' w
+    # all probabilities are 1 / (1 + e^-2) = 0.8808, a quarter is right
+    grep -q '^Expected calibration error: 0.6308' w
 }
 
 @test "numbers: errors, R2, points and residuals" {
