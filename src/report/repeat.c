@@ -1,7 +1,6 @@
 /* How to repeat the run: machine, command, config. */
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "report/section.h"
 
@@ -14,7 +13,7 @@ static void repeat_file(struct cr_report *r, const struct cr_report_run *run,
     const char *path = cr_path_join(r->arena, run->path, name), *text;
     size_t len;
 
-    if (access(path, F_OK) != 0)
+    if (!cr_report_is_file(path))
         return;
     text = cr_read_file(r->arena, &quiet, CR_NOWHERE, path, CR_E_SYSTEM,
                         FILE_MAX, &len);

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
 #include "report/section.h"
 #include "train/metric.h"
@@ -15,6 +15,13 @@
 #define SAMPLES_MAX ((size_t)64 << 20)
 
 /* ---- Reading */
+
+bool cr_report_is_file(const char *path)
+{
+    struct stat st;
+
+    return lstat(path, &st) == 0 && S_ISREG(st.st_mode);
+}
 
 /* Turns the errors of a damaged file into warnings of the report. */
 static void run_warn(struct cr_report *r, const struct cr_diag *quiet)
@@ -31,7 +38,7 @@ static const char *run_text(struct cr_report *r, const char *dir,
     const char *path = cr_path_join(r->arena, dir, name), *text;
     size_t len;
 
-    if (access(path, F_OK) != 0)
+    if (!cr_report_is_file(path))
         return "";
     text = cr_read_file(r->arena, &quiet, CR_NOWHERE, path, CR_E_SYSTEM, max,
                         &len);

@@ -95,6 +95,9 @@ void cr_report_figure_end(struct cr_report *report, const char *caption);
 /* Reads the files of a run; what is damaged is reported as a warning and left
  * out. */
 void cr_report_read(struct cr_report *report, struct cr_report_run *run);
+/* Whether a path is a regular file. A link may lead to a file that the author
+ * of the run directory wants to be published. */
+bool cr_report_is_file(const char *path);
 /* The name of a class, else its number. */
 const char *cr_report_class(struct cr_report *report,
                             const struct cr_report_run *run, int64_t class);

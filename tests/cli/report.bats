@@ -133,6 +133,16 @@ nested() {
     [ "$(grep -c '<script' r.html)" = 1 ]
 }
 
+@test "links of a run directory are not followed" {
+    cp -r "$runs/classes" r
+    printf 'a secret\n' >secret
+    for file in config.yaml command log.txt; do
+        ln -sf "$PWD/secret" "r/$file"
+    done
+    "$CELLRUN" report r -o r.html
+    run -1 grep -q 'a secret' r.html
+}
+
 @test "the policy of the page allows its own script only" {
     "$CELLRUN" report "$runs/classes" -o r.html
     perl -0777 -ne 'print $1 if /<script>(.*?)<\/script>/s' r.html >script
