@@ -119,8 +119,8 @@ const struct cr_command cr_command_report = {
             "the folder of runs, or the beginning of its id. Everything comes "
             "from the run directory. The intervals are percentile bootstraps "
             "over the samples of the best evaluation: 1000 resamples, 200 for "
-            "more than 20000 samples, seed 1. log.report: true writes report.html there "
-            "at the end of the run.",
+            "more than 20000 samples, seed 1. log.report: true writes "
+            "report.html to the run directory at the end of the run.",
         .example = "cellrun report runs/digits -o digits.html\n"
                    "cellrun report runs -o all.html\n",
         .opts = report_opts,
