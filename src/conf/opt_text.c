@@ -189,7 +189,8 @@ bool cr_quantity_read(struct cr_diag *diag, const struct cr_node *node,
 {
     static const char *const words[] = { "steps", "epochs", "samples", "s",
                                          "min",   "h",      "%",       NULL };
-    const char *word, *guess;
+    const char *guess;
+    char *word;
 
     if (node->text && node->kind != CR_NODE_NULL &&
         cr_quantity_parse(node->text, unit, to))
@@ -199,7 +200,8 @@ bool cr_quantity_read(struct cr_diag *diag, const struct cr_node *node,
              "samples, s, min, h or %%", cr_node_what(diag->arena, node));
     if (!node->text)
         return false;
-    word = node->text + strspn(node->text, "0123456789.eE+- ");
+    strtod(node->text, &word);
+    word += strspn(word, " ");
     guess = *word ? cr_closest_name(word, words) : NULL;
     if (guess)
         cr_hint(diag, "did you mean '%s'?", guess);

@@ -11,6 +11,8 @@ struct format {
     struct cr_buf out;
     struct cr_arena *arena;
     int n_comments; /* printed */
+    size_t kept;    /* the length of out after a block scalar with '+', to
+                       whose value an empty line would belong */
     bool ambiguous; /* a text from brackets means more in block style */
 };
 
@@ -226,6 +228,8 @@ static void format_block_scalar(struct format *f, const struct cr_layout *node,
            f->out.text[f->out.len - 1] == '\n')
         f->out.len--;
     cr_buf_char(&f->out, '\n');
+    if (strchr(cr_buf_text(&head), '+'))
+        f->kept = f->out.len;
 }
 
 /* ---- Lists and maps */
@@ -265,13 +269,20 @@ static void format_value(struct format *f, const struct cr_layout *node,
     }
     if (node->props)
         cr_buf_str(&f->out, node->props);
-    if (node->key || node->props || node->trailing || node->child->before ||
-        (node->child->trailing && node->child->trailing->next)) {
-        format_trailing(f, node);
-        format_members(f, node, indent, false);
-    } else {
+    if (!node->key && !node->props && !node->trailing &&
+        !node->child->before &&
+        !(node->child->trailing && node->child->trailing->next)) {
         format_members(f, node, indent, true);
+        return;
     }
+    if (node->key || node->props) {
+        format_trailing(f, node);
+    } else { /* a comment after the dash is one before the first member */
+        format_trim(f);
+        cr_buf_char(&f->out, '\n');
+        format_comment_lines(f, node->trailing, indent, false);
+    }
+    format_members(f, node, indent, false);
 }
 
 static void format_member(struct format *f, const struct cr_layout *m,

@@ -1,5 +1,6 @@
 #include "conf/yaml_layout.h"
 
+#include <ctype.h>
 #include <string.h>
 #include <yaml.h>
 
@@ -72,11 +73,10 @@ static void layout_span_add(struct layout_reader *r, size_t from, size_t to)
 /* The number of blanks before the content of a block scalar: those of its
  * first line that is not empty, without those that belong to the value. */
 static int layout_block_indent(const struct layout_reader *r,
-                               const struct cr_layout *node)
+                               const struct cr_layout *node, const char *start)
 {
     const char *end = r->src->text + node->to;
-    const char *line =
-        memchr(r->src->text + node->from, '\n', node->to - node->from);
+    const char *line = memchr(start, '\n', (size_t)(end - start));
     const char *value = (const char *)r->event.data.scalar.value;
 
     value += strspn(value, "\n");
@@ -110,56 +110,88 @@ static const char *layout_props(struct layout_reader *r,
     return cr_buf_text(&buf);
 }
 
+/* The text after anchors and tags, and the comments after these. */
+static const char *layout_skip_props(const char *p)
+{
+    bool has_props = false;
+
+    while (*p == '&' || *p == '!' || (has_props && *p == '#')) {
+        has_props = true;
+        if (*p == '&')
+            for (p++; isalnum((unsigned char)*p) || *p == '_' || *p == '-';)
+                p++;
+        else
+            p += strcspn(p, *p == '#' ? "\n" : " \t\n");
+        p += strspn(p, " \t\n");
+    }
+    return p;
+}
+
 /* A scalar of several lines on one line where block style needs that, or where
  * nothing is lost. */
 static void layout_join(struct layout_reader *r, struct cr_layout *node,
                         bool is_key)
 {
     const char *value = (const char *)r->event.data.scalar.value;
-    const char *props =
-        layout_props(r, r->event.data.scalar.anchor, r->event.data.scalar.tag);
+    bool is_plain = r->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
+    bool must = r->brackets > 0 || is_key;
     struct cr_buf buf = { .arena = r->arena };
 
     if (!strchr(node->text, '\n'))
         return;
-    if (props)
-        cr_buf_f(&buf, "%s ", props);
-    if (r->event.data.scalar.style != YAML_PLAIN_SCALAR_STYLE) {
-        if (r->brackets == 0 && !is_key)
-            return;
+    if (is_plain && !strchr(value, '\n')) {
+        node->text = cr_strdup(r->arena, value);
+    } else if (is_plain) {
+        r->failed |= must;
+    } else if (must) {
         cr_buf_json(&buf, value);
-    } else {
-        if (strchr(value, '\n')) {
-            r->failed |= r->brackets > 0 || is_key;
-            return;
-        }
-        cr_buf_str(&buf, value);
+        node->text = cr_buf_text(&buf);
     }
-    node->text = cr_buf_text(&buf);
+}
+
+/* A block scalar; one of blanks and ends of lines becomes a text in quotes. */
+static void layout_block(struct layout_reader *r, struct cr_layout *node,
+                         const char *start)
+{
+    const char *value = (const char *)r->event.data.scalar.value;
+    struct cr_buf buf = { .arena = r->arena };
+
+    if (strpbrk(value, " \t") && !value[strspn(value, " \t\n")]) {
+        cr_buf_json(&buf, value);
+        node->text = cr_buf_text(&buf);
+        return;
+    }
+    node->kind = CR_LAYOUT_BLOCK;
+    node->indent = layout_block_indent(r, node, start);
 }
 
 static struct cr_layout *layout_scalar(struct layout_reader *r, bool is_key)
 {
     struct cr_layout *node = CR_NEW(r->arena, struct cr_layout);
     yaml_scalar_style_t style = r->event.data.scalar.style;
+    const char *props, *start, *end;
 
     node->from = layout_byte(r, &r->event.start_mark);
     node->to = layout_byte(r, &r->event.end_mark);
-    node->text =
-        cr_strndup(r->arena, r->src->text + node->from, node->to - node->from);
-    layout_span_add(r, node->from, node->to);
+    end = r->src->text + node->to;
+    start = layout_skip_props(r->src->text + node->from);
+    if (start > end)
+        start = end;
+    node->text = cr_strndup(r->arena, start, (size_t)(end - start));
+    layout_span_add(r, (size_t)(start - r->src->text), node->to);
     if (r->event.type == YAML_ALIAS_EVENT) {
         r->has_anchors = true;
         return node;
     }
-    r->has_anchors |= r->event.data.scalar.anchor != NULL;
-    if (style == YAML_LITERAL_SCALAR_STYLE ||
-        style == YAML_FOLDED_SCALAR_STYLE) {
-        node->kind = CR_LAYOUT_BLOCK;
-        node->indent = layout_block_indent(r, node);
-    } else {
+    if (style == YAML_LITERAL_SCALAR_STYLE || style == YAML_FOLDED_SCALAR_STYLE)
+        layout_block(r, node, start);
+    else
         layout_join(r, node, is_key);
-    }
+    props = layout_props(r, r->event.data.scalar.anchor,
+                         r->event.data.scalar.tag);
+    if (props)
+        node->text = cr_strf(r->arena, *node->text ? "%s %s" : "%s%s", props,
+                             node->text);
     return node;
 }
 
@@ -247,16 +279,6 @@ static struct cr_comment *layout_comment(struct layout_reader *r, size_t at)
     c->trailing = line > r->skipped && r->src->text[line - 1] != '\n';
     c->blank_before = layout_blank_before(r->src, at);
     return c;
-}
-
-/* The text after anchors and tags. */
-static const char *layout_skip_props(const char *p)
-{
-    while (*p == '&' || *p == '!') {
-        p += strcspn(p, " \t\n");
-        p += strspn(p, " \t\n");
-    }
-    return p;
 }
 
 /* Where the comment after the header of a block scalar begins; at if there is
