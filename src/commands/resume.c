@@ -30,8 +30,9 @@ static const struct cr_opt resume_opts[] = {
                     .flag = 'o', .text = "DIR"),
     CR_ENUM_DEFAULT(struct resume, progress, CR_PROGRESS_AUTO,
                     "auto|bar|plain|none",
-                    "Form of the progress. auto: a bar on a terminal, else "
-                    "lines."),
+                    "Form of the progress. bar: a table with a row for each "
+                    "epoch, and a progress bar. plain: lines. auto: bar on a "
+                    "terminal, else plain."),
     CR_STR_OPTIONAL(
         struct resume, require,
         "Exit with 6 if this condition is not met: 'eval.accuracy>=0.97'.",

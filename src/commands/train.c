@@ -42,8 +42,9 @@ static const struct cr_opt train_opts[] = {
                     "Build everything and do one step, without writing files."),
     CR_ENUM_DEFAULT(struct train, progress, CR_PROGRESS_AUTO,
                     "auto|bar|plain|none",
-                    "Form of the progress. auto: a bar on a terminal, else "
-                    "lines."),
+                    "Form of the progress. bar: a table with a row for each "
+                    "epoch, and a progress bar. plain: lines. auto: bar on a "
+                    "terminal, else plain."),
     CR_STR_OPTIONAL(struct train, log_every, "log.every.", .text = "AMOUNT"),
     CR_BOOL_DEFAULT(struct train, no_ckpt, false, "Write no checkpoints."),
     CR_BOOL_DEFAULT(struct train, force, false,

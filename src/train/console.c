@@ -1,12 +1,15 @@
 #include "train/console.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "base/plot.h"
+#include "base/str.h"
+#include "train/signals.h"
 
 #define CONSOLE_BAR_EVERY 0.1 /* seconds */
 
@@ -18,31 +21,47 @@ double cr_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* The width is asked for whenever something is drawn, since a terminal can be
+ * resized at any time. COLUMNS may be out of date: the smaller one counts. */
 static int console_width(void)
 {
     const char *columns = getenv("COLUMNS");
-    struct winsize size;
+    struct winsize size = { 0 };
     long n = columns ? strtol(columns, NULL, 10) : 0;
 
-    if (n <= 0 && ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0)
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 &&
+        (n <= 0 || n > size.ws_col))
         n = size.ws_col;
-    return n > 20 && n < 1000 ? (int)n : 80;
+    return n > 0 && n < 1000 ? (int)n : 80;
+}
+
+static enum cr_progress console_auto(void)
+{
+    const char *term = getenv("TERM");
+
+    return isatty(STDERR_FILENO) && term && *term && strcmp(term, "dumb") != 0
+               ? CR_PROGRESS_BAR
+               : CR_PROGRESS_PLAIN;
 }
 
 void cr_console_open(struct cr_console *console, enum cr_progress style,
                      struct cr_diag_format show)
 {
     if (style == CR_PROGRESS_AUTO)
-        style = isatty(STDERR_FILENO) ? CR_PROGRESS_BAR : CR_PROGRESS_PLAIN;
-    *console = (struct cr_console){ .style = style, .show = show };
-    console->width = console_width();
+        style = console_auto();
+    *console = (struct cr_console){ .style = style,
+                                    .show = show,
+                                    .utf8 = cr_plot_braille() };
 }
 
 void cr_console_clear(struct cr_console *console)
 {
-    if (console->bar_shown)
-        fputs("\r\033[K", stderr);
+    if (console->bar_shown) {
+        fputs(CR_SIGNALS_ERASE, stderr);
+        fflush(stderr);
+    }
     console->bar_shown = false;
+    cr_signals_bar(false);
 }
 
 void cr_console_log_file(struct cr_console *console, const char *line)
@@ -97,52 +116,49 @@ void cr_console_problems(struct cr_console *console, struct cr_diag *diag)
     cr_diag_print(diag, stderr, console->show);
 }
 
+void cr_console_row(struct cr_console *console, const struct cr_row_cell *cell,
+                    int n)
+{
+    struct cr_arena mem = { 0 };
+
+    if (console->style != CR_PROGRESS_BAR)
+        return;
+    cr_console_clear(console);
+    /* Nothing is written to the last column: a terminal may wrap there. */
+    fputs(cr_row_text(&mem, &console->table, cell, n, console_width() - 1,
+                      console->show.color),
+          stderr);
+    fflush(stderr);
+    console->bar_next = 0;
+    cr_arena_free(&mem);
+}
+
+/* Drawing from the background would disturb what is in the foreground. */
+static bool console_in_background(void)
+{
+    pid_t foreground = tcgetpgrp(STDERR_FILENO);
+
+    return foreground > 0 && foreground != getpgrp();
+}
+
 bool cr_console_bar_due(const struct cr_console *console, double now)
 {
     return console->style == CR_PROGRESS_BAR && now >= console->bar_next;
 }
 
-static void console_time(char *to, size_t room, double seconds)
-{
-    long s = (long)(seconds + 0.5);
-
-    if (seconds < 0 || seconds > 1e7)
-        snprintf(to, room, "-:--");
-    else if (s >= 3600)
-        snprintf(to, room, "%ld:%02ld:%02ld", s / 3600, s / 60 % 60, s % 60);
-    else
-        snprintf(to, room, "%ld:%02ld", s / 60, s % 60);
-}
-
 void cr_console_bar(struct cr_console *console, double now,
                     const struct cr_bar *bar)
 {
-    char head[48], tail[96], left[32];
-    int room, full, digits;
+    struct cr_arena mem = { 0 };
 
     console->bar_next = now + CONSOLE_BAR_EVERY;
-    console_time(left, sizeof left, bar->left);
-    if (bar->epochs > 0)
-        snprintf(head, sizeof head, "epoch %" PRId64 "/%" PRId64, bar->epoch,
-                 bar->epochs);
-    else
-        snprintf(head, sizeof head, "epoch %" PRId64, bar->epoch);
-    /* fixed field widths keep the bar from moving */
-    digits = snprintf(NULL, 0, "%" PRId64, bar->of);
-    snprintf(tail, sizeof tail,
-             "%*" PRId64 "/%" PRId64 "  loss %6.4f  %6.0f samples/s  %5s left",
-             digits, bar->at, bar->of, bar->loss, bar->rate, left);
-    room = console->width - 6 - (int)strlen(head) - (int)strlen(tail);
-    if (room > 40)
-        room = 40;
-    if (room < 4) {
-        fprintf(stderr, "\r\033[K%.*s", console->width - 1, tail);
-    } else {
-        full = bar->of > 0 ? (int)(bar->at * room / bar->of) : 0;
-        fprintf(stderr, "\r\033[K%s [%.*s%*s] %s", head, full,
-                "########################################", room - full, "",
-                tail);
-    }
-    fflush(stderr);
+    if (console_in_background())
+        return;
+    /* The signal handlers must know before the bar is there. */
     console->bar_shown = true;
+    cr_signals_bar(true);
+    fprintf(stderr, "%s%s\r", CR_SIGNALS_ERASE,
+            cr_bar_text(&mem, bar, console_width() - 1, console->utf8));
+    fflush(stderr);
+    cr_arena_free(&mem);
 }

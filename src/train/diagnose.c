@@ -27,34 +27,6 @@
 #define UNITS_MIN 32       /* minimum number of units and of samples */
 #define EQUAL_MAX 1e-6     /* largest relative range of equal outputs */
 
-/* ---- The loss over the run */
-
-void cr_trend_add(struct cr_trend *trend, double loss)
-{
-    if (trend->n == CR_TREND_MAX && trend->in == 0) { /* full: join pairs */
-        for (int i = 0; i < CR_TREND_MAX / 2; i++)
-            trend->sum[i] = trend->sum[2 * i] + trend->sum[2 * i + 1];
-        trend->n = CR_TREND_MAX / 2;
-        trend->per *= 2;
-    }
-    if (trend->per == 0)
-        trend->per = 1;
-    if (trend->in == 0)
-        trend->sum[trend->n++] = 0;
-    trend->sum[trend->n - 1] += loss;
-    trend->in = (trend->in + 1) % trend->per;
-}
-
-/* Mean of the complete blocks [from, to). */
-static double trend_mean(const struct cr_trend *trend, int from, int to)
-{
-    double sum = 0;
-
-    for (int i = from; i < to; i++)
-        sum += trend->sum[i];
-    return sum / ((double)(to - from) * (double)trend->per);
-}
-
 /* ---- Positions in the config */
 
 static struct cr_pos diagnose_section(const struct cr_train *t,
@@ -85,8 +57,8 @@ static bool diagnose_fall(struct cr_train *t)
 
     if (quarter < 4 || t->resumed || cr_section(t->config, "load"))
         return false;
-    first = trend_mean(trend, 0, quarter);
-    last = trend_mean(trend, whole - quarter, whole);
+    first = cr_trend_mean(trend, 0, quarter);
+    last = cr_trend_mean(trend, whole - quarter, whole);
     if (first == 0 || last < first - FALL_MIN * fabs(first))
         return false;
     cr_warn(t->diag, diagnose_section(t, "loss"), CR_E_NOT_LEARNING,
@@ -120,7 +92,7 @@ static bool diagnose_guess(struct cr_train *t, const struct cr_spec *out)
         out->dim[1] < 2)
         return false;
     guess = log((double)out->dim[1]);
-    last = trend_mean(trend, whole - quarter, whole);
+    last = cr_trend_mean(trend, whole - quarter, whole);
     if (last < guess * (1 - GUESS_MARGIN))
         return false;
     cr_warn(t->diag, diagnose_section(t, "loss"), CR_E_NOT_LEARNING,

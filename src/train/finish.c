@@ -117,15 +117,35 @@ bool cr_train_value(void *ctx, const char *name, double *to)
     return use && cr_metric_single(use->metric);
 }
 
-/* Prints the command that continues a stopped run. */
+/* Prints what a run that ended early has saved, and the command that
+ * continues it. A run that diverged would do so again with the same
+ * settings. */
 static void finish_hint(struct cr_train *t, enum cr_outcome end)
 {
-    bool stopped = end == CR_OUTCOME_SIGNAL || end == CR_OUTCOME_TIME ||
-                   end == CR_OUTCOME_USR1;
+    const char *dir = t->dir.path ? cr_escape(t->arena, t->dir.path) : "";
 
-    if (stopped && t->saved && !t->unsaved && !t->checkpoint.weights_only)
-        cr_console_log(&t->console, "to continue: cellrun resume %s",
-                       cr_escape(t->arena, t->dir.path));
+    if (end == CR_OUTCOME_DONE || end == CR_OUTCOME_EARLY || t->unsaved ||
+        !t->dir.path)
+        return;
+    if (t->flags.no_ckpt) {
+        cr_console_log(&t->console, "nothing is saved: --no-ckpt is set");
+        return;
+    }
+    if (!t->saved)
+        return;
+    cr_console_log(&t->console, "saved: %s (after step %" PRId64 " of %" PRId64
+                                ")",
+                   cr_escape(t->arena, t->saved), t->saved_step, t->total);
+    if (t->checkpoint.weights_only)
+        cr_console_log(&t->console,
+                       "it has only weights: use it with train --load");
+    else if (end == CR_OUTCOME_DIVERGED)
+        cr_console_log(&t->console,
+                       "to continue with other settings: cellrun resume %s "
+                       "--allow-change KEY=VALUE",
+                       dir);
+    else
+        cr_console_log(&t->console, "to continue: cellrun resume %s", dir);
 }
 
 void cr_train_loss_scale_note(struct cr_train *t)

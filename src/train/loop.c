@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "train/progress.h"
 #include "train/signals.h"
 #include "train/train.h"
 
@@ -16,15 +17,16 @@
 
 struct loop {
     struct cr_train *t;
-    double now, started, flush_next;
+    struct cr_run_progress progress;
+    double now, flush_next;
     double save_last, eval_last, log_last; /* times of the last ones, in
                                               seconds */
     double rate_from;                      /* start of the next record's rate:
                                               time */
     int64_t rate_samples;
-    int64_t samples_from; /* start of the bar's rate */
     bool save_wanted;
     double grad_norm;
+    struct cr_epoch_means means; /* of the epochs that ended in this step */
 };
 
 static void loop_at(const struct loop *l, enum cr_phase phase)
@@ -52,26 +54,6 @@ static int64_t loop_batch(const struct cr_train *t)
     return cr_state_batch_of(&t->state, t->state.step);
 }
 
-static void loop_bar(struct loop *l)
-{
-    struct cr_train *t = l->t;
-    double seconds = l->now - l->started;
-    int64_t done = t->state.step - t->started_step;
-    struct cr_bar bar = {
-        .epoch = cr_state_epoch_of(&t->state, t->state.step) + 1,
-        .epochs = (t->total * t->grad_accum + t->per_epoch - 1) / t->per_epoch,
-        .at = loop_batch(t) + 1,
-        .of = t->per_epoch,
-        .loss = t->loss,
-        .rate = (double)(t->state.samples - l->samples_from) / seconds,
-        .left = done > 0 ? seconds / (double)done *
-                               (double)(t->total - t->state.step)
-                         : -1,
-    };
-
-    cr_console_bar(&t->console, l->now, &bar);
-}
-
 /* Writes the record of a step and prints the line of progress. Intervals of
  * steps count over the run for records, over the epoch for lines (as in
  * MindSpore's tutorial); an interval in seconds applies to both. */
@@ -89,42 +71,12 @@ static void loop_log(struct loop *l)
         cr_train_record(t, false, l->grad_norm, loop_rate(l));
         l->log_last = l->now;
     }
-    if (opens)
-        cr_console_detail(&t->console,
-                          "Epoch %" PRId64 "\n-------------------------------",
-                          cr_state_epoch_of(&t->state, step) + 1);
-    if (timed || (every->steps > 0 &&
-                  (opens || cr_interval_due(every, t->grad_accum > 1 ? step - 1
-                                                                     : batch))))
-        cr_console_detail(&t->console, "loss: %7f  [%3" PRId64 "/%3" PRId64 "]",
-                          t->loss, batch, t->per_epoch);
-    if (cr_console_bar_due(&t->console, l->now))
-        loop_bar(l);
-}
-
-/* Prints the scores like the test loop of MindSpore's quick start. */
-static void loop_say_scores(struct cr_train *t)
-{
-    const struct cr_scores *scores = &t->state.eval;
-    struct cr_arena mem = { 0 };
-    struct cr_buf b = { .arena = &mem };
-
-    for (int i = 0; i < scores->n; i++) {
-        const struct cr_score *s = &scores->v[i];
-
-        if (!s->single)
-            continue;
-        cr_buf_str(&b, b.len ? ", " : "");
-        if (strcmp(s->name, "accuracy") == 0)
-            cr_buf_f(&b, "Accuracy: %.1f%%", 100 * s->value);
-        else if (strcmp(s->name, "loss") == 0)
-            cr_buf_f(&b, "Avg loss: %8f", s->value);
-        else
-            cr_buf_f(&b, "%s: %.4f", s->name, s->value);
-    }
-    if (b.len)
-        cr_console_log(&t->console, "Test: \n %s \n", cr_buf_text(&b));
-    cr_arena_free(&mem);
+    cr_run_progress_lines(
+        &l->progress, opens,
+        timed || (every->steps > 0 &&
+                  (opens || cr_interval_due(every, t->grad_accum > 1
+                                                       ? step - 1
+                                                       : batch))));
 }
 
 /* ---- Signals */
@@ -179,6 +131,8 @@ static bool loop_eval_stop(void *ctx)
     struct loop *l = ctx;
 
     l->now = cr_now();
+    if (l->progress.t) /* not in a dry run */
+        cr_run_progress_eval_batch(&l->progress);
     return cr_signals_end();
 }
 
@@ -310,7 +264,7 @@ static void loop_scored(struct loop *l, int64_t epoch, bool planned)
     t->state.eval_epoch = epoch;
     loop_judge(t, planned);
     cr_train_record_eval(t);
-    loop_say_scores(t);
+    cr_run_progress_scores(&l->progress);
     if (t->run.exec_on_eval)
         loop_at(l, CR_PHASE_COMMAND);
     cr_train_eval_command(t);
@@ -340,6 +294,7 @@ static enum cr_outcome loop_eval(struct loop *l)
     bool means = t->eval_opts.use_ema && t->train.ema.decay > 0;
 
     loop_at(l, CR_PHASE_EVAL);
+    cr_run_progress_eval_begin(&l->progress);
     if (means)
         cr_net_ema_swap(t->net);
     ok = cr_eval_run(t->eval, t->diag, loop_eval_stop, l, &stopped);
@@ -359,6 +314,7 @@ static enum cr_outcome loop_eval(struct loop *l)
     else
         loop_scored(l, cr_state_epoch_of(&t->state, t->state.step), planned);
     cr_train_outcomes_keep(t);
+    cr_run_progress_eval_end(&l->progress, !(t->eval_every.within && planned));
     return CR_RUNNING;
 }
 
@@ -384,12 +340,15 @@ static bool loop_save_due(const struct loop *l)
 
 static bool loop_save(struct loop *l, enum cr_outcome *end)
 {
-    bool ok;
+    const struct cr_train *t = l->t;
+    bool ok, planned = cr_interval_due(&t->save_every, t->state.step) ||
+                       t->save_every.seconds > 0;
 
     loop_at(l, CR_PHASE_SAVE);
     ok = cr_train_save(l->t, end);
     cr_train_outcomes_write(l->t, false);
     loop_at(l, CR_PHASE_OTHER);
+    cr_run_progress_saved(&l->progress, planned);
     return ok;
 }
 
@@ -426,6 +385,8 @@ static enum cr_outcome loop_place(struct loop *l)
         l->save_wanted = false;
         l->save_last = l->now;
     }
+    if (end == CR_RUNNING)
+        cr_run_progress_settle(&l->progress);
     return end;
 }
 
@@ -536,6 +497,7 @@ static const struct cr_batch *loop_next(struct cr_train *t)
 struct seen {
     int64_t samples, cursor;
     double loss;
+    struct cr_loss_sum epoch; /* of the epoch of the last batch */
     enum cr_gradient bad; /* reason of the first batch that was not finite; a
                              loss takes precedence */
 };
@@ -591,6 +553,7 @@ static enum cr_outcome loop_batch_step(struct loop *l, struct cr_exec **of,
     seen->loss += t->loss;
     for (int i = 0; i < t->n_aux; i++)
         t->aux[i] += cr_exec_aux_mean(exec, i) / (double)t->grad_accum;
+    cr_epoch_loss_add(&l->means, t, &seen->epoch, place, batch->n);
     seen->samples += batch->n;
     seen->cursor += batch->n;
     if (place % t->per_epoch == 0)
@@ -606,7 +569,9 @@ static enum cr_outcome loop_batches(struct loop *l, struct seen *seen)
     struct cr_exec *exec = NULL;
     enum cr_outcome end = CR_RUNNING;
 
-    *seen = (struct seen){ .cursor = t->state.cursor };
+    *seen = (struct seen){ .cursor = t->state.cursor,
+                           .epoch = t->state.epoch_loss };
+    l->means.n = 0;
     for (int i = 0; i < t->n_aux; i++)
         t->aux[i] = 0;
     l->grad_norm = (double)NAN; /* unknown as yet */
@@ -657,6 +622,33 @@ static void loop_advance(struct cr_train *t, const struct seen *seen,
         cr_trend_add(&t->trend, t->loss);
     s->samples += seen->samples;
     s->cursor = seen->cursor;
+    s->epoch_loss = seen->epoch;
+}
+
+/* Reports the epochs that ended in the step just done. */
+static void loop_ended(struct loop *l)
+{
+    const struct cr_epoch_means *ended = &l->means;
+    int64_t epoch = cr_state_epoch(&l->t->state) - ended->n;
+
+    for (int i = 0; i < ended->n; i++)
+        cr_run_progress_epoch(&l->progress, epoch + i, ended->mean[i],
+                              i + 1 == ended->n && loop_eval_due(l));
+}
+
+/* Logs the step just done, and the epochs that ended in it: first if the step
+ * has batches of the next epoch, too. */
+static void loop_report(struct loop *l)
+{
+    bool crossed = cr_state_in_epoch(&l->t->state) != 0;
+
+    cr_run_progress_step(&l->progress);
+    if (crossed)
+        loop_ended(l);
+    loop_log(l);
+    if (!crossed)
+        loop_ended(l);
+    cr_run_progress_draw(&l->progress);
 }
 
 /* Does what is due, runs one step, logs it. */
@@ -679,7 +671,7 @@ static enum cr_outcome loop_on(struct loop *l)
         return end;
     loop_advance(t, &seen, updates);
     l->now = cr_now();
-    loop_log(l);
+    loop_report(l);
     if (t->profile)
         t->profile->steps++;
     if (t->text_samples) {
@@ -700,8 +692,9 @@ static void loop_begin(struct loop *l)
 {
     struct cr_train *t = l->t;
 
-    l->now = l->started = l->rate_from = cr_now();
-    l->rate_samples = l->samples_from = t->state.samples;
+    l->now = l->rate_from = cr_now();
+    l->rate_samples = t->state.samples;
+    cr_run_progress_begin(&l->progress, t);
     t->started_step = t->state.step;
     if (t->optim.scale.on && t->state.scale.value <= 0)
         t->state.scale.value = t->optim.scale.rule.start;
@@ -742,7 +735,7 @@ enum cr_outcome cr_train_loop(struct cr_train *t)
     loop_at(&l, CR_PHASE_SAVE);
     cr_train_outcomes_write(t, true);
     loop_at(&l, CR_PHASE_OTHER);
-    cr_console_clear(&t->console);
+    cr_run_progress_end(&l.progress, end);
     cr_train_flush(t);
     loop_at(&l, CR_PHASE_OTHER);
     if (t->profile)

@@ -99,6 +99,8 @@ void cr_train_record_eval(struct cr_train *t)
     save_record_of(t, &b, "eval", false, t->state.eval_epoch);
     cr_buf_char(&b, ',');
     cr_buf_scores(&b, &t->state.eval, true);
+    if (t->state.epoch_loss.samples > 0)
+        save_member(&b, "train_loss", cr_loss_mean(&t->state.epoch_loss));
     save_line(t, &b);
     cr_arena_free(&mem);
 }

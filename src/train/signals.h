@@ -8,7 +8,7 @@
  *
  * INT, TERM: finish the step, save, end with 130 or 143. HUP: save and
  * continue. USR1: as `run.on_usr1` says. USR2: print a status line, read
- * `log.every` again.
+ * `log.every` again. TSTP: erase the progress bar, then stop as by default.
  */
 #ifndef CR_TRAIN_SIGNALS_H
 #define CR_TRAIN_SIGNALS_H
@@ -19,12 +19,20 @@ enum {
     CR_STATUS_AGAIN = 75
 }; /* stopped and saved; the run can be resumed */
 
+/* Erases from the start of the cursor's line to the end of the screen. */
+#define CR_SIGNALS_ERASE "\r\033[J"
+
 /* Installs the handlers. */
 void cr_signals_start(void);
 /* Training begins: INT and TERM wait for the step. */
 void cr_signals_defer(void);
 /* The file to remove when the process ends at once; NULL: none. */
 void cr_signals_lock(const char *path);
+/* Whether a progress bar is on the terminal, with the cursor at its start. It
+ * is erased when the process ends at once or is suspended. */
+void cr_signals_bar(bool shown);
+/* Seconds for which TSTP has suspended the process so far. */
+double cr_signals_suspended(void);
 /* USR1 stops the run: with CR_STATUS_AGAIN at once while it is prepared. */
 void cr_signals_usr1_stops(void);
 

@@ -27,6 +27,7 @@ static const char *const state_members[] = { "epoch",
                                              "nan",
                                              "plateau",
                                              "micro_batches",
+                                             "epoch_loss",
                                              "names",
                                              "older_records",
                                              "fitted",
@@ -76,6 +77,11 @@ int64_t cr_state_skipped(const struct cr_state *state)
 int64_t cr_state_updates(const struct cr_state *state)
 {
     return state->step - cr_state_skipped(state);
+}
+
+double cr_loss_mean(const struct cr_loss_sum *sum)
+{
+    return sum->samples > 0 ? sum->sum / (double)sum->samples : (double)NAN;
 }
 
 /* ---- Writing */
@@ -178,6 +184,19 @@ static void state_names(struct cr_buf *b, const struct cr_state *s)
         cr_buf_f(b, "\"older_records\":%" PRId64 ",", s->legacy_records);
 }
 
+/* The step guards against a version that copies the member unchanged. */
+static void state_epoch_loss(struct cr_buf *b, const struct cr_state *s)
+{
+    if (s->epoch_loss.samples <= 0)
+        return;
+    cr_buf_f(b,
+             "\"epoch_loss\":{\"step\":%" PRId64 ",\"samples\":%" PRId64
+             ",\"sum\":",
+             s->step, s->epoch_loss.samples);
+    cr_buf_real(b, s->epoch_loss.sum);
+    cr_buf_str(b, "},");
+}
+
 static void state_plateau(struct cr_buf *b, const struct cr_plateau *p)
 {
     if (!p->begun)
@@ -249,6 +268,7 @@ const char *cr_state_write(struct cr_arena *arena, const struct cr_state *s)
     state_plateau(&b, &s->plateau);
     if (s->grad_accum > 1)
         cr_buf_f(&b, "\"micro_batches\":%" PRId64 ",", s->grad_accum);
+    state_epoch_loss(&b, s);
     state_data(&b, s);
     state_fitted(&b, s->fitted);
     if (s->plugins)
@@ -284,6 +304,19 @@ static bool state_counts(const struct cr_state *s)
            s->legacy_records >= 0 && s->ckpt_name_offset >= -STATE_MAX &&
            s->ckpt_name_offset <= STATE_MAX && s->samples >= 0 &&
            s->samples <= INT64_MAX / 2;
+}
+
+static void state_epoch_loss_read(const struct cr_node *member,
+                                  struct cr_state *to)
+{
+    struct cr_loss_sum read = {
+        .sum = cr_json_real(member, "sum", NAN),
+        .samples = cr_json_int(member, "samples", 0),
+    };
+
+    if (isfinite(read.sum) && read.samples > 0 && read.samples <= to->samples &&
+        cr_json_int(member, "step", -1) == to->step)
+        to->epoch_loss = read;
 }
 
 static void state_columns(struct cr_arena *arena, const struct cr_node *data,
@@ -369,6 +402,7 @@ bool cr_state_read(struct cr_arena *arena, struct cr_diag *diag,
         to->grad_accum <= 0 || to->step > STATE_MAX / to->grad_accum)
         return cr_error(diag, pos, CR_E_CKPT_FORMAT,
                         "cellrun.state has no valid step or steps_per_epoch");
+    state_epoch_loss_read(cr_node_get(root, "epoch_loss"), to);
     to->seed = strtoull(cr_json_str(root, "seed", "0"), NULL, 10);
     to->config_dir =
         cr_json_bytes(arena, cr_json_str(root, "config_dir", "."));

@@ -26,12 +26,21 @@ struct cr_nan_state {
     int64_t good_step;   /* step of the checkpoint to fall back to; -1: none */
 };
 
+/* Sum over batches of the loss times the samples, and of the samples: the
+ * training loss of an epoch. Batches without a finite loss are left out. */
+struct cr_loss_sum {
+    double sum;
+    int64_t samples;
+};
+
 struct cr_state {
     int64_t step;           /* steps done, including skipped updates */
     int64_t per_epoch;      /* batches of a whole epoch */
     int64_t grad_accum;     /* batches of a step: train.grad_accumulation */
     int64_t samples;        /* samples seen since the start */
     int64_t cursor;         /* samples seen in the current epoch */
+    struct cr_loss_sum epoch_loss; /* of the current epoch; at its end until it
+                                      is reported */
     int64_t legacy_records; /* number of records of older versions, the first
                                ones of metrics.jsonl */
     int64_t named_epoch;    /* epoch in which the batch size changed */
@@ -92,6 +101,9 @@ int64_t cr_state_name_of(const struct cr_state *state, int64_t step,
  * of schedules. */
 int64_t cr_state_skipped(const struct cr_state *state);
 int64_t cr_state_updates(const struct cr_state *state);
+
+/* The mean; NAN without samples. */
+double cr_loss_mean(const struct cr_loss_sum *sum);
 
 /* The state as JSON, in the arena. */
 const char *cr_state_write(struct cr_arena *arena,

@@ -26,6 +26,7 @@
 #include "train/rundir.h"
 #include "train/section.h"
 #include "train/state.h"
+#include "train/trend.h"
 
 struct cr_train_outcomes;
 
@@ -77,15 +78,6 @@ struct cr_interval {
     double steps, seconds;  /* one of the two; else 0 */
     bool within; /* epochs end within steps of several batches: due before such
                     a step, not after it */
-};
-
-/* The course of the loss over a run of any length, as sums over `per` updates
- * each. */
-#define CR_TREND_MAX 64
-struct cr_trend {
-    double sum[CR_TREND_MAX];
-    int n;                  /* number of sums; the last one covers */
-    int64_t per, in;        /* only `in` of its `per` updates; 0: all */
 };
 
 struct cr_train {
@@ -305,7 +297,6 @@ int64_t cr_train_best_epoch(const struct cr_train *t);
 
 /* ---- diagnose.c: symptoms of a run that did not learn */
 
-void cr_trend_add(struct cr_trend *trend, double loss);
 /* Warns about each symptom, at the end of a run. */
 void cr_train_diagnose(struct cr_train *t);
 

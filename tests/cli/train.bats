@@ -57,7 +57,7 @@ setup() {
     run -0 --separate-stderr "$CELLRUN" train c.yaml -o b --progress none
     [ -z "$stderr" ]
     run -0 --separate-stderr "$CELLRUN" train c.yaml -o c --progress bar
-    grep -q 'epoch 1/3 \[' <<<"$stderr"
+    grep -q 'epoch 1/3  \[' <<<"$stderr"
     grep -q 'samples/s' <<<"$stderr"
     run ! grep -q '^loss:' <<<"$stderr"
     grep -q '^loss:' c/log.txt

@@ -40,7 +40,7 @@ END
 # Members added since are left out. Members whose values differ from run to run
 # or from machine to machine, and
 # texts, are there, but have no value.
-filter='walk(if type == "object" then del(.phases) | with_entries(
+filter='walk(if type == "object" then del(.phases, .train_loss) | with_entries(
     if .key | IN("t", "seconds", "samples_per_s", "host", "pid", "cpu",
         "kernels", "threads", "started", "ended", "compiler", "flags",
         "products", "cores", "config_dir", "message", "hint", "notes", "doc", "takes",

@@ -13,6 +13,7 @@ static struct cr_state make(struct cr_score *scores)
         .grad_accum = 1,
         .samples = 96000,
         .cursor = 19200,
+        .epoch_loss = { .sum = 0.1 + 0.2, .samples = 19200 },
         .seed = UINT64_C(18446744073709551615),
         .config_dir = "/home/me/n\xc3\xa4ts",
         .optimizer = "Momentum",
@@ -112,6 +113,8 @@ int main(void)
            back.plateau.has_best && back.plateau.best == -0.3 &&
            back.plateau.wait == 2 && back.plateau.cooldown == 1,
        "the state of a plateau");
+    ok(back.epoch_loss.sum == 0.1 + 0.2 && back.epoch_loss.samples == 19200,
+       "the loss of the epoch under way");
     ok(back.n_columns == 2 && back.columns[0].spec.type == CR_U8 &&
            back.columns[0].spec.rank == 3 && back.columns[0].spec.dim[0] == 28,
        "columns");
@@ -119,6 +122,13 @@ int main(void)
        "names of classes");
     ok(isnan(back.eval.v[1].value), "null is not a number");
 
+    more = cr_strf(&mem, "%s", text);
+    memcpy(strstr(more, "\"epoch_loss\":{\"step\":1500"),
+           "\"epoch_loss\":{\"step\":1499",
+           strlen("\"epoch_loss\":{\"step\":1499"));
+    ok(cr_state_read(&mem, &diag, CR_NOWHERE, more, &back) &&
+           back.epoch_loss.samples == 0,
+       "the loss of an epoch at another step is not used");
     more = cr_strf(&mem, "%.*s,\"future\":{\"a\":[1,2.5,null,\"x\"]}}",
                    (int)strlen(text) - 1, text);
     ok(cr_state_read(&mem, &diag, CR_NOWHERE, more, &back),
