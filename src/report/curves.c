@@ -75,6 +75,7 @@ static bool curves_chart(struct cr_report *r, const struct cr_report_run *run,
 
 static const char *const curves_known[][2] = {
     { "loss", "Loss" },
+    { "train_loss", "Mean training loss of each epoch" },
     { "lr", "Learning rate" },
     { "grad_norm", "Norm of the gradient" },
     { "samples_per_s", "Throughput, samples per second" },

@@ -30,11 +30,12 @@ struct cr_names cr_names_split(struct cr_arena *arena, const char *text)
     return names;
 }
 
-/* Members of train records that are no measure of success. */
+/* Members of records that are no measure of success, or the loss again. */
 static bool metric_is_auxiliary(const char *name)
 {
     static const char *const names[] = { "lr", "samples_per_s", "skipped",
-                                         "loss_scale", "grad_norm", NULL };
+                                         "loss_scale", "grad_norm",
+                                         "train_loss", NULL };
 
     for (int i = 0; names[i]; i++)
         if (strcmp(names[i], name) == 0)
