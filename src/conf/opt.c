@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "conf/opt_hint.h"
 #include "conf/scalar.h"
 #include "conf/terms.h"
 
@@ -414,7 +415,9 @@ static bool opt_absent(const struct reader *r, const struct cr_opt *row,
     }
 }
 
-static bool opt_unknown(const struct reader *r, const struct cr_node *node)
+/* before: the entry of the map before this one, or NULL. */
+static bool opt_unknown(const struct reader *r, const struct cr_node *node,
+                        const struct cr_node *before)
 {
     const char *word = cr_quote(r->arena, node->key, strlen(node->key));
     const char **names;
@@ -441,7 +444,11 @@ static bool opt_unknown(const struct reader *r, const struct cr_node *node)
     names = CR_NEWS(r->arena, const char *, n + 1);
     for (int i = 0; i < n; i++)
         names[i] = r->opts[i].name;
-    cr_term_hint(r->diag, node->key, names);
+    if (cr_is_split_number(before, node))
+        cr_hint(r->diag, "numbers have a decimal point: write %s: %s.%s",
+                before->key, cr_node_flow(r->arena, before), word);
+    else
+        cr_term_hint(r->diag, node->key, names);
     opt_note_takes(r);
     opt_path(r, node->key);
     return false;
@@ -451,6 +458,7 @@ static bool opt_unknown(const struct reader *r, const struct cr_node *node)
 static bool opt_rows(const struct reader *r, const struct cr_node *node,
                      struct cr_pos pos, char *to)
 {
+    const struct cr_node *before = NULL;
     bool ok = true;
 
     for (CR_EACH(m, node)) {
@@ -459,7 +467,8 @@ static bool opt_rows(const struct reader *r, const struct cr_node *node,
         while (row && row->name && strcmp(row->name, m->key) != 0)
             row++;
         if (!row || !row->name)
-            ok = opt_unknown(r, m);
+            ok = opt_unknown(r, m, before);
+        before = m;
     }
     for (const struct cr_opt *row = r->opts; row && row->name; row++) {
         const struct cr_node *m = cr_node_get(node, row->name);
@@ -531,6 +540,8 @@ static bool opt_positional(const struct reader *r, const struct cr_node *node,
         opt_hint_first(r, node);
         opt_note_takes(r);
         return false;
+    } else if (cr_opt_mixed_map(row, node)) {
+        return cr_opt_mixed(r->diag, r->name, row, node);
     } else {
         for (; m && row->name && !row->keyword_only; m = m->next, row++, n++)
             if (m->kind == CR_NODE_NULL)
@@ -666,9 +677,16 @@ static bool opt_unknown_type(struct cr_arena *arena, struct cr_diag *diag,
         names[i] = i < n ? list[i]->name : also[i - n]->name;
         cr_buf_f(&buf, " %s", names[i]);
     }
-    cr_error(diag, pos, CR_E_UNKNOWN_TYPE, "unknown %s '%s'",
-             cr_kind_name(kind), cr_quote(arena, name, strlen(name)));
-    if (!cr_term_hint(diag, name, names) && n > 0)
+    if (kind == CR_KIND_SCHEDULE && !(*name >= 'A' && *name <= 'Z'))
+        cr_error(diag, pos, CR_E_UNKNOWN_TYPE,
+                 "found '%s', expected a number or a schedule",
+                 cr_quote(arena, name, strlen(name)));
+    else
+        cr_error(diag, pos, CR_E_UNKNOWN_TYPE, "unknown %s '%s'",
+                 cr_kind_name(kind), cr_quote(arena, name, strlen(name)));
+    if (cr_has_decimal_comma(name))
+        cr_hint(diag, "numbers have a decimal point, not a comma");
+    else if (!cr_term_hint(diag, name, names) && n > 0)
         cr_note(diag, "known:%s", cr_buf_text(&buf));
     return false;
 }

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "conf/opt_hint.h"
 #include "conf/scalar.h"
 
 static enum cr_kind typed_section(const char *key)
@@ -94,7 +95,7 @@ static void typed_name_args(struct cr_arena *arena,
 
         while (row[rows].name && !row[rows].keyword_only)
             rows++;
-        if (cr_node_count(args) > rows)
+        if (cr_node_count(args) > rows || cr_opt_mixed_map(row, args))
             return;
         m = args->child;
     }

@@ -30,8 +30,8 @@ bool cr_broadcast_shape(struct cr_op_plan *p, struct cr_spec *to)
             else if (x->dim[i] != 1 && x->dim[i] != *dim)
                 return cr_error(
                     p->diag, p->pos, CR_E_SHAPE,
-                    "operands %s and %s cannot be broadcast: counted from the "
-                    "last, dimensions must be equal or 1",
+                    "found operands %s and %s, expected shapes that broadcast: "
+                    "counted from the last, dimensions are equal or 1",
                     cr_diag_format(p->arena, &p->in[k == 0 ? 1 : k - 1]),
                     cr_diag_format(p->arena, x));
         }

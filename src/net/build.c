@@ -656,9 +656,14 @@ static bool build_all(struct cr_net *net)
     const struct cr_node *network = cr_section(net->config, "network");
     struct cr_init_rules *starter;
 
-    if (!network)
-        return cr_error(net->diag, net->config->root->pos,
-                        CR_E_MISSING_SECTION, "section 'network' is missing");
+    if (!network) {
+        cr_error(net->diag, net->config->root->pos, CR_E_MISSING_SECTION,
+                 "section 'network' is missing%s",
+                 net->config->root->child ? "" : ": the config is empty");
+        if (!net->config->root->child)
+            cr_hint(net->diag, "`cellrun init` writes a first config");
+        return false;
+    }
     if (!cr_net_inputs(net, network))
         return false;
     starter = cr_init_rules_read(net);

@@ -157,6 +157,19 @@ static bool bound_holds(const struct cr_bound *b, int32_t v)
     return (v >= b->low && v < b->high) || (b->has_except && v == b->except);
 }
 
+/* Says how large the network must be for a class or index that is too large. */
+static void exec_hint_size(struct cr_diag *diag, const struct cr_opnode *node,
+                           const struct cr_bound *b, int32_t value)
+{
+    if (node->loss)
+        cr_hint(diag, "the network has outputs for %lld classes; class %d "
+                "needs at least %lld: set out_channels of its last layer",
+                (long long)b->high, value, value + 1LL);
+    else if (strcmp(node->op->about.name, "gather") == 0)
+        cr_hint(diag, "an Embedding needs a vocab_size of at least %lld",
+                value + 1LL);
+}
+
 bool cr_exec_check(struct cr_exec *e, struct cr_diag *diag,
                    const int64_t *samples)
 {
@@ -173,12 +186,15 @@ bool cr_exec_check(struct cr_exec *e, struct cr_diag *diag,
         for (k = 0; k < n; k++) {
             if (bound_holds(b, v[k]))
                 continue;
-            return cr_error(
+            cr_error(
                 diag, e->bounds[i].node->pos, CR_E_DATA_RANGE,
                 "column '%s' of sample %lld is %d, expected %lld to %lld",
                 c->name,
                 samples ? (long long)samples[k / each] : (long long)(k / each),
                 v[k], (long long)b->low, (long long)b->high - 1);
+            if (b->low == 0 && v[k] >= b->high)
+                exec_hint_size(diag, e->bounds[i].node, b, v[k]);
+            return false;
         }
     }
     return true;

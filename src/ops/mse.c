@@ -32,11 +32,15 @@ static bool mse_plan(struct cr_op_plan *p)
 {
     struct cr_spec all;
 
-    if (!mse_shape(&p->in[0], &p->in[1], &all))
-        return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "output %s and label %s cannot be broadcast",
-                        cr_diag_format(p->arena, &p->in[0]),
-                        cr_diag_format(p->arena, &p->in[1]));
+    if (!mse_shape(&p->in[0], &p->in[1], &all)) {
+        cr_error(p->diag, p->pos, CR_E_SHAPE,
+                 "found output %s and label %s, expected shapes that broadcast",
+                 cr_diag_format(p->arena, &p->in[0]),
+                 cr_diag_format(p->arena, &p->in[1]));
+        if (p->in[1].rank + 1 == p->in[0].rank)
+            cr_hint(p->diag, "labels that are classes need CrossEntropyLoss");
+        return false;
+    }
     p->out[0] =
         ((const struct cr_mse *)p->attr)->reduction == CR_NONE ? all
                                                                : CR_SCALAR;

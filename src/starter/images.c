@@ -22,6 +22,8 @@ struct images {
     int64_t h, w;               /* of the first image */
     int64_t looked, gray;       /* number of images read, without colour */
     bool several;               /* the images differ in size */
+    int64_t unread;             /* number of images that cannot be read */
+    const char *why;            /* path and message of the first */
 };
 
 /* Reads the names in a folder, sorted; free with images_free. Returns their
@@ -64,8 +66,7 @@ static bool images_is_image(const char *name)
     return false;
 }
 
-/* Notes height, width and channels of an image. An unreadable file is ignored:
- * training reports it. */
+/* Notes height, width and channels of an image, or why it cannot be read. */
 static void images_look(struct images *m, const char *path)
 {
     struct cr_diag quiet = { .arena = m->s->arena };
@@ -83,6 +84,9 @@ static void images_look(struct images *m, const char *path)
         m->several = m->several || spec.dim[0] != m->h || spec.dim[1] != m->w;
         m->gray += spec.rank == 2 || spec.dim[2] < 3;
     }
+    if (!file && m->unread++ == 0)
+        m->why = cr_strf(m->s->arena, "%s: %s", path,
+                         quiet.first ? quiet.first->text : "cannot be read");
     if (file)
         format->close(file);
     cr_arena_free(&mem);
@@ -104,8 +108,12 @@ static bool images_class(struct images *m, const char *path)
             images_look(m, cr_path_join(m->s->arena, path, list[i]->d_name));
     }
     images_free(list, n);
-    if (found == 0)
+    if (found == 0) {
+        cr_warn(m->s->diag, cr_at_file(m->s->arena, path), CR_E_DATA_EMPTY,
+                "found no images (.png, .jpg) in the folder of a class");
+        cr_hint(m->s->diag, "remove the folder if it is not a class");
         return true;
+    }
     m->of.fewest = m->of.classes == 0 || found < m->of.fewest ? found
                                                               : m->of.fewest;
     m->of.most = found > m->of.most ? found : m->of.most;
@@ -132,6 +140,18 @@ static bool images_count(struct images *m)
         images_free(list, n);
     if (!ok)
         return false;
+    if (m->of.classes >= 2 && m->looked == 0 && m->unread > 0)
+        return cr_error(m->s->diag, cr_at_file(m->s->arena, m->train),
+                        CR_E_DATA_FORMAT,
+                        "found %" PRId64 " images that cannot be read, "
+                        "expected images: %s", m->unread, m->why);
+    if (m->unread > 0) {
+        cr_warn(m->s->diag, cr_at_file(m->s->arena, m->train),
+                CR_E_DATA_FORMAT,
+                "found %" PRId64 " of %" PRId64 " images that cannot be read: "
+                "%s", m->unread, m->unread + m->looked, m->why);
+        cr_hint(m->s->diag, "training would end at them; remove them");
+    }
     if (m->of.classes < 2 || m->looked == 0)
         return cr_error(m->s->diag, cr_at_file(m->s->arena, m->train),
                         CR_E_DATA_FORMAT,

@@ -1,0 +1,61 @@
+# Frequent first mistakes: the message says what to write instead.
+bats_require_minimum_version 1.5.0
+set -o pipefail
+
+setup() {
+    unset CELLRUN_SET
+    export CELLRUN_DATA="$(realpath "$BATS_TEST_DIRNAME/../../datasets")"
+    cd "$BATS_TEST_TMPDIR"
+    "$CELLRUN" init digits -o d.yaml
+}
+
+# fails WITH TEXT ARG...: the command exits with WITH and prints TEXT
+fails() {
+    local status_wanted=$1 text=$2
+
+    shift 2
+    run "-$status_wanted" "$CELLRUN" "$@"
+    echo "$output"
+    [[ $output == *"$text"* ]]
+}
+
+@test "a decimal comma: the hint has the number with a point" {
+    sed 's/learning_rate: 0.05/learning_rate: 0,05/' d.yaml >c.yaml
+    fails 2 'numbers have a decimal point: write learning_rate: 0.05' check c.yaml
+    fails 2 'numbers have a decimal point, not a comma' \
+        check d.yaml optimizer.Momentum.learning_rate=0,05
+    fails 2 "found 'abc', expected a number or a schedule" \
+        check d.yaml optimizer.Momentum.learning_rate=abc
+}
+
+@test "arguments by position and by name: the hint has all by name" {
+    fails 2 'write {Dense: {in_channels: 784, out_channels: 10, activation: relu}}' \
+        check d.yaml 'network.body=[{Dense: [784, 10, {activation: relu}]}]'
+    run -0 "$CELLRUN" check d.yaml \
+        'network.body=[{Dense: {in_channels: 784, out_channels: 10, activation: relu}}]'
+    run -0 "$CELLRUN" check d.yaml \
+        'network.body=[{Dense: [784, 10, {Normal: {sigma: 0.1}}]}]'
+}
+
+@test "classes: MSELoss names CrossEntropyLoss, a large label the outputs needed" {
+    fails 2 'labels that are classes need CrossEntropyLoss' check d.yaml loss=MSELoss
+    fails 3 'class 9 needs at least 10: set out_channels of its last layer' train d.yaml \
+        network.body.2.Dense.out_channels=9 -o r -q
+}
+
+@test "an empty config is called empty" {
+    : >e.yaml
+    fails 2 "section 'network' is missing: the config is empty" check e.yaml
+    fails 2 '`cellrun init` writes a first config' check e.yaml
+}
+
+@test "images that cannot be read, and folders without images" {
+    mkdir -p img/a img/b
+    echo junk >img/a/1.jpg
+    echo junk >img/b/1.png
+    fails 3 'found 2 images that cannot be read, expected images: img/a/1.jpg: ' \
+        init --from-folder img
+    rmdir img/b 2>/dev/null || rm -r img/b
+    mkdir img/b
+    fails 3 'found no images (.png, .jpg) in the folder of a class' init --from-folder img
+}
