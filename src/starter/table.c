@@ -415,8 +415,9 @@ static void table_dataset(struct table *t)
         cr_buf_char(b, '\n');
     }
     if (!t->facts.header)
-        cr_buf_str(b, "      # The file has no header line: fields are numbered "
-                      "from 0.\n      header: false\n");
+        cr_buf_str(b, "      # The file has no header line: fields are "
+                      "numbered from 0.\n"
+                      "      header: false\n");
     cr_buf_str(b, "      columns:\n");
     table_inputs(t);
     table_label(t);

@@ -44,8 +44,8 @@ void cr_eval_close(struct cr_eval *eval);
  * reporting. */
 bool cr_eval_run(struct cr_eval *eval, struct cr_diag *diag,
                  bool (*stop)(void *ctx), void *ctx, bool *stopped);
-/* Warns if the last evaluation predicted one class for all samples, though their
- * labels differ. */
+/* Warns if the last evaluation predicted one class for all samples, though
+ * their labels differ. */
 void cr_eval_warn_one_class(const struct cr_eval *eval, struct cr_diag *diag,
                             struct cr_pos pos);
 /* The chosen threshold that metrics use; NaN: none. */
