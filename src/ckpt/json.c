@@ -1,6 +1,8 @@
 /*
  * The only file that uses jansson. Its tree is copied into nodes of the arena
- * and freed at once, so that no other code has to count references.
+ * and freed at once, so that no other code has to count references. Small plain
+ * texts, such as the records of runs, are parsed here without it: `runs` reads
+ * thousands of them.
  *
  * jansson checks UTF-8, escapes, surrogates and duplicate keys, but allows
  * 2048 levels and any number of values. Both are limited here, before it
@@ -10,6 +12,7 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define JSON_DEPTH 64
@@ -110,6 +113,172 @@ static struct cr_node *json_node(struct cr_arena *arena, json_t *value)
     return node;
 }
 
+/* ---- Plain texts: printable ASCII without escapes, and objects of at most
+ * PLAIN_MEMBERS. Whatever else the text holds, valid or not, is left to
+ * jansson. */
+
+#define PLAIN_MEMBERS 64
+#define PLAIN_DEPTH 8
+#define PLAIN_DIGITS 18 /* of an integer: fits int64 */
+
+struct plain {
+    struct cr_arena *arena;
+    const char *at, *end;
+};
+
+static char plain_next(struct plain *p)
+{
+    while (p->at < p->end && strchr(" \n\t\r", *p->at) && *p->at)
+        p->at++;
+    return p->at < p->end ? *p->at : '\0';
+}
+
+static const char *plain_string(struct plain *p)
+{
+    const char *from = ++p->at;
+
+    while (p->at < p->end && *p->at >= ' ' && *p->at <= '~' && *p->at != '"' &&
+           *p->at != '\\')
+        p->at++;
+    if (p->at == p->end || *p->at != '"')
+        return NULL;
+    return cr_strndup(p->arena, from, (size_t)(p->at++ - from));
+}
+
+static int plain_digits(struct plain *p)
+{
+    const char *from = p->at;
+
+    while (p->at < p->end && *p->at >= '0' && *p->at <= '9')
+        p->at++;
+    return (int)(p->at - from);
+}
+
+static bool plain_number(struct plain *p, struct cr_node *node)
+{
+    const char *from = p->at, *first;
+    int n;
+
+    p->at += *p->at == '-';
+    first = p->at;
+    n = plain_digits(p);
+    if (n == 0 || n > PLAIN_DIGITS ||
+        (*first == '0' && (n > 1 || *from == '-')))
+        return false;
+    node->kind = CR_NODE_INT;
+    if (p->at < p->end && *p->at == '.') {
+        node->kind = CR_NODE_REAL;
+        p->at++;
+        if (plain_digits(p) == 0)
+            return false;
+    }
+    if (p->at < p->end && (*p->at == 'e' || *p->at == 'E')) {
+        node->kind = CR_NODE_REAL;
+        p->at++;
+        p->at += p->at < p->end && (*p->at == '-' || *p->at == '+');
+        if (plain_digits(p) == 0)
+            return false;
+    }
+    node->text = cr_strndup(p->arena, from, (size_t)(p->at - from));
+    if (node->kind == CR_NODE_INT)
+        node->integer = strtoll(node->text, NULL, 10);
+    node->real = node->kind == CR_NODE_INT ? (double)node->integer
+                                           : strtod(node->text, NULL);
+    return isfinite(node->real);
+}
+
+static bool plain_word(struct plain *p, struct cr_node *node)
+{
+    static const struct {
+        const char *text;
+        enum cr_node_kind kind;
+    } words[] = { { "true", CR_NODE_BOOL },
+                  { "false", CR_NODE_BOOL },
+                  { "null", CR_NODE_NULL } };
+
+    for (size_t i = 0; i < CR_LEN(words); i++) {
+        size_t n = strlen(words[i].text);
+
+        if ((size_t)(p->end - p->at) < n ||
+            memcmp(p->at, words[i].text, n) != 0)
+            continue;
+        p->at += n;
+        node->kind = words[i].kind;
+        node->boolean = i == 0;
+        node->text = node->kind == CR_NODE_BOOL ? words[i].text : NULL;
+        return true;
+    }
+    return false;
+}
+
+static struct cr_node *plain_value(struct plain *p, int depth);
+
+static bool plain_members(struct plain *p, struct cr_node *node, int depth)
+{
+    bool map = *p->at++ == '{';
+    struct cr_node **link = &node->child;
+    uint64_t hash[PLAIN_MEMBERS];
+    char close = map ? '}' : ']', c;
+
+    node->kind = map ? CR_NODE_MAP : CR_NODE_LIST;
+    if (plain_next(p) == close) {
+        p->at++;
+        return true;
+    }
+    for (int n = 0; n < PLAIN_MEMBERS && depth < PLAIN_DEPTH; n++) {
+        const char *key = NULL;
+
+        if (map) {
+            key = plain_next(p) == '"' ? plain_string(p) : NULL;
+            if (!key || plain_next(p) != ':')
+                return false;
+            hash[n] = cr_hash(CR_HASH, key, strlen(key));
+            for (int i = 0; i < n; i++)
+                if (hash[i] == hash[n]) /* a duplicate, or nearly never */
+                    return false;
+            p->at++;
+        }
+        *link = plain_value(p, depth + 1);
+        if (!*link)
+            return false;
+        (*link)->key = key;
+        link = &(*link)->next;
+        c = plain_next(p);
+        p->at++;
+        if (c != ',')
+            return c == close;
+    }
+    return false;
+}
+
+static struct cr_node *plain_value(struct plain *p, int depth)
+{
+    struct cr_node *node = CR_NEW(p->arena, struct cr_node);
+    char c = plain_next(p);
+
+    if (c == '{' || c == '[')
+        return plain_members(p, node, depth) ? node : NULL;
+    if (c == '"') {
+        node->kind = CR_NODE_STR;
+        node->quoted = true;
+        node->text = plain_string(p);
+        return node->text ? node : NULL;
+    }
+    if (c == '-' || (c >= '0' && c <= '9'))
+        return plain_number(p, node) ? node : NULL;
+    return plain_word(p, node) ? node : NULL;
+}
+
+/* NULL: not plain, or not valid. */
+static struct cr_node *plain_read(struct cr_arena *arena, const char *text,
+                                  size_t len)
+{
+    struct plain p = { arena, text, text + len };
+    struct cr_node *node = plain_next(&p) == '{' ? plain_value(&p, 0) : NULL;
+
+    return node && plain_next(&p) == '\0' && p.at == p.end ? node : NULL;
+}
+
 struct cr_node *cr_json_read(struct cr_arena *arena, const char *text,
                              size_t len, const char **why, size_t *at)
 {
@@ -118,6 +287,9 @@ struct cr_node *cr_json_read(struct cr_arena *arena, const char *text,
     json_t *value;
 
     *at = 0;
+    node = plain_read(arena, text, len);
+    if (node)
+        return node;
     if (!json_check_limits(text, len, why, at))
         return NULL;
     value =

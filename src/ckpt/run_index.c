@@ -1,9 +1,11 @@
 #include "ckpt/run_index.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/str.h"
 #include "conf/yaml.h"
@@ -11,6 +13,29 @@
 #define RUNS_DEPTH 2
 #define RUNS_RECORD_MAX ((size_t)16 << 20)
 #define RUNS_METRICS_MAX ((size_t)1 << 30)
+
+/* The text of a regular file with a NUL after it; NULL: not readable, or larger
+ * than max. */
+static char *runs_read(struct cr_arena *arena, const char *path, size_t max,
+                       size_t *len)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    char *text = NULL;
+    struct stat st;
+    ssize_t n = 0;
+
+    *len = 0;
+    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+        (uintmax_t)st.st_size <= max) {
+        text = cr_alloc(arena, (size_t)st.st_size + 1, 1);
+        while (*len < (size_t)st.st_size &&
+               (n = read(fd, text + *len, (size_t)st.st_size - *len)) > 0)
+            *len += (size_t)n;
+    }
+    if (fd >= 0)
+        close(fd);
+    return n < 0 ? NULL : text;
+}
 
 /* Adds the last evaluation of metrics.jsonl to the record, as its member
  * `eval`. */
@@ -60,29 +85,35 @@ static void runs_last(struct cr_runs *runs, struct cr_run *run)
 bool cr_runs_add(struct cr_runs *runs, const char *path)
 {
     const char *file = cr_path_join(runs->arena, path, "record.json"), *why;
-    struct cr_pos pos = cr_at_file(runs->arena, file);
     struct cr_diag quiet = { .arena = runs->arena };
     struct stat st;
     struct cr_run run = { .path = path };
     size_t len, at;
-    char *text;
+    char *text = runs_read(runs->arena, file, RUNS_RECORD_MAX, &len);
+    struct cr_pos pos = { 0 };
 
-    if (stat(file, &st) != 0 || !S_ISREG(st.st_mode))
+    if (!text && (stat(file, &st) != 0 || !S_ISREG(st.st_mode)))
         return false;
-    text = cr_read_file(runs->arena, &quiet, pos, file, CR_E_RUN_DIR,
-                        RUNS_RECORD_MAX, &len);
     if (!text) {
-        cr_warn(runs->diag, pos, CR_E_RUN_DIR, "%s", quiet.last->text);
+        pos = cr_at_file(runs->arena, file);
+        cr_read_file(runs->arena, &quiet, pos, file, CR_E_RUN_DIR,
+                     RUNS_RECORD_MAX, &len);
+        cr_warn(runs->diag, pos, CR_E_RUN_DIR, "%s",
+                quiet.last ? quiet.last->text : "cannot be read");
         return true;
     }
     run.record = cr_json_read(runs->arena, text, len, &why, &at);
     if (!run.record || run.record->kind != CR_NODE_MAP) {
-        cr_warn(runs->diag, pos, CR_E_RUN_DIR, "not a run record: %s",
-                run.record ? "not a JSON object" : why);
+        cr_warn(runs->diag, cr_at_file(runs->arena, file), CR_E_RUN_DIR,
+                "not a run record: %s", run.record ? "not a JSON object" : why);
         return true;
     }
-    if (!cr_node_get(run.record, "eval"))
+    run.started = cr_json_str(run.record, "started", "");
+    run.eval = cr_node_get(run.record, "eval");
+    if (!run.eval) {
         runs_last(runs, &run);
+        run.eval = cr_node_get(run.record, "eval");
+    }
     if (runs->n == runs->cap) {
         runs->cap = 2 * runs->cap + 64;
         runs->run = cr_grow(runs->arena, runs->run, (size_t)runs->n,
@@ -111,8 +142,7 @@ static void runs_search(struct cr_runs *runs, const char *path, int depth)
 int cr_runs_oldest(const void *a, const void *b)
 {
     const struct cr_run *x = a, *y = b;
-    int order = strcmp(cr_json_str(x->record, "started", ""),
-                       cr_json_str(y->record, "started", ""));
+    int order = strcmp(x->started, y->started);
 
     return order ? order : strcmp(x->path, y->path);
 }
@@ -122,21 +152,38 @@ const char *cr_run_bare(const char *name)
     return cr_starts(name, "eval.") ? name + 5 : name;
 }
 
+static void runs_settings(struct cr_runs *runs, struct cr_run *run)
+{
+    const char *path, *text;
+    size_t len;
+
+    if (run->settings_read)
+        return;
+    run->settings_read = true;
+    path = cr_path_join(runs->arena, run->path, "resolved.yaml");
+    text = runs_read(runs->arena, path, CR_TEXT_MAX, &len);
+    if (text)
+        cr_run_settings_read(runs->arena, &runs->sheets, text, len,
+                             &run->settings);
+}
+
+void cr_runs_read_settings(struct cr_runs *runs)
+{
+    for (int i = 0; i < runs->n; i++)
+        runs_settings(runs, &runs->run[i]);
+}
+
 const struct cr_node *cr_run_config(struct cr_runs *runs, struct cr_run *run)
 {
-    struct cr_diag quiet = { .arena = runs->arena };
-    struct cr_source *src;
+    runs_settings(runs, run);
+    return cr_run_settings_root(runs->arena, &run->settings);
+}
 
-    if (run->config_read)
-        return run->config;
-    run->config_read = true;
-    src = CR_NEW(runs->arena, struct cr_source);
-    src->name = cr_path_join(runs->arena, run->path, "resolved.yaml");
-    src->text = cr_read_file(runs->arena, &quiet, CR_NOWHERE, src->name,
-                             CR_E_SYSTEM, CR_TEXT_MAX, &src->len);
-    if (src->text)
-        run->config = cr_yaml_read(runs->arena, &quiet, src, 0, src->len);
-    return run->config;
+const struct cr_node *cr_run_setting(struct cr_runs *runs, struct cr_run *run,
+                                     const char *path)
+{
+    runs_settings(runs, run);
+    return cr_run_settings_find(runs->arena, &run->settings, path);
 }
 
 static bool runs_is_scalar(const struct cr_node *node)
@@ -160,16 +207,17 @@ runs_within(struct cr_arena *arena, const struct cr_node *map, const char *name)
 const struct cr_node *cr_run_value(struct cr_runs *runs, struct cr_run *run,
                                    const char *name)
 {
-    const struct cr_node *best = cr_node_get(run->record, "best"), *found;
+    const struct cr_node *best = NULL, *found;
 
-    if (cr_starts(name, "best.") &&
-        strcmp(cr_json_str(best, "metric", ""), name + 5) == 0)
+    if (cr_starts(name, "best."))
+        best = cr_node_get(run->record, "best");
+    if (best && strcmp(cr_json_str(best, "metric", ""), name + 5) == 0)
         return cr_node_get(best, "value");
-    found = cr_node_get(cr_node_get(run->record, "eval"), cr_run_bare(name));
+    found = cr_node_get(run->eval, cr_run_bare(name));
     if (runs_is_scalar(found) || cr_starts(name, "eval."))
         return found;
     found = runs_within(runs->arena, run->record, name);
-    return found ? found : cr_node_find(cr_run_config(runs, run), name);
+    return found ? found : cr_run_setting(runs, run, name);
 }
 
 void cr_runs_search(struct cr_runs *runs, const char *dir)

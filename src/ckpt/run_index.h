@@ -6,12 +6,15 @@
 #define CR_CKPT_RUN_INDEX_H
 
 #include "ckpt/json.h"
+#include "ckpt/run_config.h"
 
 struct cr_run {
     const char *path;
     struct cr_node *record;       /* record.json: a map */
-    const struct cr_node *config; /* resolved.yaml, once asked for */
-    bool config_read;
+    const char *started;          /* its member, or "" */
+    const struct cr_node *eval;   /* its member, or NULL */
+    struct cr_run_settings settings; /* resolved.yaml, once asked for */
+    bool settings_read;
 };
 
 struct cr_runs {
@@ -19,6 +22,7 @@ struct cr_runs {
     struct cr_diag *diag;   /* must be set */
     int n, cap;
     struct cr_run *run;
+    struct cr_run_sheet *sheets; /* of the configs read so far */
 };
 
 /* Adds the run of a directory; false if the directory is not a run directory.
@@ -36,6 +40,13 @@ int cr_runs_oldest(const void *a, const void *b);
 
 /* The run's resolved config; NULL if it cannot be read. */
 const struct cr_node *cr_run_config(struct cr_runs *runs, struct cr_run *run);
+
+/* Reads resolved.yaml of all runs, if not done yet. */
+void cr_runs_read_settings(struct cr_runs *runs);
+
+/* The value of a key of the resolved config, as of cr_node_find; NULL: none. */
+const struct cr_node *cr_run_setting(struct cr_runs *runs, struct cr_run *run,
+                                     const char *path);
 
 /* The value of a name in a run: a metric of the last evaluation (`eval.` is
  * optional), `best.METRIC`, or a key of the record or of the config, with dots

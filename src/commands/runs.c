@@ -15,6 +15,7 @@
 #include "conf/command_line.h"
 #include "rundir/export.h"
 #include "rundir/run_names.h"
+#include "rundir/run_where.h"
 #include "train/metric.h"
 
 #define RUNS_VARIED 8 /* maximum number of columns for settings that differ */
@@ -157,166 +158,56 @@ static bool runs_is_number(const struct cr_node *node)
 }
 
 /* Text of a value: metrics with 4 decimals in tables, all digits with --tsv. */
-static const char *runs_text(struct runs_job *job, struct cr_run *run,
-                             const char *name, bool exact)
+static const char *runs_text(struct runs_job *job, const struct cr_node *node,
+                             bool metric, bool exact)
 {
-    const struct cr_node *node;
-    bool metric;
-
-    if (strcmp(name, "run") == 0 || strcmp(name, "path") == 0)
-        return run->path;
-    node = cr_run_value(&job->found, run, name);
     if (!node || node->kind == CR_NODE_NULL)
         return exact ? "" : "-";
-    runs_maximize(name, &metric);
     if (node->kind == CR_NODE_REAL && !exact)
         return cr_strf(job->arena, metric ? "%.4f" : "%.6g", node->real);
-    if (node->kind == CR_NODE_REAL)
-        return cr_real_text(job->arena, node->real);
-    return node->text ? node->text : cr_node_json(job->arena, node);
-}
-
-/* ---- --where */
-
-struct runs_term {
-    const char *name, *op, *value;
-    bool number;
-    double real;
-};
-
-struct runs_where {
-    int n;
-    struct runs_term *term;
-};
-
-static char *runs_trim(char *text)
-{
-    size_t n;
-
-    text += strspn(text, " \t");
-    for (n = strlen(text); n > 0 && strchr(" \t", text[n - 1]); n--)
-        text[n - 1] = '\0';
-    return text;
-}
-
-/* The end of a term is a comma or the word `and`; *next is the text after
- * it. */
-static char *runs_term_end(char *text, char **next)
-{
-    char *comma = strchr(text, ','), *word = strstr(text, " and ");
-
-    if (word && (!comma || word < comma)) {
-        *next = word + 5;
-        return word;
-    }
-    *next = comma ? comma + 1 : NULL;
-    return comma;
-}
-
-/* Reads one comparison. */
-static bool runs_term_read(struct runs_job *job, char *text,
-                           struct runs_term *t)
-{
-    static const char *const ops[] = { ">=", "<=", "!=", "==", ">", "<", "=" };
-    const char *whole = cr_quote(job->arena, text, strlen(text));
-    char *at = strpbrk(text, "<>=!"), *rest;
-
-    for (size_t i = 0; at && !t->op && i < CR_LEN(ops); i++)
-        if (cr_starts(at, ops[i]))
-            t->op = ops[i];
-    if (t->op) {
-        t->value = runs_trim(at + strlen(t->op));
-        *at = '\0';
-        t->name = runs_trim(text);
-    }
-    if (!t->op || !*t->name || (*t->value && strchr("<>=!", *t->value)))
-        return cr_error(job->cli->diag, CR_NOWHERE, CR_E_USAGE,
-                        "--where: found '%s', expected a comparison "
-                        "such as accuracy>0.9",
-                        whole);
-    t->real = strtod(t->value, &rest);
-    t->number = rest != t->value && *rest == '\0';
-    if (!t->number && (*t->op == '<' || *t->op == '>'))
-        return cr_error(job->cli->diag, CR_NOWHERE, CR_E_USAGE,
-                        "--where: found '%s', but %s compares with a number",
-                        whole, t->op);
-    return true;
-}
-
-static bool runs_where_read(struct runs_job *job, struct runs_where *to)
-{
-    char *text, *next, *end;
-
-    if (!job->o->where)
-        return true;
-    text = cr_strdup(job->arena, job->o->where);
-    to->term = CR_NEWS(job->arena, struct runs_term, strlen(text) + 1);
-    for (; text; text = next) {
-        end = runs_term_end(text, &next);
-        if (end)
-            *end = '\0';
-        if (!runs_term_read(job, text, &to->term[to->n++]))
-            return false;
-    }
-    return true;
-}
-
-/* A run without the value fails every comparison except "!=". */
-static bool runs_holds(struct runs_job *job, struct cr_run *run,
-                       const struct runs_term *t)
-{
-    const struct cr_node *node = cr_run_value(&job->found, run, t->name);
-    char op = t->op[0];
-    double order;
-
-    if (t->number && runs_is_number(node))
-        order = node->real - t->real;
-    else if (op == '<' || op == '>')
-        return false;
-    else
-        order = strcmp(runs_text(job, run, t->name, true), t->value);
-    if (op == '=')
-        return order == 0;
-    if (op == '!')
-        return order != 0;
-    if (t->op[1] == '=' && order == 0)
-        return true;
-    return op == '<' ? order < 0 : order > 0;
+    return cr_run_text(job->arena, node);
 }
 
 static bool runs_filter(struct runs_job *job)
 {
-    struct runs_where where = { 0 };
-    int n = 0;
+    int before = job->found.n;
 
-    if (!runs_where_read(job, &where))
+    if (job->o->where && !cr_runs_where(&job->found, job->o->where))
         return false;
-    for (int i = 0; i < job->found.n; i++) {
-        bool holds = true;
-
-        for (int k = 0; holds && k < where.n; k++)
-            holds = runs_holds(job, &job->found.run[i], &where.term[k]);
-        if (holds)
-            job->found.run[n++] = job->found.run[i];
-    }
-    job->filtered = job->found.n > 0 && n == 0;
-    job->found.n = n;
+    job->filtered = before > 0 && job->found.n == 0;
     return true;
+}
+
+/* Whether the runs have the columns that the options name. False after
+ * reporting. */
+static bool runs_check(struct runs_job *job)
+{
+    const char *sort = job->o->sort, *cols = job->o->cols;
+    char *text = cols ? cr_strdup(job->arena, cols) : NULL, *save = NULL;
+    bool ok = true;
+
+    if (sort)
+        ok = cr_runs_has(&job->found, "--sort", sort + (*sort == '-'));
+    if (job->o->metric)
+        ok = cr_runs_has(&job->found, "--metric", job->o->metric) && ok;
+    for (char *p = text ? strtok_r(text, ",", &save) : NULL; p;
+         p = strtok_r(NULL, ",", &save))
+        ok = cr_runs_has(&job->found, "--cols", cr_run_trim(p)) && ok;
+    return ok;
 }
 
 /* ---- --sort */
 
+/* A run and the value it is sorted by. */
 struct runs_key {
-    struct cr_runs *runs;
-    const char *name;
+    struct cr_run run;
+    const struct cr_node *value;
     bool down;
 };
 
-static int runs_compare(struct cr_run *x, struct cr_run *y,
-                        const struct runs_key *key)
+static int runs_compare(const struct runs_key *x, const struct runs_key *y)
 {
-    const struct cr_node *a = cr_run_value(key->runs, x, key->name);
-    const struct cr_node *b = cr_run_value(key->runs, y, key->name);
+    const struct cr_node *a = x->value, *b = y->value;
     int order;
 
     if (runs_is_number(a) && runs_is_number(b))
@@ -325,35 +216,38 @@ static int runs_compare(struct cr_run *x, struct cr_run *y,
         return (!a || !a->text) - (!b || !b->text); /* no value: last */
     else
         order = strcmp(a->text, b->text);
-    return key->down ? -order : order;
+    return x->down ? -order : order;
 }
 
-static int runs_by_key(const void *a, const void *b, void *key)
+static int runs_by_key(const void *a, const void *b)
 {
-    /* The values are cached: comparing writes nothing. */
-    int order = runs_compare((struct cr_run *)a, (struct cr_run *)b, key);
+    const struct runs_key *x = a, *y = b;
+    int order = runs_compare(x, y);
 
-    return order ? order : cr_runs_oldest(a, b);
+    return order ? order : cr_runs_oldest(&x->run, &y->run);
 }
 
 static void runs_sort(struct runs_job *job)
 {
-    struct runs_key key = { .runs = &job->found, .name = job->o->sort };
-    bool flip, found = false;
+    const char *name = job->o->sort;
+    struct cr_runs *runs = &job->found;
+    struct runs_key *key;
+    bool down, flip;
 
-    if (!key.name || job->found.n == 0)
+    if (!name || runs->n == 0)
         return;
-    flip = key.name[0] == '-';
-    key.name += flip;
-    key.down = runs_larger(job, key.name) != flip;
-    for (int i = 0; i < job->found.n; i++)
-        found =
-            cr_run_value(&job->found, &job->found.run[i], key.name) || found;
-    if (!found)
-        cr_warn(job->cli->diag, CR_NOWHERE, CR_E_UNKNOWN_KEY,
-                "no run has a '%s' to be sorted by", key.name);
-    qsort_r(job->found.run, (size_t)job->found.n, sizeof *job->found.run,
-            runs_by_key, &key);
+    flip = name[0] == '-';
+    name += flip;
+    down = runs_larger(job, name) != flip;
+    key = CR_NEWS(job->arena, struct runs_key, runs->n);
+    for (int i = 0; i < runs->n; i++) {
+        key[i].value = cr_run_value(runs, &runs->run[i], name);
+        key[i].run = runs->run[i];
+        key[i].down = down;
+    }
+    qsort(key, (size_t)runs->n, sizeof *key, runs_by_key);
+    for (int i = 0; i < runs->n; i++)
+        runs->run[i] = key[i].run;
 }
 
 /* ---- ls */
@@ -428,72 +322,107 @@ static void runs_walk(const struct runs_walk *w, const char *path,
 
 /* ---- ls: columns for settings that differ between runs */
 
-struct runs_varied {
-    struct runs_job *job;
-    struct runs_columns *columns;
-    int left;
-};
-
-static void runs_varied(void *ctx, const char *path, const char *a,
-                        const char *b)
+/* Whether two runs with a config have different values at the path. Long texts
+ * describe structure, not settings. */
+static bool runs_differ(struct runs_job *job, const char *path)
 {
-    struct runs_varied *v = ctx;
-    int before = v->columns->n;
+    const struct cr_node *first = NULL, *node, *other = NULL;
+    const char *a = "-", *b;
+    bool some = false;
 
-    /* long texts describe structure, not settings */
-    if (cr_starts(path, "run.") || strlen(a) > 40 || strlen(b) > 40 ||
-        v->left == 0)
-        return;
-    runs_column(v->job, v->columns, path);
-    v->left -= v->columns->n - before;
+    for (int i = 0; i < job->found.n; i++) {
+        struct cr_run *run = &job->found.run[i];
+
+        node = cr_run_setting(&job->found, run, path);
+        if (!run->settings.sheet || (some && (node == first || node == other)))
+            continue;
+        b = runs_flow(job->arena, node);
+        if (!some) {
+            some = true;
+            first = node;
+            a = b;
+            if (strlen(a) > 40)
+                return false;
+        } else if (strcmp(a, b) != 0 && strlen(b) <= 40) {
+            return true;
+        }
+        other = node;
+    }
+    return false;
+}
+
+static void runs_varied(struct runs_job *job, struct runs_columns *c)
+{
+    const char *const *path;
+    int n, left = RUNS_VARIED;
+
+    cr_runs_read_settings(&job->found);
+    path = cr_run_sheets_differences(job->arena, job->found.sheets, &n);
+    for (int i = 0; i < n && left > 0; i++)
+        if (!cr_starts(path[i], "run.") && runs_differ(job, path[i])) {
+            runs_column(job, c, path[i]);
+            left--;
+        }
 }
 
 static void runs_columns(struct runs_job *job, struct runs_columns *c)
 {
-    struct runs_varied varied = { job, c, RUNS_VARIED };
-    struct runs_walk walk = { job->arena, true, runs_varied, &varied };
-
     if (job->o->cols) {
         char *text = cr_strdup(job->arena, job->o->cols), *save = NULL;
 
         for (char *p = strtok_r(text, ",", &save); p;
              p = strtok_r(NULL, ",", &save))
-            runs_column(job, c, runs_trim(p));
+            runs_column(job, c, cr_run_trim(p));
         return;
     }
     runs_column(job, c, "run");
     runs_column(job, c, "status");
     runs_column(job, c, "epochs");
-    for (int i = 1; i < job->found.n; i++) {
-        const struct cr_node *a =
-            cr_run_config(&job->found, &job->found.run[0]);
-        const struct cr_node *b =
-            cr_run_config(&job->found, &job->found.run[i]);
-
-        if (a && b)
-            runs_walk(&walk, "", a, b);
-    }
+    runs_varied(job, c);
     for (int i = 0; i < job->found.n; i++)
-        for (CR_EACH(m, cr_node_get(job->found.run[i].record, "eval")))
+        for (CR_EACH(m, job->found.run[i].eval))
             if (runs_is_scalar(m))
                 runs_column(job, c, cr_strf(job->arena, "eval.%s", m->key));
     runs_column(job, c, "seconds");
 }
 
-/* Numeric columns are right-aligned. */
-static bool runs_is_numeric(struct runs_job *job, const char *name)
+struct runs_column {
+    bool metric, path, words, numbers;
+};
+
+/* Adds the cells of the runs. A run's cells are made together: thousands of
+ * records do not fit the cache. Returns the alignment of the columns: numbers
+ * to the right. */
+static char *runs_cells(struct runs_job *job, const struct runs_columns *c,
+                        struct cr_table *to)
 {
-    bool some = false;
+    struct runs_column *column = CR_NEWS(job->arena, struct runs_column, c->n);
+    char *align = CR_NEWS(job->arena, char, c->n + 1);
 
-    for (int i = 0; i < job->found.n; i++) {
-        const struct cr_node *node =
-            cr_run_value(&job->found, &job->found.run[i], name);
-
-        if (node && node->kind != CR_NODE_NULL && !runs_is_number(node))
-            return false;
-        some |= runs_is_number(node);
+    for (int k = 0; k < c->n; k++) {
+        cr_table_add(to, c->name[k]);
+        runs_maximize(c->name[k], &column[k].metric);
+        column[k].words = column[k].path = cr_run_is_path(c->name[k]);
     }
-    return some;
+    for (int i = 0; i < job->found.n; i++)
+        for (int k = 0; k < c->n; k++) {
+            struct cr_run *run = &job->found.run[i];
+            const struct cr_node *node;
+
+            if (column[k].path) {
+                cr_table_add(to, run->path);
+                continue;
+            }
+            node = cr_run_value(&job->found, run, c->name[k]);
+            column[k].numbers |= runs_is_number(node);
+            column[k].words |=
+                node && node->kind != CR_NODE_NULL && !runs_is_number(node);
+            cr_table_add(to, runs_text(job, node, column[k].metric,
+                                       job->o->tsv));
+        }
+    for (int k = 0; k < c->n; k++)
+        align[k] = column[k].numbers && !column[k].words ? 'r' : 'l';
+    return align;
 }
 
 static void runs_json_one(struct runs_job *job, struct cr_run *run,
@@ -512,7 +441,6 @@ static void runs_ls(struct runs_job *job)
     struct runs_columns c = { 0 };
     struct cr_table table = { .arena = job->arena };
     struct cr_buf json = { .arena = job->arena };
-    char *align;
 
     if (job->cli->json) {
         for (int i = 0; i < job->found.n; i++) {
@@ -529,16 +457,7 @@ static void runs_ls(struct runs_job *job)
     if (job->found.n == 0)
         return;
     runs_columns(job, &c);
-    align = CR_NEWS(job->arena, char, c.n + 1);
-    for (int k = 0; k < c.n; k++) {
-        align[k] = runs_is_numeric(job, c.name[k]) ? 'r' : 'l';
-        table.align = align;
-        cr_table_add(&table, c.name[k]);
-    }
-    for (int i = 0; i < job->found.n; i++)
-        for (int k = 0; k < c.n; k++)
-            cr_table_add(&table, runs_text(job, &job->found.run[i], c.name[k],
-                                           job->o->tsv));
+    table.align = runs_cells(job, &c, &table);
     if (c.n > 0)
         cr_table_print(&table, stdout, job->o->tsv);
 }
@@ -756,7 +675,7 @@ static int runs_run(struct cr_cli *cli)
                     cli->operands[1]);
         return 0;
     }
-    if (!runs_find(&job) || !runs_filter(&job))
+    if (!runs_find(&job) || !runs_check(&job) || !runs_filter(&job))
         return 0;
     runs_sort(&job);
     sub->run(&job);

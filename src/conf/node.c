@@ -24,7 +24,7 @@ struct cr_node *cr_node_get(const struct cr_node *node, const char *key)
     if (!node || node->kind != CR_NODE_MAP)
         return NULL;
     for (struct cr_node *m = node->child; m; m = m->next)
-        if (strcmp(m->key, key) == 0)
+        if (m->key[0] == key[0] && strcmp(m->key, key) == 0)
             return m;
     return NULL;
 }

@@ -37,6 +37,7 @@ static bool names_directory(struct cr_runs *runs, const char *path)
     else if (found.n == 0) {
         bare.record = CR_NEW(runs->arena, struct cr_node);
         bare.record->kind = CR_NODE_MAP;
+        bare.started = "";
         names_add(runs, &bare);
         return true;
     }

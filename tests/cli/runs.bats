@@ -53,8 +53,6 @@ runs/other	0.7" ]
     run -0 "$CELLRUN" runs --sort=-loss --cols loss --tsv
     # `loss` alone is the metric too
     [ "$(xargs <<<"$output")" = "loss 0.9 0.3 0.15" ]
-    run -0 --separate-stderr "$CELLRUN" runs --sort nonsense
-    [[ $stderr == *"no run has a 'nonsense' to be sorted by"* ]]
     run -0 "$CELLRUN" runs --sort optimizer.learning_rate --cols id --tsv
     [ "$(xargs <<<"$output")" = "id cccc3333 aabb2222 aaaa1111" ]
 }
@@ -68,7 +66,7 @@ runs/other	0.7" ]
     run -0 "$CELLRUN" runs --where 'status!=completed,epochs==3' --cols id \
         --tsv
     [ "$(xargs <<<"$output")" = "id cccc3333" ]
-    run -0 "$CELLRUN" runs --where 'nothing>1' --json
+    run -0 "$CELLRUN" runs --where 'accuracy>1' --json
     [ "$output" = "[]" ]
     run -2 --separate-stderr "$CELLRUN" runs --where 'accuracy'
     [[ "$stderr" == *"--where: found 'accuracy', expected a comparison"* ]]
@@ -95,9 +93,9 @@ runs/other	0.7" ]
     [ "${lines[2]}" = "ckpt: runs/net/aabb2222/ckpt/best.safetensors" ]
     run -0 "$CELLRUN" runs best --json
     [[ "$output" == '{"path": "runs/net/aabb2222", "cellrun": '* ]]
-    run -4 --separate-stderr "$CELLRUN" runs best --metric nothing --path
+    run -4 --separate-stderr "$CELLRUN" runs best --metric status --path
     [ -z "$output" ]
-    [[ "$stderr" == *"no run below this folder has a value of nothing"* ]]
+    [[ "$stderr" == *"no run below this folder has a value of status"* ]]
 }
 
 @test "one in full, by its directory or the beginning of its id" {
@@ -201,4 +199,62 @@ END
     sed -i 's/"mode":"max"/"mode":"min"/' runs/net/*/record.json
     run -0 "$CELLRUN" runs best --metric mine --path
     [ "$output" = runs/net/aaaa1111 ]
+}
+
+# config DIR TEXT: makes a run with this resolved.yaml.
+config() {
+    a_run "$1" "${1##*/}" 2026-01-01T10:00:00Z 0.9 0.3 0.1
+    printf '%s' "$2" >"$1/resolved.yaml"
+}
+
+@test "configs that differ in a line are read as if each were parsed" {
+    rm -r runs
+    config runs/a $'k: 1  # a.yaml:1\nx:\n  - 5 steps\n  - y: 0.5\nz: "1"\n'
+    config runs/b $'k: 2  # a.yaml:9\nx:\n  - 6 steps\n  - y: 0.5\nz: "1"\n'
+    config runs/c $'k: 1\nx:\n  - 5 steps\n  - y: "0.5"\nz: "2"\n'
+    config runs/d $'k: 1\nx:\n  - 5 steps\n  - y: [7]\nz: "1"\n'
+    config runs/e $'k: 1\nx:\n  - 5 steps\n  - y: 0.5: 1\nz: "1"\n'
+    config runs/f $'k: 1\nx:\n  - 5 steps\n  - y: 0.5\n    w: 3\nz: "1"\n'
+    config runs/g $'k: 1\nx:\n  - 5 steps\n  - y: true\nz: "1"\n'
+    config runs/h $'k: 1\nx:\n  - 5 steps\n  - y: 0.5\nz: "1"\n \t'
+    run -0 "$CELLRUN" runs --cols id,k,x.0,x.1.y,x.1.w,z --tsv
+    [ "$output" = "id	k	x.0	x.1.y	x.1.w	z
+a	1	5 steps	0.5		1
+b	2	6 steps	0.5		1
+c	1	5 steps	0.5		2
+d	1	5 steps	[7]		1
+e					
+f	1	5 steps	0.5	3	1
+g	1	5 steps	true		1
+h					" ]
+    rm -r runs
+    # a value that is used twice, and one that goes on in the next line
+    config runs/a $'s: &v 1\nx: *v\nt: one\n  two\n'
+    config runs/b $'s: &v 2\nx: *v\nt: one\n  two\n'
+    config runs/c $'s: &v 1\nx: *v\nt: three\n  two\n'
+    run -0 "$CELLRUN" runs --cols s,x,t --tsv
+    [ "$output" = "s	x	t
+1	1	one two
+2	2	one two
+1	1	three two" ]
+    run -0 "$CELLRUN" runs --tsv
+    [ "${lines[0]}" = \
+      "run	status	epochs	s	x	t	eval.accuracy	eval.loss	seconds" ]
+}
+
+@test "a column that no run has" {
+    for o in --sort=-acuracy --cols=id,acuracy --where='acuracy>1' \
+             'best --metric=acuracy'; do
+        run -2 --separate-stderr "$CELLRUN" runs $o
+        [ -z "$output" ]
+        [[ "$stderr" == *"no run has a 'acuracy'"*"[E0501]"*"'accuracy'?"* ]]
+        [[ "$stderr" == *"columns are: run accuracy loss best.accuracy "* ]]
+    done
+    run -2 --separate-stderr "$CELLRUN" runs --sort optimizer.learning_rat
+    [[ "$stderr" == *"did you mean 'optimizer.learning_rate'?"* ]]
+    # a run under way lacks the keys of its end
+    sed -i 's/"seconds":1.5,//; s/"eval":{[^}]*},//' runs/*/*/record.json \
+        runs/other/record.json
+    run -0 "$CELLRUN" runs --sort accuracy --cols seconds,eval.F1 --tsv
+    [ "${lines[0]}" = "seconds	eval.F1" ]
 }
