@@ -695,8 +695,9 @@ const struct cr_command cr_command_runs = {
             "beginning of its id. "
             "Columns are metrics (eval.accuracy, or accuracy; "
             "best.accuracy), keys of record.json (status, epochs, steps, "
-            "seconds, started) and keys of the config "
-            "(optimizer.learning_rate).",
+            "seconds, started), variables of the config (vars.width) and keys "
+            "of the config (optimizer.learning_rate). A column that no run "
+            "has is an error.",
         .example = "cellrun runs --sort eval.accuracy --tsv\n"
                    "cellrun runs best --metric eval.accuracy --path\n"
                    "cellrun runs export runs/digits -o digits.csv\n"

@@ -611,6 +611,8 @@ bool cr_expand(struct cr_arena *arena, struct cr_diag *diag,
     }
     for (struct cr_node *v = x.vars ? x.vars->child : NULL; v; v = v->next)
         expand_ready(&x, v, v->key, v->pos);
+    if (builtins->config)
+        builtins->config->vars = x.vars;
     if (!expand_plugins(&x))
         return false;
     x.blocks = cr_node_take(root, "blocks");

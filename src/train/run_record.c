@@ -4,6 +4,7 @@
  *   cellrun id name config seed host pid cpu kernels threads
  *   data        split -> {samples, fingerprint, contents}
  *   trained     number of trainable values
+ *   vars        name -> value, of the config
  *   started ended (RFC 3339), seconds
  *   phases      seconds of the last process by phase of the run
  *   status      running completed early_stopped interrupted terminated
@@ -163,6 +164,8 @@ static const char *record_json(struct cr_train *t, enum cr_outcome end,
     record_data(&b, "train", t->loader);
     record_data(&b, "eval", t->eval_loader);
     cr_buf_f(&b, "},\"trained\":%" PRId64, values);
+    if (t->vars && t->vars->child)
+        cr_buf_f(&b, ",\"vars\":%s", cr_node_json(t->arena, t->vars));
     if (t->started_text)
         record_text(&b, "started", t->started_text);
     else

@@ -322,6 +322,8 @@ static bool start_resume(struct cr_train *t)
                 kernels, cr_blas_name());
     if (record) {
         t->started_text = cr_json_str(record, "started", NULL);
+        if (!t->vars)
+            t->vars = cr_node_get(record, "vars");
         t->seconds_before = cr_json_real(record, "seconds", 0);
     }
     if (t->flags.ckpt)
@@ -572,6 +574,7 @@ bool cr_train_start(struct cr_train *t)
     t->dir.arena = t->arena;
     t->dir.diag = t->diag;
     t->dir.sources = t->config->source_dirs;
+    t->vars = t->config->vars;
     t->dir.config_file = t->cli->operands[0];
     if (t->run.on_usr1 == CR_USR1_STOP)
         cr_signals_usr1_stops();

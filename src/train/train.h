@@ -139,6 +139,7 @@ struct cr_train {
     double started;         /* cr_now() when the command began */
     int64_t started_step;
     long long started_at;   /* the time of day then */
+    const struct cr_node *vars; /* of the config, for the record; or NULL */
     const char *started_text; /* of a resumed run: when it was first started */
     double seconds_before;  /* of a resumed run: seconds of earlier processes */
     struct cr_best kept;    /* the best checkpoint that is saved */

@@ -258,3 +258,28 @@ h					" ]
     run -0 "$CELLRUN" runs --sort accuracy --cols seconds,eval.F1 --tsv
     [ "${lines[0]}" = "seconds	eval.F1" ]
 }
+
+@test "variables of the config are columns" {
+    cat >v.yaml <<'END'
+vars: {width: 4, wide: $(2*width)}
+dataset: {train: {NumpySlicesDataset: {data: [x.npy, y.npy], column_names: [x, label]}}}
+network: [{Dense: [1, $wide]}]
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1}}
+train: {epochs: 1}
+END
+    printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' \
+        "{'descr': '<f4', 'fortran_order': False, 'shape': (4, 1), }" >x.npy
+    printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' \
+        "{'descr': '<i4', 'fortran_order': False, 'shape': (4,), }" >y.npy
+    head -c 16 /dev/zero >>x.npy
+    head -c 16 /dev/zero >>y.npy
+    "$CELLRUN" train v.yaml -q --run-dir runs/v
+    "$CELLRUN" train v.yaml -q --run-dir runs/w vars.width=6
+    "$CELLRUN" resume runs/w -q --epochs 2
+    run -0 "$CELLRUN" runs --cols run,vars.width,vars.wide,epochs --tsv \
+        --where 'vars.width>1'
+    [ "$output" = "run	vars.width	vars.wide	epochs
+runs/v	4	8	1
+runs/w	6	12	2" ]
+}
