@@ -17,6 +17,7 @@
 #include "rundir/run_names.h"
 #include "rundir/run_where.h"
 #include "train/metric.h"
+#include "train/run_lock.h"
 
 #define RUNS_VARIED 8 /* maximum number of columns for settings that differ */
 
@@ -67,6 +68,18 @@ struct runs_job {
 
 /* ---- Finding runs */
 
+/* The record of a run that was killed says that it is running: it is shown as
+ * interrupted. */
+static void runs_note_killed(struct runs_job *job, struct cr_run *run)
+{
+    struct cr_node *status = cr_node_get(run->record, "status");
+
+    if (status && status->kind == CR_NODE_STR &&
+        strcmp(status->text, "running") == 0 &&
+        !cr_run_lock_is_live(job->arena, run->path))
+        status->text = "interrupted";
+}
+
 /* A missing folder is an error only if --dir names it: the default one is
  * created by the first run. */
 static bool runs_find(struct runs_job *job)
@@ -79,6 +92,8 @@ static bool runs_find(struct runs_job *job)
         return cr_error(job->cli->diag, cr_at_file(job->arena, job->dir),
                         CR_E_USAGE, "--dir: cannot open: %s", strerror(errno));
     cr_runs_search(&job->found, job->dir);
+    for (int i = 0; i < job->found.n; i++)
+        runs_note_killed(job, &job->found.run[i]);
     return true;
 }
 
@@ -92,8 +107,11 @@ static struct cr_run *runs_named(struct runs_job *job, int operand)
     struct cr_run *found = NULL;
     int n = 0;
 
-    if (cr_runs_add(&one, name) || cr_runs_add(&one, below))
+    if (cr_runs_add(&one, name) || cr_runs_add(&one, below)) {
+        if (one.n > 0)
+            runs_note_killed(job, one.run);
         return one.n > 0 ? one.run : NULL;
+    }
     for (int i = 0; i < job->found.n; i++) {
         const char *id = cr_json_str(job->found.run[i].record, "id", "");
 
@@ -688,7 +706,8 @@ const struct cr_command cr_command_runs = {
         .summary = "List, show, rank and compare runs.",
         .detail =
             "ls, the default, prints a table: status, the settings that "
-            "differ, and the metrics of the last evaluation. best prints the "
+            "differ, and the metrics of the last evaluation; a run whose "
+            "process is gone is interrupted. best prints the "
             "run with the best value of a metric; --ckpt accepts its path. "
             "export prints the records of metrics.jsonl as CSV, or with --tsv "
             "separated by tabs. A run is given by its directory or the "

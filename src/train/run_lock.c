@@ -225,6 +225,30 @@ static bool lock_claim(struct claim *c)
                     c->owner.pid, *c->owner.host ? c->owner.host : "?");
 }
 
+bool cr_run_lock_is_live(struct cr_arena *arena, const char *folder)
+{
+    int fd = open(cr_path_join(arena, folder, "lock"),
+                  O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    struct owner owner, self;
+    bool free = false, live = true;
+    struct stat st;
+
+    if (fd < 0)
+        return errno != ENOENT;
+    lock_self(&self);
+    if (lock_read(fd, &owner) && fstat(fd, &st) == 0) {
+        /* Other namespaces have other process numbers: only there the kernel's
+         * lock is tried, for a moment, since a run that starts would see it. */
+        if (strcmp(owner.space, self.space) != 0)
+            free = flock(fd, LOCK_SH | LOCK_NB) == 0;
+        live = (!free && strcmp(owner.space, self.space) != 0 &&
+                strcmp(owner.boot, self.boot) == 0) ||
+               lock_owner_lives(&owner, &self, free, st.st_mtime, time(NULL));
+    }
+    close(fd);
+    return live;
+}
+
 /* ---- Holding */
 
 static void lock_touch(struct cr_run_lock *lock)

@@ -35,6 +35,9 @@ struct cr_run_lock {
  * holds it, 1 if the folder cannot be written. */
 bool cr_run_lock_take(struct cr_arena *arena, struct cr_diag *diag,
                       struct cr_run_lock *lock, const char *folder);
+/* Whether a living process seems to hold the lock of a folder. The lock is not
+ * taken. */
+bool cr_run_lock_is_live(struct cr_arena *arena, const char *folder);
 /* Whether another process has taken the lock, as it may from a machine whose
  * process did not run for minutes. */
 bool cr_run_lock_lost(const struct cr_run_lock *lock);

@@ -121,7 +121,40 @@ runs/other	0.7" ]
     [[ "$output" == *'"optimizer.SGD.learning_rate": ["0.1", "0.01"]'* ]]
 }
 
+# lock DIR HOST PID START BOOT: the lock of a run, as train writes it.
+lock() {
+    echo "$2 $3 $4 $5 $(readlink /proc/self/ns/pid)" >"$1/lock"
+}
+
+@test "a run whose process is gone is interrupted" {
+    start=$(sed 's/.*) //' /proc/$$/stat | cut -d' ' -f20)
+    boot=$(</proc/sys/kernel/random/boot_id)
+    sed -i 's/completed/running/' runs/net/*/record.json
+    a_run runs/net/dddd4444 dddd4444 2026-01-01T12:00:00Z 0.1 3 0.1 running
+    a_run runs/net/eeee5555 eeee5555 2026-01-01T13:00:00Z 0.1 3 0.1 running
+    a_run runs/net/ffff6666 ffff6666 2026-01-01T14:00:00Z 0.1 3 0.1 running
+    lock runs/net/aaaa1111 "$(uname -n)" $$ "$start" "$boot"
+    lock runs/net/aabb2222 "$(uname -n)" $$ 1 "$boot" # another process
+    lock runs/net/dddd4444 elsewhere 1 1 another-boot
+    lock runs/net/eeee5555 elsewhere 1 1 another-boot
+    touch -d '10 minutes ago' runs/net/eeee5555/lock
+    run -0 "$CELLRUN" runs --cols id,status --tsv
+    [ "$output" = "id	status
+cccc3333	diverged
+aaaa1111	running
+aabb2222	interrupted
+dddd4444	running
+eeee5555	interrupted
+ffff6666	interrupted" ]
+    run -0 "$CELLRUN" runs show aabb
+    [[ "$output" == *$'\n'"status: interrupted"$'\n'* ]]
+    run -0 "$CELLRUN" runs show runs/net/ffff6666
+    [[ "$output" == *$'\n'"status: interrupted"$'\n'* ]]
+    [ -e runs/net/aabb2222/lock ]
+}
+
 @test "a run under way has the numbers of its last evaluation" {
+    lock runs/net/aaaa1111 elsewhere 1 1 another-boot
     sed -i 's/"eval":{[^}]*},//; s/completed/running/' \
         runs/net/aaaa1111/record.json
     cat >runs/net/aaaa1111/metrics.jsonl <<'END'
