@@ -49,10 +49,11 @@ struct gradcheck {
     struct cr_strs feed;
     const char *ckpt;
     bool eval;
-    double tolerance;
+    double tolerance, eps;
     int64_t samples;
 };
 
+#define EPS (sizeof(cr_real) == 8 ? 1e-5 : 0.002)
 #define TOLERANCE (sizeof(cr_real) == 8 ? 1e-6 : 0.02)
 
 static const struct cr_opt gradcheck_opts[] = {
@@ -71,6 +72,11 @@ static const struct cr_opt gradcheck_opts[] = {
         "a build with REAL=double). The rounding error of the loss is added: "
         "5e-7 of the loss (1e-15 with REAL=double) divided by the length of "
         "the step, which matters for small gradients."),
+    CR_REAL_OPTIONAL(
+        struct gradcheck, eps, 1e-5, 1,
+        "Length of the longest step, as the fraction of the loss by which it "
+        "changes the loss; steps change a parameter by at most 1/10. Default: "
+        "0.002 (1e-5 in a build with REAL=double)."),
     CR_INT_DEFAULT(
         struct gradcheck, samples, 3, 0, 1000000,
         "Number of random halves of each parameter that are tested in "
@@ -175,11 +181,13 @@ static double gradcheck_loss(struct job *j, const struct cr_param *p,
     return j->broken ? (double)NAN : cr_exec_objective(j->forth);
 }
 
-/* The longest step along d: it changes the loss by about 1/500, and the
+/* The longest step along d: it changes the loss by the fraction --eps, and the
  * parameter by at most 1/10. */
-static double gradcheck_step(const struct cr_param *p, const cr_real *start,
+static double gradcheck_step(const struct gradcheck *o,
+                             const struct cr_param *p, const cr_real *start,
                              const double *d, double base, double expected)
 {
+    double eps = isnan(o->eps) ? EPS : o->eps;
     double size = 0, length = 0, most, h;
     int64_t i, n = cr_count(&p->spec);
 
@@ -188,7 +196,7 @@ static double gradcheck_step(const struct cr_param *p, const cr_real *start,
         length += d[i] * d[i];
     }
     most = 0.1 * (sqrt(size) + 0.1 * sqrt((double)n)) / sqrt(length);
-    h = (sizeof(cr_real) == 8 ? 1e-5 : 0.002) * base / expected;
+    h = eps * base / expected;
     return h > most ? most : h;
 }
 
@@ -244,7 +252,8 @@ static void gradcheck_along(struct job *j, const struct cr_param *p,
 {
     double limit = isnan(j->o->tolerance) ? TOLERANCE : j->o->tolerance;
     double base = fabs(gradcheck_loss(j, p, start, d, 0)) + 1e-3;
-    double h = gradcheck_step(p, start, d, base, expected), best = INFINITY;
+    double h = gradcheck_step(j->o, p, start, d, base, expected);
+    double best = INFINITY;
     struct slope s = { 0 };
     bool agrees = false;
     int k;

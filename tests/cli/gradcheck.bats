@@ -244,3 +244,11 @@ compared in float32: amp and to_float are ignored" ]
     run -0 "$CELLRUN" help gradcheck
     [[ $(tr -s " \n" " " <<<"$output") == *"rounding error of the loss is added"* ]]
 }
+
+@test "--eps: the length of the longest step" {
+    run -0 "$CELLRUN" gradcheck net.yaml "${feed[@]}"
+    usual=$output
+    run -0 "$CELLRUN" gradcheck net.yaml "${feed[@]}" --eps 1e-3
+    [ "$output" != "$usual" ] # other deviations
+    run -2 "$CELLRUN" gradcheck net.yaml "${feed[@]}" --eps 0
+}
