@@ -1,6 +1,4 @@
 /*
- * The only file that uses protobuf-c.
- *
  *   Checkpoint  { repeated Value value = 1 }
  *   Value       { required tag = 1; tensor = 2 or maptensor = 3 }
  *   TensorProto { repeated int64 dims = 1; required tensor_type = 2;

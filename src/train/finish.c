@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/table.h"
+#include "tensorboard/tensorboard.h"
 #include "train/signals.h"
 #include "train/train.h"
 
@@ -201,6 +202,8 @@ int cr_train_finish(struct cr_train *t, enum cr_outcome end)
         cr_require_check(t->diag, t->require, false, cr_train_value, t);
     cr_console_problems(&t->console, t->diag);
     finish_hint(t, end);
+    cr_tensorboard_end(t->tensorboard, end == CR_OUTCOME_DONE ||
+                                           end == CR_OUTCOME_EARLY);
     cr_train_close_records(t);
     status = finish_exit(t, end);
     if (!t->old_record && t->dir.lock.path && !cr_run_lock_lost(&t->dir.lock) &&

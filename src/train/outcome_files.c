@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "tensorboard/tensorboard.h"
 #include "train/sample_json.h"
 #include "train/train.h"
 
@@ -219,6 +220,7 @@ static bool outcomes_json(struct cr_train *t)
     cr_buf_str(&b, "]}\n");
     ok = cr_write_file(t->diag, cr_rundir_file(&t->dir, "samples.json"), b.text,
                        b.len);
+    cr_tensorboard_samples(t->tensorboard, b.text, b.len);
     cr_arena_free(&mem);
     return ok;
 }

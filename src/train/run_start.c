@@ -21,6 +21,7 @@
 #include "ckpt/vocab.h"
 #include "math/blas.h"
 #include "net/plugin.h"
+#include "tensorboard/tensorboard.h"
 
 const char *cr_train_folder(struct cr_train *t)
 {
@@ -432,6 +433,26 @@ static bool start_keep(void *ctx, const char *line)
     return keep;
 }
 
+/* A fallback continues the event file of the process. */
+static bool start_events(struct cr_train *t)
+{
+    struct cr_tensorboard_run run = {
+        .folder = t->dir.path,
+        .config = t->config,
+        .yaml = t->yaml,
+        .net = t->net,
+        .resumed = t->resumed ? t->state.step : -1,
+    };
+
+    if (!t->log.tensorboard)
+        return true;
+    if (t->tensorboard)
+        cr_tensorboard_rewind(t->tensorboard, t->state.step);
+    else
+        t->tensorboard = cr_tensorboard_open(t->arena, t->diag, &run);
+    return t->tensorboard != NULL;
+}
+
 bool cr_train_reopen(struct cr_train *t)
 {
     struct cr_state *s = &t->state;
@@ -447,7 +468,7 @@ bool cr_train_reopen(struct cr_train *t)
                 t->trim.n_unreadable, t->trim.n_unreadable == 1 ? "" : "s",
                 t->trim.n_unreadable == 1 ? "is" : "are");
     s->legacy_records = t->trim.n_legacy;
-    return ok;
+    return ok && start_events(t);
 }
 
 /* The command line, quoted for the shell. */

@@ -10,6 +10,7 @@
 #include "base/atomic_file.h"
 #include "ckpt/checkpoint.h"
 #include "ckpt/json.h"
+#include "tensorboard/tensorboard.h"
 
 static const char *const rundir_files[] = {
     "config.yaml",     "resolved.yaml", "command", "metrics.jsonl", "log.txt",
@@ -171,6 +172,21 @@ static bool rundir_remove(struct cr_rundir *dir, const char *path)
            rundir_failed(dir, path, "remove");
 }
 
+/* Removes the event files. */
+static bool rundir_clear_events(struct cr_rundir *dir)
+{
+    DIR *d = opendir(dir->path);
+    struct dirent *e;
+    bool ok = true;
+
+    while (ok && d && (e = readdir(d)) != NULL)
+        if (cr_starts(e->d_name, CR_EVENT_FILE))
+            ok = rundir_remove(dir, cr_rundir_file(dir, e->d_name));
+    if (d)
+        closedir(d);
+    return ok;
+}
+
 bool cr_rundir_clear(struct cr_rundir *dir)
 {
     const struct cr_ckpt_file *file;
@@ -188,6 +204,8 @@ bool cr_rundir_clear(struct cr_rundir *dir)
     for (int i = 0; n >= 0 && rundir_links[i]; i++)
         if (!rundir_remove(dir, cr_rundir_file(dir, rundir_links[i])))
             return false;
+    if (!rundir_clear_events(dir))
+        return false;
     for (int i = 0; n >= 0 && rundir_files[i]; i++) {
         const char *path = cr_rundir_file(dir, rundir_files[i]);
 

@@ -10,6 +10,7 @@
 #include <time.h>
 
 #include "ckpt/vocab.h"
+#include "tensorboard/tensorboard.h"
 #include "train/train.h"
 
 /* ---- Records */
@@ -53,6 +54,7 @@ static void save_line(struct cr_train *t, struct cr_buf *b)
 {
     cr_buf_str(b, "}\n");
     cr_append_file_add(&t->dir.metrics, b->text, b->len);
+    cr_tensorboard_record(t->tensorboard, b->text, b->len);
 }
 
 void cr_train_record(struct cr_train *t, bool ahead, double grad_norm,
@@ -132,6 +134,7 @@ void cr_train_record_text(struct cr_train *t, const char *text, size_t n)
 void cr_train_flush(struct cr_train *t)
 {
     cr_append_file_flush(&t->dir.metrics, t->diag);
+    cr_tensorboard_flush(t->tensorboard, t->diag);
     cr_append_file_flush(&t->console.log, t->diag);
     cr_console_problems(&t->console, t->diag);
 }
@@ -139,6 +142,7 @@ void cr_train_flush(struct cr_train *t)
 void cr_train_close_records(struct cr_train *t)
 {
     cr_append_file_close(&t->dir.metrics, t->diag);
+    cr_tensorboard_close(t->tensorboard, t->diag);
     cr_append_file_close(&t->console.log, t->diag);
 }
 
@@ -282,6 +286,7 @@ bool cr_train_save(struct cr_train *t, enum cr_outcome *end)
     /* The records up to a checkpoint must be on disk before the checkpoint
      * is. */
     cr_append_file_sync(&t->dir.metrics, t->diag);
+    cr_tensorboard_flush(t->tensorboard, t->diag);
     path = cr_train_ckpt_name(t, step);
     if (save_is_good(t)) {
         t->state.nan.good_step = step;

@@ -323,6 +323,11 @@ static const struct cr_opt log_opts[] = {
     CR_BOOL_DEFAULT(struct cr_log_section, report, false,
                     "Write report.html to the run directory at the end of the "
                     "run, as `cellrun report` does."),
+    CR_BOOL_DEFAULT(
+        struct cr_log_section, tensorboard, false,
+        "Write event files for TensorBoard to the run directory: scalars, "
+        "texts, pictures of samples, the histograms of watch, the network and "
+        "the settings."),
     CR_SUB(struct cr_log_section, images, images_opts,
            "Samples stored in the run directory, for the report."),
     { 0 },
@@ -332,7 +337,8 @@ const struct cr_section cr_section_log = {
     .about = {
         .name = "log",
         .summary = "Values recorded during training.",
-        .example = "log: {every: 10 steps, grad_norm: true, report: true}\n",
+        .example =
+            "log: {every: 10 steps, grad_norm: true, tensorboard: true}\n",
         .opts = log_opts,
         .size = sizeof(struct cr_log_section),
     },

@@ -65,7 +65,7 @@ struct cr_checkpoint_section {
 
 struct cr_log_section {
     struct cr_quantity every;
-    bool grad_norm, report;
+    bool grad_norm, report, tensorboard;
     struct {
         int64_t wrong;
     } images;

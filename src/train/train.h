@@ -28,6 +28,7 @@
 #include "train/state.h"
 #include "train/trend.h"
 
+struct cr_tensorboard;
 struct cr_train_outcomes;
 
 /* Progress of cr_train_reopen through metrics.jsonl. */
@@ -107,6 +108,7 @@ struct cr_train {
     struct cr_profile *profile;           /* NULL: no time profile, then */
     struct cr_profile clock;              /* times the phases only */
     struct cr_text_samples *text_samples; /* NULL: no texts are generated */
+    struct cr_tensorboard *tensorboard;   /* NULL: without log.tensorboard */
     struct cr_train_outcomes *outcomes;   /* NULL: the run writes none */
     const struct cr_metric_use *best;    /* NULL: none */
     const struct cr_plateau_rule *plateau; /* NULL: none */

@@ -22,7 +22,8 @@ result 'includes follow the layers' < <(includes | awk '
         may["net"] = "base conf math data net cellrun.h"
         may["data"] = "base conf math data"
         may["ckpt"] = "base conf math net data ckpt"
-        may["train"] = "base conf math net data ckpt train"
+        may["tensorboard"] = "base conf net ckpt tensorboard"
+        may["train"] = "base conf math net data ckpt tensorboard train"
         may["chart"] = "base chart"
         may["rundir"] = "base conf math ckpt rundir"
         may["model"] = "base conf math net data ckpt train model"
@@ -70,8 +71,10 @@ result 'leaves have no headers' < <(eval ls "src/{$leaves}/*.h" 2>/dev/null)
 result '<yaml.h> is met in conf/yaml.c and conf/yaml_layout.c' < <(
     grep -l '^#include <yaml.h>' src/*.[ch] src/*/*.[ch] |
         grep -v '^src/conf/yaml\(_layout\)*\.c$')
-for library in png.h jpeglib.h zlib.h cblas.h jansson.h 'oneapi/dnnl/.*' \
-    protobuf-c/protobuf-c.h; do
+result '<protobuf-c.h> is met in ckpt/ms_message.c and tensorboard/message.h' < <(
+    grep -l '^#include <protobuf-c/' src/*.[ch] src/*/*.[ch] |
+        grep -v '^src/ckpt/ms_message\.c$\|^src/tensorboard/message\.h$')
+for library in png.h jpeglib.h zlib.h cblas.h jansson.h 'oneapi/dnnl/.*'; do
     result "<$library> is met in one file" < <(
         grep -l "^#include <$library>" src/*.[ch] src/*/*.[ch] | tail -n +2)
 done
