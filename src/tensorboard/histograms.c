@@ -30,9 +30,11 @@ void cr_tb_histogram(struct cr_tensorboard *tb, const struct cr_tb_record *r)
         return;
     rows = CR_NEWS(r->arena, double, COLUMNS * n);
     for (CR_EACH(m, bins)) {
-        rows[COLUMNS * i] = low + (high - low) * (double)i / (double)n;
-        rows[COLUMNS * i + 1] = low + (high - low) * (double)(i + 1) / (double)n;
-        rows[COLUMNS * i++ + 2] = m->real;
+        double *row = rows + COLUMNS * i++;
+
+        row[0] = low + (high - low) * (double)(i - 1) / (double)n;
+        row[1] = low + (high - low) * (double)i / (double)n;
+        row[2] = m->real;
     }
     rows[COLUMNS * n - 2] = high;
     plugin.name = cr_tb_text("histograms");
