@@ -14,6 +14,7 @@
 #include "ckpt/run_index.h"
 #include "conf/command_line.h"
 #include "rundir/export.h"
+#include "rundir/run_groups.h"
 #include "rundir/run_names.h"
 #include "rundir/run_where.h"
 #include "train/metric.h"
@@ -22,7 +23,7 @@
 #define RUNS_VARIED 8 /* maximum number of columns for settings that differ */
 
 struct runs {
-    const char *sort, *cols, *where, *metric, *dir, *out;
+    const char *sort, *cols, *group_by, *where, *metric, *dir, *out;
     bool tsv, path;
 };
 
@@ -37,6 +38,10 @@ static const struct cr_opt runs_opts[] = {
         "Columns, separated by commas: metrics, keys of record.json and "
         "of the config.",
         .text = "NAMES"),
+    CR_STR_OPTIONAL(struct runs, group_by,
+                    "One row per group of runs with the same values of these "
+                    "columns: mean and standard deviation of the metrics.",
+                    .text = "NAMES"),
     CR_STR_OPTIONAL(struct runs, where,
                     "Only runs that satisfy this condition: "
                     "'eval.accuracy>0.9', 'status=completed and seed!=3'.",
@@ -460,6 +465,11 @@ static void runs_ls(struct runs_job *job)
     struct cr_table table = { .arena = job->arena };
     struct cr_buf json = { .arena = job->arena };
 
+    if (job->cli->json && job->o->group_by) {
+        if (cr_run_groups_json(&job->found, job->o->group_by, &json))
+            puts(cr_buf_text(&json));
+        return;
+    }
     if (job->cli->json) {
         for (int i = 0; i < job->found.n; i++) {
             cr_buf_str(&json, i > 0 ? ", " : "");
@@ -474,6 +484,12 @@ static void runs_ls(struct runs_job *job)
                 job->filtered ? " matches --where" : "");
     if (job->found.n == 0)
         return;
+    if (job->o->group_by) {
+        if (cr_run_groups_table(&job->found, job->o->group_by, job->o->tsv,
+                                &table))
+            cr_table_print(&table, stdout, job->o->tsv);
+        return;
+    }
     runs_columns(job, &c);
     table.align = runs_cells(job, &c, &table);
     if (c.n > 0)

@@ -316,3 +316,24 @@ END
 runs/v	4	8	1
 runs/w	6	12	2" ]
 }
+
+@test "mean and standard deviation over seeds" {
+    a_run runs/s1 s1 2026-01-01T12:00:00Z 0.5 1 0.5
+    a_run runs/s2 s2 2026-01-01T13:00:00Z 0.8 3 0.5
+    a_run runs/s3 s3 2026-01-01T14:00:00Z 0.2 2 0.5
+    run -0 "$CELLRUN" runs --group-by optimizer.learning_rate
+    [ "$(xargs <<<"${lines[0]}")" = \
+      "optimizer.learning_rate n eval.accuracy eval.loss" ]
+    [ "$(xargs <<<"${lines[1]}")" = "0.001 1 0.7000 0.9000" ]
+    [ "$(xargs <<<"${lines[4]}")" = "0.5 3 0.5000 ± 0.3000 2.0000 ± 1.0000" ]
+    run -0 "$CELLRUN" runs --group-by optimizer.learning_rate,status --tsv
+    [ "${lines[0]}" = "optimizer.learning_rate	status	n	eval.accuracy.mean\
+	eval.accuracy.std	eval.loss.mean	eval.loss.std" ]
+    [[ "${lines[4]}" == "0.5	completed	3	0.5	0.3"*"	2.0	1.0" ]]
+    run -0 "$CELLRUN" runs --group-by status --where 'id=s1' --json
+    [[ "$output" == '[{"status": "completed", "n": 1, '* ]]
+    [[ "$output" == *'"eval.accuracy": {"mean": 0.5, "std": null, "n": 1}'* ]]
+    [[ "$output" == *'"eval.loss": {"mean": 1.0, "std": null, "n": 1}}]' ]]
+    run -2 --separate-stderr "$CELLRUN" runs --group-by statsu
+    [[ "$stderr" == *"--group-by: no run has a 'statsu'"*"'status'?"* ]]
+}
