@@ -235,6 +235,8 @@ static void check_print(const struct cr_cli *cli, const struct cost *c,
                "%" PRId64 " steps: %s on one core, %.1f MiB\n",
                c->samples, c->eval_samples, c->steps,
                check_time(cli->arena, seconds), (double)c->memory / 0x1p20);
+    if (c->steps > 0 && c->eval_samples == 0)
+        printf("nothing is evaluated: add dataset.eval or dataset.split\n");
 }
 
 static int check_run(struct cr_cli *cli)

@@ -59,3 +59,17 @@ fails() {
     mkdir img/b
     fails 3 'found no images (.png, .jpg) in the folder of a class' init --from-folder img
 }
+
+@test "check says that nothing is evaluated" {
+    run -0 --separate-stderr "$CELLRUN" check d.yaml '~dataset.eval'
+    [[ ${lines[-1]} == "nothing is evaluated: add dataset.eval or dataset.split" ]]
+    run -0 --separate-stderr "$CELLRUN" check d.yaml
+    [[ $output != *"nothing is evaluated"* ]]
+}
+
+@test "words of analysts and of MindSpore have an answer" {
+    for word in 'random forest' 'no header' image 'feature importance' quantile \
+        'sample weight' log-transform RandomApply UniformAugment dynamic_lr median asnumpy; do
+        run -0 "$CELLRUN" help "$word"
+    done
+}
