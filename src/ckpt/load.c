@@ -323,13 +323,24 @@ static void load_skip_sources(struct cr_load_job *job,
             skip, &(struct cr_subject){ .name = job->source[i].name });
 }
 
+/* Adds the position of load.ckpt to the message about its file. */
+static void load_note_place(struct cr_config *config)
+{
+    const struct cr_node *node = cr_node_find(config->root, "load.ckpt");
+
+    if (!node)
+        node = cr_section(config, "load");
+    cr_note(config->diag, "load.ckpt names it      (%s)",
+            cr_pos_text(config->arena, node->pos));
+}
+
 bool cr_load(struct cr_config *config, struct cr_net *net, const char *path,
              struct cr_load_report *report)
 {
     struct load o = { .strict = true };
     struct cr_load_job job = { .arena = config->arena, .diag = config->diag };
     struct cr_patterns *skip = NULL;
-    bool ok;
+    bool ok, from_config;
 
     *report = (struct cr_load_report){ 0 };
     if (cr_section(config, "load") && !cr_section_read(config, "load", &o))
@@ -343,6 +354,7 @@ bool cr_load(struct cr_config *config, struct cr_net *net, const char *path,
     }
     if (!ok)
         goto done;
+    from_config = !path;
     if (!path) {
         path = cr_config_path(config, CR_READ_FILE, o.ckpt);
         ok = cr_config_may_path(config, CR_READ_FILE, o.ckpt);
@@ -352,6 +364,8 @@ bool cr_load(struct cr_config *config, struct cr_net *net, const char *path,
             path = cr_path_join(config->arena, config->dir, o.ckpt);
     }
     job.file = cr_tensor_file_open(config->arena, config->diag, path);
+    if (!job.file && from_config)
+        load_note_place(config);
     ok = job.file && load_sources(&job);
     if (!ok)
         goto done;

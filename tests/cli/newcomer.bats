@@ -73,3 +73,9 @@ fails() {
         run -0 "$CELLRUN" help "$word"
     done
 }
+
+@test "a checkpoint that load.ckpt names and that does not exist: its place" {
+    printf 'base: d.yaml\nload: {ckpt: none.safetensors}\n' >l.yaml
+    fails 4 'load.ckpt names it      (l.yaml:2:14)' check l.yaml
+    fails 4 'load.ckpt names it      (command line, argument 3)' check d.yaml load.ckpt=none
+}
