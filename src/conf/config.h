@@ -117,7 +117,7 @@ const char *cr_config_path(const struct cr_config *config,
                            enum cr_action action, const char *path);
 
 /* 16 hex digits: the hash of the resolved config without run, log,
- * checkpoint, train.epochs, train.steps and train.time_limit. */
+ * checkpoint, sweep, train.epochs, train.steps and train.time_limit. */
 const char *cr_config_id(struct cr_config *config);
 
 /* Patterns over names: globs separated by space, a list of them, /regex/;

@@ -166,7 +166,8 @@ static void print_drop(struct cr_node *map, const char *const *keys)
 
 const char *cr_config_id(struct cr_config *config)
 {
-    static const char *const top[] = { "run", "log", "checkpoint", NULL };
+    static const char *const top[] = { "run", "log", "checkpoint", "sweep",
+                                       NULL };
     static const char *const train[] = { "epochs", "steps", "time_limit",
                                          NULL };
     struct cr_node *root = cr_node_copy(config->arena, config->root);

@@ -24,7 +24,8 @@ enum cr_stream {
     CR_STREAM_TEXT,
     CR_STREAM_SCALE,
     CR_STREAM_NOISE,
-    CR_STREAM_SAMPLER
+    CR_STREAM_SAMPLER,
+    CR_STREAM_SWEEP
 };
 
 struct cr_rng {

@@ -21,7 +21,7 @@ struct differ {
 /* Keys that do not count for a run's ID (cr_config_id). */
 static bool config_diff_free(const char *path)
 {
-    static const char *const keys[] = { "run", "log", "checkpoint",
+    static const char *const keys[] = { "run", "log", "checkpoint", "sweep",
                                         "train.epochs", "train.steps",
                                         "train.time_limit", NULL };
 

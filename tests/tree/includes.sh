@@ -31,9 +31,10 @@ result 'includes follow the layers' < <(includes | awk '
         may["report"] = \
             "base conf math net data ckpt train model chart rundir report"
         may["predict"] = "base conf math net data ckpt train model predict"
+        may["sweep"] = "base conf math data net ckpt train sweep"
         may["commands"] = \
             "base conf math net data ckpt train model predict starter " \
-            "chart rundir report"
+            "chart rundir report sweep"
         may["ops"] = may["cells"] = may["losses"] = may["inits"] = \
             "base conf math net"
         may["optims"] = may["schedules"] = may["metrics"] = may["scalers"] = \

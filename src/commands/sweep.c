@@ -1,0 +1,225 @@
+/* sweep: many runs of one config. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/str.h"
+#include "base/thread_pool.h"
+#include "rundir/run_names.h"
+#include "sweep/sweep.h"
+#include "train/flags.h"
+#include "train/section.h"
+
+struct sweep {
+    const char *dir, *points;
+    int64_t jobs, index, count;
+    bool dry_run, print, slurm, retry_failed, fail_fast, status;
+};
+
+static const struct cr_opt sweep_opts[] = {
+    CR_INT_DEFAULT(struct sweep, jobs, 1, 1, 4096,
+                   "Number of points that run at the same time. They share "
+                   "the processors unless --threads is set.",
+                   .flag = 'j'),
+    CR_STR_OPTIONAL(struct sweep, dir,
+                    "Folder of the points. Default: RUNS/NAME.",
+                    .text = "DIR"),
+    CR_INT_OPTIONAL(struct sweep, count, 1, 1000000, "sweep.count."),
+    CR_STR_OPTIONAL(struct sweep, points,
+                    "Rows of this TSV file are the points: sweep.points with "
+                    "the method list.",
+                    .text = "FILE"),
+    CR_BOOL_DEFAULT(struct sweep, dry_run, false,
+                    "Print the table of points without running any."),
+    CR_BOOL_DEFAULT(struct sweep, print, false,
+                    "Print one command per point, for GNU parallel."),
+    CR_INT_OPTIONAL(struct sweep, index, 0, 1000000,
+                    "Run only this point, counted from 0; the exit status is "
+                    "that of train."),
+    CR_BOOL_DEFAULT(struct sweep, slurm, false,
+                    "Print a job script that runs the points as an array of "
+                    "Slurm."),
+    CR_BOOL_DEFAULT(struct sweep, retry_failed, false,
+                    "Run failed points again."),
+    CR_BOOL_DEFAULT(struct sweep, fail_fast, false,
+                    "Start no more points after one failed."),
+    CR_BOOL_DEFAULT(struct sweep, status, false,
+                    "Print the table and exit; on a terminal, keep it up to "
+                    "date until all points are done."),
+    { 0 },
+};
+
+static void sweep_sets(struct cr_cli *cli, const struct sweep *o)
+{
+    cr_flag_int(cli, "--count", "sweep.count", o->count);
+    cr_flag_text(cli, "--points", "sweep.points", o->points);
+    if (o->points)
+        cr_flag_text(cli, "--points", "sweep.method", "list");
+}
+
+static bool sweep_flags_agree(struct cr_cli *cli, const struct sweep *o)
+{
+    int modes = o->dry_run + o->print + o->slurm + o->status +
+                (o->index != CR_INT_NONE);
+
+    return modes <= 1 ||
+           cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
+                    "found %d of --dry-run, --print, --index, --slurm and "
+                    "--status, expected at most one",
+                    modes);
+}
+
+/* The folder of the points: the flag, or RUNS/NAME as train's. */
+static const char *sweep_folder(struct cr_sweep *sweep,
+                                struct cr_config *config, const char *dir)
+{
+    struct cr_run_section run = { 0 };
+
+    if (dir || !cr_section_read(config, "run", &run))
+        return dir ? dir : ".";
+    if (!run.dir)
+        run.dir = cr_runs_folder();
+    return cr_path_join(sweep->arena, run.dir,
+                        run.name ? run.name : config->name);
+}
+
+/* Reads the config with the assignments of all points, and the section. */
+static bool sweep_open(struct cr_sweep *sweep, const struct sweep *o)
+{
+    struct cr_config_from from = { .files = sweep->cli->operands };
+    struct cr_config *config;
+    int errors;
+
+    if (strcmp(sweep->cli->operands[0], "-") == 0)
+        return cr_error(sweep->diag, CR_NOWHERE, CR_E_USAGE,
+                        "sweep reads its config once for each point: found "
+                        "standard input, expected a file");
+    cr_sweep_split_sets(sweep);
+    errors = sweep->diag->errors;
+    from.sets = sweep->fixed;
+    from.set_args = sweep->fixed_args;
+    config = cr_config_load(sweep->arena, sweep->diag, &from);
+    if (config->load_failed || !cr_config_check(config) ||
+        !cr_section_read(config, "sweep", &sweep->opts) ||
+        !cr_sweep_read_space(sweep) || errors > 0)
+        return false;
+    sweep->dir = sweep_folder(sweep, config, o->dir);
+    sweep->method = cr_sweep_methods[sweep->opts.method];
+    sweep->metric = sweep->opts.metric.name;
+    sweep->retry_failed = o->retry_failed;
+    return cr_sweep_points(sweep);
+}
+
+/* Creates a folder and those above it. */
+static bool sweep_make_folder(struct cr_sweep *sweep, const char *path)
+{
+    const char *above = cr_path_dir(sweep->arena, path);
+
+    if (mkdir(path, 0777) == 0 || errno == EEXIST)
+        return true;
+    if (errno == ENOENT && strcmp(above, path) != 0 &&
+        sweep_make_folder(sweep, above) && mkdir(path, 0777) == 0)
+        return true;
+    return cr_error(sweep->diag, cr_at_file(sweep->arena, path), CR_E_SYSTEM,
+                    "cannot create the folder: %s", strerror(errno));
+}
+
+/* Prints the table; on a terminal again each second while points remain. */
+static void sweep_watch(struct cr_sweep *sweep)
+{
+    bool live = isatty(STDOUT_FILENO);
+    bool remain = live;
+
+    do {
+        cr_sweep_refresh_all(sweep);
+        if (live)
+            fputs("\033[H\033[J", stdout);
+        cr_sweep_print_table(sweep, stdout);
+        fflush(stdout);
+        remain = false;
+        for (int64_t i = 0; i < sweep->n; i++)
+            remain |= sweep->point[i].state != CR_POINT_DONE &&
+                      sweep->point[i].state != CR_POINT_FAILED;
+        if (live && remain)
+            sleep(1);
+    } while (live && remain);
+}
+
+static int sweep_local(struct cr_sweep *sweep, const struct sweep *o)
+{
+    struct cr_sweep_run run = { .jobs = (int)o->jobs,
+                                .threads = sweep->cli->threads,
+                                .fail_fast = o->fail_fast };
+    int status;
+
+    if (!sweep_make_folder(sweep, sweep->dir))
+        return 1;
+    if (run.threads == 0 && run.jobs > 1 && !getenv("CELLRUN_THREADS")) {
+        run.threads = cr_cpu_count() / run.jobs;
+        if (run.threads < 1)
+            run.threads = 1;
+    }
+    status = cr_sweep_run(sweep, &run);
+    printf("%s/%s\n", sweep->dir, CR_SWEEP_TABLE);
+    return status;
+}
+
+static int sweep_main(struct cr_cli *cli)
+{
+    const struct sweep *o = cr_cli_opts(cli);
+    struct cr_sweep sweep = { .cli = cli,
+                              .arena = cli->arena,
+                              .diag = cli->diag };
+
+    sweep_sets(cli, o);
+    if (!sweep_flags_agree(cli, o) || !sweep_open(&sweep, o))
+        return cr_cli_errors(cli, "Nothing was run.");
+    if (o->status) {
+        sweep_watch(&sweep);
+        return 0;
+    }
+    if (o->dry_run) {
+        cr_sweep_refresh_all(&sweep);
+        cr_sweep_print_table(&sweep, stdout);
+        return 0;
+    }
+    if (o->print || o->slurm) {
+        (o->print ? cr_sweep_print_commands : cr_sweep_print_slurm)(&sweep);
+        return 0;
+    }
+    if (o->index != CR_INT_NONE)
+        return sweep_make_folder(&sweep, sweep.dir)
+                   ? cr_sweep_exec(&sweep, o->index)
+                   : 1;
+    return sweep_local(&sweep, o);
+}
+
+const struct cr_command cr_command_sweep = {
+    .about = {
+        .name = "sweep",
+        .summary = "Train a network with many settings.",
+        .detail =
+            "Assignments with several values between commas, or range(a,b) "
+            "for a to b-1, and the section sweep of the config name the "
+            "points. Each point is a run in DIR/ID. Complete points are "
+            "skipped, interrupted ones continue, failed ones stay failed "
+            "unless --retry-failed is set; so the same command can be "
+            "killed and repeated, and started several times, on several "
+            "machines that share the folder or under mpirun. "
+            "DIR/sweep.tsv has a row for each point. A list as a single value "
+            "is written [32,32]. The exit status is 7 if points failed.",
+        .example =
+            "cellrun sweep digits.yaml optimizer.learning_rate=0.1,0.03 "
+            "'seed=range(1,4)' --jobs 2\n"
+            "cellrun sweep digits.yaml seed=1,2,3 --status\n",
+        .opts = sweep_opts,
+        .size = sizeof(struct sweep),
+    },
+    .usage = "FILE... [key=value,value...] [flags]",
+    .min_operands = 1,
+    .max_operands = -1,
+    .takes_config = true,
+    .run = sweep_main,
+};

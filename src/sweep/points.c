@@ -1,0 +1,228 @@
+/* Enumeration and identity of the points of a sweep. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "sweep/sweep.h"
+
+/* Candidates without a new point after which the enumeration of a random
+ * method ends. */
+#define MISSES_MAX 1000
+#define POINTS_MAX 1000000
+
+/* What the config of a candidate says. */
+struct points_found {
+    bool meets; /* sweep.where */
+    const char *id;
+    int64_t epochs, steps;
+};
+
+/* The assignments of a candidate: those of all points, then its own. */
+static const char *const *points_sets(struct cr_sweep *sweep,
+                                      struct cr_arena *arena,
+                                      const char *const *value, int **args)
+{
+    int n = 0;
+    const char **sets;
+
+    while (sweep->fixed[n])
+        n++;
+    sets = CR_NEWS(arena, const char *, n + sweep->n_columns + 1);
+    *args = CR_NEWS(arena, int, n + sweep->n_columns + 1);
+    for (int i = 0; i < n; i++) {
+        sets[i] = sweep->fixed[i];
+        (*args)[i] = sweep->fixed_args[i];
+    }
+    for (int c = 0; c < sweep->n_columns; c++)
+        if (value[c]) {
+            (*args)[n] = sweep->column_arg[c];
+            sets[n++] = cr_strf(arena, "%s=%s", sweep->column[c], value[c]);
+        }
+    return sets;
+}
+
+/* Unsets the parameters whose condition is false. Returns whether it unset
+ * any. */
+static bool points_unset(struct cr_sweep *sweep,
+                         const struct cr_config *config, const char **value)
+{
+    const struct cr_node *map =
+        cr_node_get(cr_section(config, "sweep"), "parameters");
+    bool unset = false;
+
+    for (int c = 0; c < sweep->n_columns; c++) {
+        const struct cr_node *when =
+            cr_node_get(cr_node_get(map, sweep->column[c]), "when");
+
+        if (!value[c] || !when)
+            continue;
+        if (when->kind != CR_NODE_BOOL)
+            cr_error(sweep->diag, when->pos, CR_E_WRONG_TYPE,
+                     "'when': found %s, expected true or false",
+                     cr_node_what(sweep->arena, when));
+        else if (!when->boolean) {
+            value[c] = NULL;
+            unset = true;
+        }
+    }
+    return unset;
+}
+
+/* Keys that a run may change when it is resumed do not count for its id, so
+ * points that differ in them get another one. */
+static const char *points_id(struct cr_sweep *sweep, struct cr_config *config,
+                             const char *const *value)
+{
+    static const char *const free[] = { "run", "log", "checkpoint", "train" };
+    const char *id = cr_config_id(config);
+    uint64_t hash = cr_hash(CR_HASH, id, strlen(id));
+    bool more = false;
+
+    for (int c = 0; c < sweep->n_columns; c++)
+        for (size_t i = 0; value[c] && i < CR_LEN(free); i++) {
+            size_t n = strlen(free[i]);
+            const char *key = sweep->column[c];
+            const char *last = key + (cr_starts(key, "train.") ? 6 : 0);
+
+            if (!cr_starts(key, free[i]) || (key[n] && key[n] != '.') ||
+                (i == 3 && strcmp(last, "epochs") != 0 &&
+                 strcmp(last, "steps") != 0 && strcmp(last, "time_limit") != 0))
+                continue;
+            hash = cr_hash(hash, key, strlen(key) + 1);
+            hash = cr_hash(hash, value[c], strlen(value[c]) + 1);
+            more = true;
+        }
+    return more ? cr_strf(sweep->arena, "%08" PRIx64, hash >> 32)
+                : cr_strf(sweep->arena, "%.8s", id);
+}
+
+static int64_t points_length(const struct cr_config *config, const char *path)
+{
+    const struct cr_node *node = cr_node_find(config->root, path);
+
+    return node && node->kind == CR_NODE_INT ? node->integer : CR_INT_NONE;
+}
+
+static bool points_where(struct cr_sweep *sweep, const struct cr_config *config,
+                         bool *meets)
+{
+    const struct cr_node *where =
+        cr_node_get(cr_section(config, "sweep"), "where");
+
+    *meets = !where || where->boolean;
+    return !where || where->kind == CR_NODE_BOOL ||
+           cr_error(sweep->diag, where->pos, CR_E_WRONG_TYPE,
+                    "'sweep.where': found %s, expected true or false",
+                    cr_node_what(sweep->arena, where));
+}
+
+/* Resolves the config of a candidate, as its run will, and unsets the
+ * parameters that do not apply. False after reporting. */
+static bool points_resolve(struct cr_sweep *sweep, const char **value,
+                           struct points_found *found)
+{
+    int errors = sweep->diag->errors;
+    bool again = true;
+
+    while (again) {
+        struct cr_arena arena = { 0 };
+        int *args;
+        struct cr_diag diag = { .arena = &arena };
+        struct cr_config_from from = {
+            .files = sweep->cli->operands,
+            .closed = true,
+            .sets = points_sets(sweep, &arena, value, &args),
+        };
+        struct cr_config *config;
+
+        from.set_args = args;
+        config = cr_config_load(&arena, &diag, &from);
+        again = diag.errors == 0 && points_unset(sweep, config, value);
+        if (diag.errors == 0 && !again &&
+            points_where(sweep, config, &found->meets)) {
+            found->id = points_id(sweep, config, value);
+            found->epochs = points_length(config, "train.epochs");
+            found->steps = points_length(config, "train.steps");
+        }
+        /* main prints messages of another diag's sources before it ends */
+        if (diag.errors > 0) {
+            cr_diag_print(&diag, stderr,
+                          (struct cr_diag_format){ .json = sweep->cli->json,
+                                                   .color =
+                                                       sweep->cli->color });
+            cr_error(sweep->diag, CR_NOWHERE, diag.first->code,
+                     "the config of a point is wrong");
+        }
+        cr_arena_free(&arena);
+    }
+    return sweep->diag->errors == errors;
+}
+
+static bool points_known(const struct cr_sweep *sweep, const char *id)
+{
+    for (int64_t i = 0; i < sweep->n; i++)
+        if (strcmp(sweep->point[i].id, id) == 0)
+            return true;
+    return false;
+}
+
+static void points_add(struct cr_sweep *sweep, const char **value,
+                       const struct points_found *found)
+{
+    struct cr_sweep_point *p;
+    int *args;
+
+    if (sweep->n == sweep->cap) {
+        int64_t cap = sweep->cap ? 2 * sweep->cap : 64;
+
+        sweep->point = cr_grow(sweep->arena, sweep->point, (size_t)sweep->n,
+                               (size_t)cap, sizeof *sweep->point);
+        sweep->cap = cap;
+    }
+    p = &sweep->point[sweep->n++];
+    *p = (struct cr_sweep_point){
+        .value = value,
+        .sets = points_sets(sweep, sweep->arena, value, &args),
+        .id = found->id,
+        .dir = cr_path_join(sweep->arena, sweep->dir, found->id),
+        .epochs = found->epochs,
+        .steps = found->steps,
+        .exit = -1,
+    };
+}
+
+bool cr_sweep_points(struct cr_sweep *sweep)
+{
+    const struct cr_sweep_method *method = sweep->method;
+    int64_t misses = 0, want = method->counted ? sweep->opts.count : POINTS_MAX;
+
+    if (method->check && !method->check(sweep))
+        return false;
+    for (int64_t k = 0; sweep->n < want && misses < MISSES_MAX; k++) {
+        const char **value = CR_NEWS(sweep->arena, const char *,
+                                     sweep->n_columns + 1);
+        struct points_found found = { 0 };
+
+        if (!method->candidate(sweep, k, value))
+            break;
+        if (!points_resolve(sweep, value, &found))
+            return false;
+        if (found.meets && !points_known(sweep, found.id)) {
+            points_add(sweep, value, &found);
+            misses = 0;
+        } else if (method->counted) {
+            misses++;
+        }
+    }
+    if (sweep->n == 0)
+        return cr_error(sweep->diag, CR_NOWHERE, CR_E_NO_MATCH,
+                        "the sweep has no points%s",
+                        sweep->opts.where ? ": no combination of values meets "
+                                            "'sweep.where'"
+                                          : "");
+    if (misses == MISSES_MAX)
+        cr_warn(sweep->diag, CR_NOWHERE, CR_E_OUT_OF_RANGE,
+                "found only %" PRId64 " different points, not %" PRId64,
+                sweep->n, want);
+    return true;
+}

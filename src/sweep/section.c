@@ -1,0 +1,55 @@
+/* The section `sweep` of a config. */
+#include "sweep/sweep.h"
+
+static const struct cr_opt metric_opts[] = {
+    { .name = "name",
+      .type = CR_OPT_STR,
+      .need = CR_OPTIONAL,
+      .doc = "Metric of the table, such as eval.accuracy. Default: the one "
+             "that selects the best checkpoint." },
+    { 0 },
+};
+
+static const struct cr_opt sweep_opts[] = {
+    CR_ENUM_DEFAULT(struct cr_sweep_section, method, 0, "grid|random|list",
+                    "Method. grid: all combinations of the values. random: "
+                    "values drawn at random; point k does not depend on count. "
+                    "list: the rows of the file points."),
+    CR_INT_DEFAULT(struct cr_sweep_section, count, 20, 1, 1000000,
+                   "Number of points of the method random."),
+    CR_INT_DEFAULT(struct cr_sweep_section, seed, 1, 0, 4294967295.0,
+                   "Seed of the method random."),
+    CR_SUB(struct cr_sweep_section, metric, metric_opts,
+           "Metric that compares the points."),
+    CR_NODE(struct cr_sweep_section, parameters,
+            "Map from keys of the config to {values: [...]} or {distribution: "
+            "D, min: A, max: B}. D is uniform, log_uniform, int_uniform or "
+            "int_log_uniform. `when: $(...)` next to them: without this "
+            "condition the key keeps the value of the config."),
+    CR_NODE(struct cr_sweep_section, together,
+            "List of maps from keys to values that are set together."),
+    CR_STR_OPTIONAL(struct cr_sweep_section, points,
+                    "TSV file of the method list: a header of keys, a row per "
+                    "point; empty fields are not set."),
+    CR_NODE(struct cr_sweep_section, where,
+            "Condition that points must meet, such as "
+            "\"$(width*depth < 4096)\"."),
+    { 0 },
+};
+
+const struct cr_section cr_section_sweep = {
+    .about = {
+        .name = "sweep",
+        .summary = "Points of cellrun sweep; other commands ignore it.",
+        .example = "sweep:\n"
+                   "  method: random\n"
+                   "  count: 40\n"
+                   "  parameters:\n"
+                   "    optimizer.learning_rate: {distribution: log_uniform, "
+                   "min: 1e-4, max: 1.0}\n"
+                   "    datapipe.batch.batch_size: {values: [32, 64, 128]}\n"
+                   "    seed: {values: [1, 2, 3]}\n",
+        .opts = sweep_opts,
+        .size = sizeof(struct cr_sweep_section),
+    },
+};

@@ -1,0 +1,179 @@
+/*
+ * States of points, read from their run directories, and claims.
+ *
+ * A process that starts a point holds the kernel's lock on DIR/.sweep/ID, which
+ * its child inherits: until both have ended, no other process starts it. The
+ * lock of the run directory, which the run takes later, protects the files
+ * where kernel locks are local to a machine. A run that fails before it writes
+ * its record leaves its status and error in that file.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "ckpt/run_index.h"
+#include "sweep/sweep.h"
+#include "train/run_lock.h"
+
+const char *cr_sweep_state_name(enum cr_sweep_state state)
+{
+    static const char *const names[] = { "waiting", "interrupted", "running",
+                                         "done", "failed" };
+
+    return names[state];
+}
+
+static const char *state_claim_path(struct cr_sweep *sweep,
+                                    const struct cr_sweep_point *point)
+{
+    return cr_strf(sweep->arena, "%s/" CR_SWEEP_CLAIMS "/%s", sweep->dir,
+                   point->id);
+}
+
+static bool state_is_claimed(struct cr_sweep *sweep,
+                             const struct cr_sweep_point *point)
+{
+    int fd = point->mine ? -1
+                         : open(state_claim_path(sweep, point),
+                                O_RDONLY | O_CLOEXEC);
+    bool claimed =
+        fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+
+    if (fd >= 0)
+        close(fd);
+    return claimed || cr_run_lock_is_live(sweep->arena, point->dir);
+}
+
+/* The failure of a run without a record: "STATUS ERROR". */
+static bool state_failure(struct cr_sweep *sweep, struct cr_sweep_point *point)
+{
+    char text[1024], *end;
+    int fd = open(state_claim_path(sweep, point), O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+
+    if (fd >= 0)
+        close(fd);
+    if (n <= 0)
+        return false;
+    text[n] = '\0';
+    text[strcspn(text, "\n")] = '\0';
+    point->exit = (int)strtol(text, &end, 10);
+    point->error = cr_strdup(sweep->arena, end + (*end == ' '));
+    return true;
+}
+
+/* Whether the run is as long as the config says. */
+static bool state_is_complete(const struct cr_sweep_point *point,
+                              const struct cr_node *record)
+{
+    const char *status = cr_json_str(record, "status", "");
+
+    if (strcmp(status, "early_stopped") == 0)
+        return true;
+    if (strcmp(status, "completed") != 0)
+        return false;
+    return cr_json_int(record, "epochs", 0) >= point->epochs &&
+           cr_json_int(record, "steps", 0) >= point->steps;
+}
+
+/* The metric of the sweep: the best value if the metric selected the best
+ * checkpoint, else the last. */
+static void state_metric(struct cr_sweep *sweep, struct cr_sweep_point *point,
+                         struct cr_runs *runs)
+{
+    const struct cr_node *best = cr_node_get(runs->run[0].record, "best");
+    const struct cr_node *value;
+    const char *metric = cr_json_str(best, "metric", NULL);
+
+    point->metric = NAN;
+    if (!sweep->metric && metric)
+        sweep->metric = cr_strf(sweep->arena, "eval.%s", metric);
+    if (!sweep->metric)
+        return;
+    if (metric && strcmp(metric, cr_run_bare(sweep->metric)) == 0) {
+        point->metric = cr_json_real(best, "value", NAN);
+        point->best_step = cr_json_int(best, "step", 0);
+        return;
+    }
+    value = cr_run_value(runs, &runs->run[0], sweep->metric);
+    if (value && (value->kind == CR_NODE_REAL || value->kind == CR_NODE_INT))
+        point->metric = value->real;
+}
+
+void cr_sweep_refresh(struct cr_sweep *sweep, struct cr_sweep_point *point)
+{
+    struct cr_arena arena = { 0 };
+    struct cr_diag quiet = { .arena = &arena };
+    struct cr_runs runs = { .arena = &arena, .diag = &quiet };
+    const struct cr_node *record;
+    const char *status, *error;
+
+    point->exit = -1;
+    point->error = NULL;
+    if (!cr_runs_add(&runs, point->dir)) {
+        point->state = state_is_claimed(sweep, point)  ? CR_POINT_RUNNING
+                       : state_failure(sweep, point) ? CR_POINT_FAILED
+                                                     : CR_POINT_WAITING;
+        cr_arena_free(&arena);
+        return;
+    }
+    record = runs.run[0].record;
+    status = cr_json_str(record, "status", "");
+    error = cr_json_str(record, "error", NULL);
+    point->exit = (int)cr_json_int(record, "exit", -1);
+    point->seconds = cr_json_real(record, "seconds", 0);
+    point->error = error ? cr_strdup(sweep->arena, error) : NULL;
+    state_metric(sweep, point, &runs);
+    if (state_is_complete(point, record))
+        point->state = CR_POINT_DONE;
+    else if (state_is_claimed(sweep, point))
+        point->state = CR_POINT_RUNNING;
+    else if (strcmp(status, "failed") == 0 || strcmp(status, "diverged") == 0)
+        point->state = CR_POINT_FAILED;
+    else
+        point->state = CR_POINT_INTERRUPTED;
+    cr_arena_free(&arena);
+}
+
+void cr_sweep_refresh_all(struct cr_sweep *sweep)
+{
+    for (int64_t i = 0; i < sweep->n; i++)
+        if (sweep->point[i].state != CR_POINT_DONE)
+            cr_sweep_refresh(sweep, &sweep->point[i]);
+}
+
+int cr_sweep_claim(struct cr_sweep *sweep, const struct cr_sweep_point *point)
+{
+    const char *folder = cr_path_join(sweep->arena, sweep->dir,
+                                      CR_SWEEP_CLAIMS);
+    int fd;
+
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
+        cr_error(sweep->diag, cr_at_file(sweep->arena, folder), CR_E_SYSTEM,
+                 "cannot create the folder: %s", strerror(errno));
+        return -1;
+    }
+    fd = open(state_claim_path(sweep, point), O_RDWR | O_CREAT, 0666);
+    if (fd < 0)
+        cr_error(sweep->diag, cr_at_file(sweep->arena, folder), CR_E_SYSTEM,
+                 "cannot write the folder: %s", strerror(errno));
+    else if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+void cr_sweep_note_failure(struct cr_sweep *sweep, int claim, int status,
+                           const char *error)
+{
+    const char *text =
+        status ? cr_strf(sweep->arena, "%d %.900s\n", status, error) : "";
+
+    if (ftruncate(claim, 0) == 0)
+        (void)!pwrite(claim, text, strlen(text), 0);
+}

@@ -1,0 +1,182 @@
+/*
+ * Sweeps: many runs of one config that differ in some settings.
+ *
+ * A point is a set of assignments. Its run directory is DIR/ID, where ID
+ * identifies the resolved config, so that equal points are one run. What is
+ * done, running and failed is read from the run directories: any number of
+ * processes, on any number of machines that share the folder, work on a sweep
+ * without a server.
+ *
+ *   section.c  the section `sweep` of a config
+ *   space.c    the parameters, and assignments with several values
+ *   points.c   enumeration and identity of points
+ *   state.c    states of points; claims
+ *   run.c      local processes
+ *   table.c    sweep.tsv and the table of --status
+ *   launch.c   lines and scripts for GNU parallel and Slurm
+ *   grid.c random.c list.c   the methods
+ */
+#ifndef CR_SWEEP_SWEEP_H
+#define CR_SWEEP_SWEEP_H
+
+#include "conf/command_line.h"
+
+#define CR_SWEEP_TABLE "sweep.tsv"
+#define CR_SWEEP_CLAIMS ".sweep"
+
+enum cr_sweep_distribution {
+    CR_DIST_NONE, /* a list of values */
+    CR_DIST_UNIFORM,
+    CR_DIST_LOG_UNIFORM,
+    CR_DIST_INT_UNIFORM,
+    CR_DIST_INT_LOG_UNIFORM
+};
+
+/* The section `sweep`. */
+struct cr_sweep_section {
+    int method; /* index in cr_sweep_methods */
+    int64_t count;
+    int64_t seed;
+    struct {
+        const char *name; /* NULL: the one that selects the best checkpoint */
+    } metric;
+    const struct cr_node *parameters, *together;
+    const char *points;
+    const struct cr_node *where;
+};
+
+/* One parameter, or several whose values change together. */
+struct cr_sweep_axis {
+    int column, n_columns; /* of struct cr_sweep */
+    int n;                 /* choices */
+    const char **choice;   /* n * n_columns texts; NULL: not set */
+    enum cr_sweep_distribution distribution;
+    double min, max;
+};
+
+enum cr_sweep_state {
+    CR_POINT_WAITING,     /* not started */
+    CR_POINT_INTERRUPTED, /* can be resumed */
+    CR_POINT_RUNNING,     /* a living process works on it */
+    CR_POINT_DONE,
+    CR_POINT_FAILED
+};
+
+struct cr_sweep_point {
+    const char **value;      /* of each column; NULL: not set */
+    const char *const *sets; /* assignments that make the point, NULL-ended */
+    const char *id, *dir;
+    int64_t epochs, steps; /* length of the run; CR_INT_NONE: not set */
+    enum cr_sweep_state state;
+    bool mine;    /* this process holds the claim */
+    int attempts; /* starts by this process */
+    int exit;     /* -1: none yet */
+    double metric, seconds;
+    int64_t best_step; /* 0: none */
+    const char *error; /* NULL: none */
+};
+
+struct cr_sweep {
+    struct cr_cli *cli;
+    struct cr_arena *arena;
+    struct cr_diag *diag;
+    struct cr_sweep_section opts;
+    const struct cr_sweep_method *method;
+    const char *dir;
+    const char *const *fixed; /* assignments of all points */
+    const int *fixed_args;
+    int n_columns, cap_columns;
+    const char **column; /* keys that vary */
+    int *column_arg;     /* argument of the command line; 0: none */
+    int n_axes, cap_axes;
+    struct cr_sweep_axis *axis;
+    int64_t n, cap;
+    struct cr_sweep_point *point;
+    const char *metric; /* name of the metric in the table */
+    bool retry_failed;
+};
+
+/* A method: which candidates there are. */
+struct cr_sweep_method {
+    const char *name;
+    /* Checks the settings. False after reporting. NULL: nothing to check. */
+    bool (*check)(struct cr_sweep *sweep);
+    /* Sets the value of each column of candidate k, a function of k and of the
+     * settings alone. False: there is none, or after reporting. */
+    bool (*candidate)(struct cr_sweep *sweep, int64_t k, const char **value);
+    /* Whether the sweep ends after opts.count points, not after the last
+     * candidate. */
+    bool counted;
+};
+extern const struct cr_sweep_method *const cr_sweep_methods[];
+extern const struct cr_sweep_method cr_sweep_grid, cr_sweep_random,
+    cr_sweep_list;
+
+/* ---- space.c */
+
+/* Adds a column. Returns its index. */
+int cr_sweep_column(struct cr_sweep *sweep, const char *key, int arg);
+/* Splits the assignments of the command line into those of all points and axes
+ * (several values between commas, or range(a,b)). Returns whether there are
+ * axes; false also after reporting. */
+bool cr_sweep_split_sets(struct cr_sweep *sweep);
+/* Adds the axes of sweep.parameters and sweep.together. False after
+ * reporting. */
+bool cr_sweep_read_space(struct cr_sweep *sweep);
+
+/* ---- points.c */
+
+/* Enumerates the points: candidates that meet `where`, without those that equal
+ * an earlier one. False after reporting. */
+bool cr_sweep_points(struct cr_sweep *sweep);
+
+/* ---- state.c */
+
+/* Reads the state of a point from its run directory. */
+void cr_sweep_refresh(struct cr_sweep *sweep, struct cr_sweep_point *point);
+/* The same for all points that are not done. */
+void cr_sweep_refresh_all(struct cr_sweep *sweep);
+/* Claims a point for a process: a descriptor whose kernel lock the process and
+ * its children hold until they end. -1: another process holds it. */
+int cr_sweep_claim(struct cr_sweep *sweep, const struct cr_sweep_point *point);
+/* Notes in the claimed file that the run failed without a record. */
+void cr_sweep_note_failure(struct cr_sweep *sweep, int claim, int status,
+                           const char *error);
+const char *cr_sweep_state_name(enum cr_sweep_state state);
+
+/* ---- run.c */
+
+enum {
+    CR_STATUS_SOME_FAILED = 7
+}; /* the table says which points */
+
+struct cr_sweep_run {
+    int jobs, threads; /* processes at once; threads of each */
+    bool fail_fast;
+};
+/* Runs the points that no other process runs, until all are done. Returns the
+ * exit status. */
+int cr_sweep_run(struct cr_sweep *sweep, const struct cr_sweep_run *run);
+/* The arguments of `cellrun train` for a point, NULL-ended. */
+char **cr_sweep_argv(struct cr_sweep *sweep, const struct cr_sweep_point *point,
+                     int threads);
+
+/* ---- table.c */
+
+/* Writes sweep.tsv. False after reporting. */
+bool cr_sweep_write_table(struct cr_sweep *sweep);
+/* Prints the table for people, or with --json one object per line, and a
+ * summary line. Returns the number of lines. */
+int cr_sweep_print_table(struct cr_sweep *sweep, FILE *to);
+
+/* ---- launch.c */
+
+/* Prints a command per point. */
+void cr_sweep_print_commands(struct cr_sweep *sweep);
+/* Prints a job script for Slurm that runs the points as an array. */
+void cr_sweep_print_slurm(struct cr_sweep *sweep);
+/* Replaces this process by the run of a point. Returns the exit status if that
+ * fails or the point is done. */
+int cr_sweep_exec(struct cr_sweep *sweep, int64_t index);
+
+#endif

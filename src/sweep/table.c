@@ -1,0 +1,100 @@
+/* sweep.tsv, and the table of --status. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/str.h"
+#include "base/table.h"
+#include "sweep/sweep.h"
+
+static void table_header(struct cr_sweep *sweep, struct cr_table *t)
+{
+    cr_table_add(t, "id");
+    cr_table_add(t, "status");
+    cr_table_add(t, "exit");
+    for (int c = 0; c < sweep->n_columns; c++)
+        cr_table_add(t, sweep->column[c]);
+    cr_table_add(t, sweep->metric ? sweep->metric : "metric");
+    cr_table_add(t, "best_step");
+    cr_table_add(t, "seconds");
+    cr_table_add(t, "error");
+}
+
+static void table_row(struct cr_sweep *sweep, const struct cr_sweep_point *p,
+                      struct cr_table *t)
+{
+    bool begun = p->state == CR_POINT_DONE || p->seconds > 0;
+
+    cr_table_add(t, p->id);
+    cr_table_add(t, cr_sweep_state_name(p->state));
+    if (p->exit >= 0)
+        cr_table_f(t, "%d", p->exit);
+    else
+        cr_table_add(t, "");
+    for (int c = 0; c < sweep->n_columns; c++)
+        cr_table_add(t, p->value[c] ? p->value[c] : "");
+    cr_table_add(t, begun && isfinite(p->metric)
+                        ? cr_real_text(sweep->arena, p->metric)
+                        : "");
+    if (p->best_step > 0)
+        cr_table_f(t, "%" PRId64, p->best_step);
+    else
+        cr_table_add(t, "");
+    cr_table_add(t, begun ? cr_strf(sweep->arena, "%.1f", p->seconds) : "");
+    cr_table_add(t, p->error ? p->error : "");
+}
+
+static struct cr_table table_make(struct cr_sweep *sweep)
+{
+    struct cr_buf align = { .arena = sweep->arena };
+    struct cr_table t = { .arena = sweep->arena };
+
+    cr_buf_str(&align, "llr");
+    for (int c = 0; c < sweep->n_columns; c++)
+        cr_buf_char(&align, 'r');
+    cr_buf_str(&align, "rrrl");
+    t.align = cr_buf_text(&align);
+    table_header(sweep, &t);
+    for (int64_t i = 0; i < sweep->n; i++)
+        table_row(sweep, &sweep->point[i], &t);
+    return t;
+}
+
+bool cr_sweep_write_table(struct cr_sweep *sweep)
+{
+    const char *path = cr_path_join(sweep->arena, sweep->dir, CR_SWEEP_TABLE);
+    struct cr_arena *outer = sweep->arena, arena = { 0 };
+    struct cr_table t;
+    char *text = NULL;
+    size_t len = 0;
+    FILE *f = open_memstream(&text, &len);
+    bool ok = f != NULL;
+
+    sweep->arena = &arena;
+    t = table_make(sweep);
+    sweep->arena = outer;
+    if (ok) {
+        cr_table_print(&t, f, true);
+        ok = fclose(f) == 0 && cr_write_file(sweep->diag, path, text, len);
+    }
+    free(text);
+    cr_arena_free(&arena);
+    return ok;
+}
+
+int cr_sweep_print_table(struct cr_sweep *sweep, FILE *to)
+{
+    int64_t count[CR_POINT_FAILED + 1] = { 0 };
+    struct cr_table t = table_make(sweep);
+
+    for (int64_t i = 0; i < sweep->n; i++)
+        count[sweep->point[i].state]++;
+    cr_table_print(&t, to, false);
+    fprintf(to, "%" PRId64 " points:", sweep->n);
+    for (int s = 0; s <= CR_POINT_FAILED; s++)
+        if (count[s] > 0)
+            fprintf(to, " %" PRId64 " %s", count[s],
+                    cr_sweep_state_name((enum cr_sweep_state)s));
+    fputc('\n', to);
+    return (int)sweep->n + 2;
+}

@@ -1,0 +1,254 @@
+# cellrun sweep: points, their states, and the programs that distribute them.
+bats_require_minimum_version 1.5.0
+set -o pipefail
+
+setup() {
+    . "$BATS_TEST_DIRNAME/small.bash"
+    cd "$BATS_TEST_TMPDIR"
+    unset CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS CELLRUN_THREADS
+    config c.yaml
+}
+
+# The columns of sweep.tsv that do not depend on the time it took.
+table() {
+    awk -F'\t' -v OFS='\t' '{ $(NF - 1) = ""; print }' "$1/sweep.tsv"
+}
+
+@test "a grid on the command line runs each point once" {
+    run -0 --separate-stderr "$CELLRUN" sweep c.yaml --dir s -q \
+        optimizer.learning_rate=0.1,0.02 'seed=range(1,3)' --jobs 2
+    [ "$output" = s/sweep.tsv ]
+    [ -z "$stderr" ]
+    [ "$(cut -f 2-5 s/sweep.tsv)" = \
+"status	exit	optimizer.learning_rate	seed
+done	0	0.1	1
+done	0	0.1	2
+done	0	0.02	1
+done	0	0.02	2" ]
+    for id in $(tail -n +2 s/sweep.tsv | cut -f 1); do
+        [ "$(jq -r .id "s/$id/record.json" | cut -c 1-8)" = "$id" ]
+    done
+}
+
+@test "the run of a point is that of train with the same settings" {
+    run -0 "$CELLRUN" sweep c.yaml --dir s -q optimizer.learning_rate=0.1,0.02
+    run -0 "$CELLRUN" train c.yaml -q -o t optimizer.learning_rate=0.02
+    id=$(awk -F'\t' '$4 == 0.02 { print $1 }' s/sweep.tsv)
+    run -0 "$CELLRUN" ckpt diff t/ckpt/last "s/$id/ckpt/last"
+}
+
+@test "points that are done are not run again" {
+    run -0 "$CELLRUN" sweep c.yaml --dir s -q seed=1,2
+    cksum s/*/record.json >before
+    run -0 "$CELLRUN" sweep c.yaml --dir s -q seed=1,2,3
+    cksum s/*/record.json >after
+    [ "$(wc -l <after)" = 3 ]
+    [ "$(grep -cxFf before after)" = 2 ]
+}
+
+@test "a longer run continues the points" {
+    run -0 "$CELLRUN" sweep c.yaml --dir s -q seed=1,2 train.epochs=1
+    run -0 "$CELLRUN" sweep c.yaml --dir s -q seed=1,2 train.epochs=3
+    [ "$(jq .epochs s/*/record.json | xargs)" = '3 3' ]
+}
+
+@test "lengths as parameters are points of their own" {
+    run -0 "$CELLRUN" sweep c.yaml --dir s -q train.epochs=1,2
+    [ "$(jq .epochs s/*/record.json | sort | xargs)" = '1 2' ]
+}
+
+@test "brackets and quotes keep commas in a value" {
+    run -0 "$CELLRUN" sweep c.yaml --dir s --print metrics='[loss,accuracy]' \
+        'metrics=[accuracy,loss],[loss]' "run.name='a,b'"
+    [ "${#lines[@]}" = 2 ]
+    [[ "${lines[0]}" == *"'metrics=[accuracy,loss]' -q"* ]]
+    [[ "${lines[0]}" == *"run.name="*"a,b"* ]]
+    [[ "${lines[1]}" == *"'metrics=[loss]' -q"* ]]
+}
+
+@test "random: a larger count adds points and changes none" {
+    cat >r.yaml <<'END'
+base: c.yaml
+sweep:
+  method: random
+  count: 3
+  parameters:
+    optimizer.learning_rate: {distribution: log_uniform, min: 1e-3, max: 0.1}
+    seed: {distribution: int_uniform, min: 1, max: 9}
+END
+    "$CELLRUN" sweep r.yaml --dir s --print >three
+    "$CELLRUN" sweep r.yaml --dir s --print --count 5 >five
+    [ "$(wc -l <five)" = 5 ]
+    diff three <(head -3 five)
+    [ "$(sort -u five | wc -l)" = 5 ]
+}
+
+@test "where, when and together shape a grid" {
+    cat >g.yaml <<'END'
+base: c.yaml
+vars: {a: 1, b: 1, m: 0.5}
+sweep:
+  where: $(a*b < 10)
+  together: [{vars.a: 1, vars.b: 2}, {vars.a: 2, vars.b: 3}, {vars.a: 4, vars.b: 5}]
+  parameters:
+    seed: {values: [1, 2]}
+    optimizer.learning_rate: {values: [0.1, 0.2], when: $(a == 2)}
+END
+    sed -i 's/^vars: .*/&\ntrain: {limit: $(20+a) samples}/' g.yaml
+    run -0 "$CELLRUN" sweep g.yaml --dir s --print
+    [ "$(grep -o 'seed=.*-q' <<<"$output" | sed 's/ -q//')" = \
+"seed=1 vars.a=1 vars.b=2
+seed=1 optimizer.learning_rate=0.1 vars.a=2 vars.b=3
+seed=1 optimizer.learning_rate=0.2 vars.a=2 vars.b=3
+seed=2 vars.a=1 vars.b=2
+seed=2 optimizer.learning_rate=0.1 vars.a=2 vars.b=3
+seed=2 optimizer.learning_rate=0.2 vars.a=2 vars.b=3" ]
+}
+
+@test "a list of points from a TSV" {
+    printf 'seed\toptimizer.learning_rate\n1\t0.1\n2\t\n' >p.tsv
+    run -0 "$CELLRUN" sweep c.yaml --dir s --points p.tsv -q
+    [ "$(cut -f 2,4,5 s/sweep.tsv)" = \
+"status	seed	optimizer.learning_rate
+done	1	0.1
+done	2	" ]
+    printf 'seed\tx\n1\n' >p.tsv
+    run -3 "$CELLRUN" sweep c.yaml --dir s --points p.tsv
+    [[ "$output" == *"p.tsv:2"*"found 1 fields, expected 2"* ]]
+}
+
+@test "a failed point: status 7, told once, run again on request" {
+    run -7 --separate-stderr "$CELLRUN" sweep c.yaml --dir s \
+        optimizer.learning_rate=1e30,0.1,bad
+    [ "$(cut -f 2-4 s/sweep.tsv | tail -n +2)" = \
+"failed	5	1e30
+done	0	0.1
+failed	2	bad" ]
+    [ "$(grep -c ' failed ' <<<"$stderr")" = 2 ]
+    run -7 --separate-stderr "$CELLRUN" sweep c.yaml --dir s \
+        optimizer.learning_rate=1e30,0.1,bad
+    [ -z "$stderr" ]
+    run -7 --separate-stderr "$CELLRUN" sweep c.yaml --dir s --retry-failed \
+        optimizer.learning_rate=1e30,0.1,bad
+    [ "$(grep -c ' failed ' <<<"$stderr")" = 2 ]
+}
+
+@test "--fail-fast starts no point after a failed one" {
+    run -7 "$CELLRUN" sweep c.yaml --dir s -q --fail-fast \
+        optimizer.learning_rate=1e30,0.1
+    [ "$(cut -f 2 s/sweep.tsv | xargs)" = 'status failed waiting' ]
+}
+
+@test "Ctrl-C: running points save; the next start continues them" {
+    "$CELLRUN" sweep c.yaml --dir s -q seed=1,2 train.epochs=100000 &
+    p=$!
+    until ls s/*/ckpt/last.safetensors >/dev/null 2>&1; do sleep 0.02; done
+    kill -INT $p
+    rc=0
+    wait $p || rc=$?
+    [ $rc = 130 ]
+    [ "$(cut -f 2 s/sweep.tsv | xargs)" = 'status interrupted waiting' ]
+    steps=$(jq .steps s/*/record.json)
+    id=$(sed -n 2p s/sweep.tsv | cut -f 1)
+    epochs=$(($(jq .epochs s/*/record.json) + 1))
+    run -0 "$CELLRUN" sweep c.yaml --dir s -q seed=1,2 train.epochs=$epochs
+    [ "$(jq .steps "s/$id/record.json")" -gt "$steps" ]
+}
+
+@test "three processes, killed and started again: each point once" {
+    settings=('seed=range(1,13)' train.epochs=40)
+    run -0 "$CELLRUN" sweep c.yaml --dir whole -q "${settings[@]}"
+    for _ in 1 2 3 4; do
+        pids=()
+        for _ in 1 2 3; do
+            "$CELLRUN" sweep c.yaml --dir s -q "${settings[@]}" >/dev/null &
+            pids+=($!)
+        done
+        sleep "0.0$((RANDOM % 9 + 1))"
+        kill -9 "${pids[$((RANDOM % 3))]}" "${pids[0]}" 2>/dev/null || :
+        for p in "${pids[@]}"; do
+            rc=0
+            wait "$p" || rc=$?
+            [ $rc = 0 ] || [ $rc = 137 ]
+        done
+    done
+    run -0 "$CELLRUN" sweep c.yaml --dir s -q "${settings[@]}"
+    diff <(table whole) <(table s)
+    for d in whole/*/; do
+        d=$(basename "$d")
+        run -0 "$CELLRUN" ckpt diff "whole/$d/ckpt/last" "s/$d/ckpt/last"
+    done
+}
+
+@test "--dry-run and --status run nothing" {
+    run -0 "$CELLRUN" sweep c.yaml --dir s seed=1,2 --dry-run
+    [ "${lines[2]}" = '2 points: 2 waiting' ] ||
+        [ "${lines[3]}" = '2 points: 2 waiting' ]
+    run -0 "$CELLRUN" sweep c.yaml --dir s seed=1,2 --status
+    [ "${lines[3]}" = '2 points: 2 waiting' ]
+    [ ! -e s ]
+}
+
+@test "--print gives commands that a shell can run" {
+    "$CELLRUN" sweep c.yaml --dir 's p' seed=1,2 --print >commands
+    PATH=$(dirname "$CELLRUN"):$PATH run -0 sh commands
+    run -0 "$CELLRUN" sweep c.yaml --dir 's p' seed=1,2 --status
+    [ "${lines[3]}" = '2 points: 2 done' ]
+}
+
+@test "GNU parallel runs the commands of --print" {
+    [[ "$(parallel --version 2>/dev/null)" == GNU* ]] || skip 'no GNU parallel'
+    "$CELLRUN" sweep c.yaml --dir s optimizer.learning_rate=.1,.01 seed=1,2,3 \
+        --print | PATH=$(dirname "$CELLRUN"):$PATH parallel --will-cite -j2 \
+        --joblog log --resume-failed >/dev/null
+    [ "$(wc -l <log)" = 7 ]
+    run -0 "$CELLRUN" sweep c.yaml --dir s optimizer.learning_rate=.1,.01 \
+        seed=1,2,3 --status
+    [ "${lines[7]}" = '6 points: 6 done' ]
+}
+
+@test "--index runs one point with the exit status of train" {
+    run -0 "$CELLRUN" sweep c.yaml --dir s seed=1,2 --index 1
+    [ "$(jq .seed s/*/record.json)" = 2 ]
+    run -5 "$CELLRUN" sweep c.yaml --dir s optimizer.learning_rate=1e30,1 \
+        --index 0
+    run -2 "$CELLRUN" sweep c.yaml --dir s seed=1,2 --index 2
+    [[ "$output" == *'--index: found 2, expected 0 to 1'* ]]
+}
+
+@test "--slurm writes a job script that runs the points" {
+    "$CELLRUN" sweep c.yaml --dir s seed=1,2 --slurm >job.sh
+    grep -qx '#SBATCH --array=0-1' job.sh
+    if command -v shellcheck >/dev/null; then shellcheck job.sh; fi
+    mkdir bin
+    printf '#!/bin/sh\nexec "$@"\n' >bin/srun
+    printf '#!/bin/sh\necho "$@" >>requeued\n' >bin/scontrol
+    chmod +x bin/*
+    export PATH=$PWD/bin:$(dirname "$CELLRUN"):$PATH SLURM_ARRAY_JOB_ID=7
+    SLURM_ARRAY_TASK_ID=0 run -0 sh job.sh
+    SLURM_ARRAY_TASK_ID=1 run -0 sh job.sh
+    [ "$(jq .seed s/*/record.json | sort | xargs)" = '1 2' ]
+    [ ! -e requeued ]
+    printf '#!/bin/sh\nexit 75\n' >bin/srun
+    SLURM_ARRAY_TASK_ID=1 run -75 sh job.sh
+    [ "$(cat requeued)" = 'requeue 7_1' ]
+}
+
+@test "processes under mpirun share the points" {
+    command -v mpirun >/dev/null || skip 'no mpirun'
+    run -0 mpirun --allow-run-as-root --oversubscribe -n 2 "$CELLRUN" sweep \
+        c.yaml --dir s -q 'seed=range(1,7)'
+    [ "$(cut -f 2 s/sweep.tsv | sort | uniq -c | xargs)" = '6 done 1 status' ]
+}
+
+@test "a sweep without points, or with wrong parameters, runs nothing" {
+    run -2 "$CELLRUN" sweep c.yaml --dir s 'seed=range(3,3)'
+    [[ "$output" == *"'seed': found a range of 0 values"* ]]
+    printf 'base: c.yaml\nsweep: {parameters: {seed: {distribution: uniform, %s' \
+        'min: 2, max: 1}}}' >w.yaml
+    run -2 "$CELLRUN" sweep w.yaml --dir s
+    [[ "$output" == *"'seed': expected min and max with min <= max"* ]]
+    [[ "$output" == *'Nothing was run.'* ]]
+    run -2 "$CELLRUN" sweep c.yaml --dir s seed=1,2 --print --status
+    [ ! -e s ]
+}
