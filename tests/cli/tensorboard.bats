@@ -79,3 +79,18 @@ tags() {
     [ "$(find r -name '*tfevents*' | wc -l)" -eq 1 ]
     [ ! -e r/events.out.tfevents.0000000001.cellrun ]
 }
+
+@test "pictures of samples are in the event file as samples.json has them" {
+    . "$BATS_TEST_DIRNAME/everything.bash"
+    everything e.yaml
+    "$CELLRUN" train e.yaml -o r -q --epochs 1 log.tensorboard=true
+    LC_ALL=C grep -qa 'train/first/image' r/events.out.tfevents.*
+    LC_ALL=C grep -qa 'eval/worst/image' r/events.out.tfevents.*
+    local n
+    n=$(jq '[.first[], .worst[]] | map(select(.columns.image.png)) | length' r/samples.json)
+    [ "$n" -gt 0 ]
+    [ "$(LC_ALL=C grep -ao 'IHDR' r/events.out.tfevents.* | wc -l)" -eq "$n" ]
+    jq -r '.first[0].columns.image.png' r/samples.json | base64 -d >first.png
+    perl -0777 -e 'local $/; open F, "<", shift; my $png = <F>; my $all = <STDIN>;
+        exit(index($all, $png) < 0)' first.png < <(cat r/events.out.tfevents.*)
+}
