@@ -34,7 +34,8 @@ const struct cr_doc_entry cr_keywords[] = {
       "The forward pass of a cell, written out: lines `a = EXPRESSION` and, "
       "last, `return EXPRESSION`. Expressions call the members under cells, "
       "functions (cellrun help ops), and have operators, slices and tuples "
-      "as Python has them. A cell called twice has one set of parameters." },
+      "as Python has them. Names have no prefix: relu(h), not ops.relu(h), and "
+      "fc(x), not self.fc(x). A cell called twice has one set of parameters." },
     { "bprop",
       "Next to construct: the gradients, written in the same form. It reads "
       "the inputs, `out` and `dout` and returns one gradient for each input, "

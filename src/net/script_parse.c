@@ -135,7 +135,12 @@ static struct cr_script_line *simple_line(struct cr_parser *p)
         return NULL;
     line->len = p->end - line->at;
     if (cr_parse_peek(p) != '\n' && p->s[p->at]) {
+        bool call = cr_parse_peek(p) == '(';
+
         cr_parse_fail(p, "the end of the line");
+        if (call)
+            cr_hint(p->diag, "a cell is made under cells, such as act: ReLU, "
+                             "and called by its name: act(x)");
         return NULL;
     }
     return line;

@@ -79,3 +79,18 @@ fails() {
     fails 4 'load.ckpt names it      (l.yaml:2:14)' check l.yaml
     fails 4 'load.ckpt names it      (command line, argument 3)' check d.yaml load.ckpt=none
 }
+
+@test "nn.ReLU()(h) in construct: the hint names cells" {
+    cat >n.yaml <<'END'
+base: d.yaml
+network: !replace
+  inputs: [image]
+  cells: {fc: {Dense: {out_channels: 10}}}
+  construct: |
+    h = nn.ReLU()(flatten(image))
+    return fc(h)
+END
+    fails 2 'a cell is made under cells, such as act: ReLU' check n.yaml
+    run -0 "$CELLRUN" help construct
+    [[ $output == *"not self.fc(x)"* ]]
+}
