@@ -124,12 +124,13 @@ press() {
 
 @test "Ctrl-Z: the bar is erased, fg goes on" {
     : >raw
-    press '\032' '2/800 ' "bash -mc '$CELLRUN train c.yaml -o r --epochs 800
+    press '\032' '2/1500 ' "bash -mc '$CELLRUN train c.yaml -o r --epochs 1500 \\
+        eval.every=9h checkpoint.every=9h
         echo stopped; fg'"
     [ ! -s faults ]
     grep -q Stopped screen
-    run ! grep -F '[ ' screen
-    [ "$(epochs)" = "$(seq 800 | xargs)" ]
+    run ! grep -F ' left' screen
+    [ "$(epochs)" = "$(seq 1500 | xargs)" ]
 }
 
 @test "colours, characters: NO_COLOR, --color, the locale" {
