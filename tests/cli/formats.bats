@@ -283,7 +283,7 @@ END
     for kind in train eval watch; do
         jq -r "select(.split == \"$kind\") | keys[]" run/metrics.jsonl |
             within "$(column metrics; members ".It Cm $kind"
-                [ $kind != eval ] || printf '%s\n' accuracy loss)"
+                [ $kind != eval ] || printf '%s\n' accuracy loss train_loss)"
     done
     [ "$(jq -c 'select(.split == "watch") | .bins | length' run/metrics.jsonl |
         head -n 1)" = 20 ]
@@ -293,7 +293,7 @@ END
     jq -r 'keys[]' run/record.json | within "$(column record)"
     # and the page only those: what this run does not have is named here
     diff <(jq -r 'keys[]' run/record.json | sort) \
-        <(column record | grep -vxE 'skipped|error')
+        <(column record | grep -vxE 'skipped|error|vars')
     jq -r 'keys[]' run/provenance.json | sort | diff - <(printf '%s\n' configs stamp)
 }
 
