@@ -759,8 +759,8 @@ const struct cr_command cr_command_ckpt = {
                    "cellrun ckpt average runs/digits/ckpt/digits-*.safetensors "
                    "-o mean.safetensors\n"
                    "cellrun ckpt strip runs/digits -o small.safetensors\n"
-                   "cellrun ckpt rename torch.safetensors --rename "
-                   "'^module\\.=' -o mine.safetensors\n"
+                   "cellrun ckpt rename runs/digits --rename "
+                   "'^dense_relu_sequential=body' -o body.safetensors\n"
                    "cellrun ckpt load-report digits.yaml load=digits.npz\n",
         .opts = ckpt_opts,
         .size = sizeof(struct ckpt),

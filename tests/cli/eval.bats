@@ -34,7 +34,7 @@ setup() {
     run -0 --separate-stderr "$CELLRUN" eval --ckpt "$data/run/ckpt/last" --json
     [[ $output =~ ^\{\"accuracy\":0\.[0-9]+,\"loss\":0\.[0-9]{8,},\"samples\":100\}$ ]]
     loss=$(sed 's/.*"loss":\([0-9.e-]*\),.*/\1/' <<<"$output")
-    grep -q "\"split\":\"eval\".*\"loss\":$loss}" "$data/run/metrics.jsonl"
+    grep -q "\"split\":\"eval\".*\"loss\":$loss[,}]" "$data/run/metrics.jsonl"
 }
 
 @test "other splits, folders' YAML, metrics, batches" {
