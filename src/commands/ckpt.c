@@ -760,7 +760,7 @@ const struct cr_command cr_command_ckpt = {
                    "-o mean.safetensors\n"
                    "cellrun ckpt strip runs/digits -o small.safetensors\n"
                    "cellrun ckpt rename runs/digits --rename "
-                   "'^dense_relu_sequential=body' -o body.safetensors\n"
+                   "'^body=net' -o net.safetensors\n"
                    "cellrun ckpt load-report digits.yaml load=digits.npz\n",
         .opts = ckpt_opts,
         .size = sizeof(struct ckpt),
