@@ -726,7 +726,7 @@ const struct cr_command cr_command_data = {
                    "cellrun data show digits.yaml -o sheet.png\n"
                    "cellrun data show digits.yaml --split eval -n 2\n"
                    "cellrun data stats wine.yaml --per-class\n"
-                   "cellrun data verify cifar.yaml\n",
+                   "cellrun data verify digits.yaml\n",
         .opts = data_opts,
         .size = sizeof(struct data),
     },

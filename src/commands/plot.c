@@ -659,9 +659,9 @@ const struct cr_command cr_command_plot = {
             "the runs that have a record of it. --tsv and --json print the "
             "numbers instead. PNG needs librsvg (package librsvg2-2).",
         .example = "cellrun plot runs/digits\n"
-                   "cellrun plot a b c --metric loss,accuracy --smooth 0.9 "
+                   "cellrun plot runs/digits runs/wine --metric loss --smooth 0.9 "
                    "--logy\n"
-                   "cellrun plot runs/sweep --over seed --metric accuracy -o "
+                   "cellrun plot runs --over seed --metric accuracy -o "
                    "accuracy.svg\n",
         .opts = plot_opts,
         .size = sizeof(struct plot),
