@@ -659,8 +659,8 @@ const struct cr_command cr_command_plot = {
             "the runs that have a record of it. --tsv and --json print the "
             "numbers instead. PNG needs librsvg (package librsvg2-2).",
         .example = "cellrun plot runs/digits\n"
-                   "cellrun plot runs/digits runs/wine --metric loss --smooth 0.9 "
-                   "--logy\n"
+                   "cellrun plot runs/digits runs/wine --metric loss "
+                   "--smooth 0.9 --logy\n"
                    "cellrun plot runs --over seed --metric accuracy -o "
                    "accuracy.svg\n",
         .opts = plot_opts,
