@@ -14,10 +14,8 @@
 #define RUNS_RECORD_MAX ((size_t)16 << 20)
 #define RUNS_METRICS_MAX ((size_t)1 << 30)
 
-/* The text of a regular file with a NUL after it; NULL: not readable, or larger
- * than max. */
-static char *runs_read(struct cr_arena *arena, const char *path, size_t max,
-                       size_t *len)
+char *cr_run_file(struct cr_arena *arena, const char *path, size_t max,
+                  size_t *len)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     char *text = NULL;
@@ -41,13 +39,11 @@ static char *runs_read(struct cr_arena *arena, const char *path, size_t max,
  * `eval`. */
 static void runs_last(struct cr_runs *runs, struct cr_run *run)
 {
-    struct cr_diag quiet = { .arena = runs->arena };
     const char *path = cr_path_join(runs->arena, run->path, "metrics.jsonl");
     struct cr_node *eval, **link = &run->record->child, *found = NULL;
     size_t len, at;
     const char *why;
-    char *text = cr_read_file(runs->arena, &quiet, CR_NOWHERE, path,
-                              CR_E_SYSTEM, RUNS_METRICS_MAX, &len);
+    char *text = cr_run_file(runs->arena, path, RUNS_METRICS_MAX, &len);
 
     for (char *line = text, *end; line && *line; line = end + 1) {
         struct cr_node *node;
@@ -89,7 +85,7 @@ bool cr_runs_add(struct cr_runs *runs, const char *path)
     struct stat st;
     struct cr_run run = { .path = path };
     size_t len, at;
-    char *text = runs_read(runs->arena, file, RUNS_RECORD_MAX, &len);
+    char *text = cr_run_file(runs->arena, file, RUNS_RECORD_MAX, &len);
     struct cr_pos pos = { 0 };
 
     if (!text && (stat(file, &st) != 0 || !S_ISREG(st.st_mode)))
@@ -161,7 +157,7 @@ static void runs_settings(struct cr_runs *runs, struct cr_run *run)
         return;
     run->settings_read = true;
     path = cr_path_join(runs->arena, run->path, "resolved.yaml");
-    text = runs_read(runs->arena, path, CR_TEXT_MAX, &len);
+    text = cr_run_file(runs->arena, path, CR_TEXT_MAX, &len);
     if (text)
         cr_run_settings_read(runs->arena, &runs->sheets, text, len,
                              &run->settings);

@@ -54,6 +54,12 @@ const struct cr_node *cr_run_setting(struct cr_runs *runs, struct cr_run *run,
 const struct cr_node *cr_run_value(struct cr_runs *runs, struct cr_run *run,
                                    const char *name);
 
+/* The text of a file of a run directory, with a NUL after it. NULL: it is not a
+ * regular file, cannot be read, or is larger than max. Reading others, such as
+ * FIFOs, could wait for ever. */
+char *cr_run_file(struct cr_arena *arena, const char *path, size_t max,
+                  size_t *len);
+
 /* "accuracy" of "eval.accuracy". */
 const char *cr_run_bare(const char *name);
 

@@ -14,6 +14,7 @@
 #include "conf/command_line.h"
 #include "rundir/metric_names.h"
 #include "rundir/run_names.h"
+#include "train/run_lock.h"
 
 #define FOLLOW_SECONDS 1
 #define PNG_SCALE 2.0 /* pixels per unit of the SVG */
@@ -117,6 +118,7 @@ static bool plot_read(struct plot_job *job)
                                cli->operand_pos[i]) && ok;
     if (!ok)
         return false;
+    cr_runs_note_killed(&job->runs);
     job->series = CR_NEWS(job->arena, struct cr_run_series, job->runs.n);
     for (int i = 0; i < job->runs.n; i++) {
         const char *path = job->runs.run[i].path;

@@ -1,10 +1,10 @@
 /* report: one HTML page about a run, or about several. */
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "report/report.h"
 #include "rundir/run_names.h"
+#include "train/run_lock.h"
 
 #define FOLLOW_SECONDS 2
 
@@ -21,16 +21,6 @@ static const struct cr_opt report_opts[] = {
                     "an open page reloads itself."),
     { 0 },
 };
-
-/* Whether a run may still write records: its record says so, and it has a
- * lock. */
-static bool report_is_running(struct cr_arena *arena, const struct cr_run *run)
-{
-    struct stat st;
-
-    return strcmp(cr_json_str(run->record, "status", ""), "running") == 0 &&
-           stat(cr_path_join(arena, run->path, "lock"), &st) == 0;
-}
 
 /* Writes the page; `refresh` as in cr_report_page. False after reporting. */
 static bool report_write(struct cr_cli *cli, struct cr_runs *runs, int refresh)
@@ -57,8 +47,11 @@ static bool report_find(struct cr_cli *cli, struct cr_arena *arena,
     for (int i = 0; i < cli->n_operands; i++)
         ok = cr_runs_add_named(runs, cr_runs_folder(), cli->operands[i],
                                cli->operand_pos[i]) && ok;
+    cr_runs_note_killed(runs);
     for (int i = 0; ok && i < runs->n; i++)
-        *running = *running || report_is_running(arena, &runs->run[i]);
+        if (strcmp(cr_json_str(runs->run[i].record, "status", ""),
+                   "running") == 0)
+            *running = true;
     return ok;
 }
 

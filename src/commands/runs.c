@@ -73,18 +73,6 @@ struct runs_job {
 
 /* ---- Finding runs */
 
-/* The record of a run that was killed says that it is running: it is shown as
- * interrupted. */
-static void runs_note_killed(struct runs_job *job, struct cr_run *run)
-{
-    struct cr_node *status = cr_node_get(run->record, "status");
-
-    if (status && status->kind == CR_NODE_STR &&
-        strcmp(status->text, "running") == 0 &&
-        !cr_run_lock_is_live(job->arena, run->path))
-        status->text = "interrupted";
-}
-
 /* A missing folder is an error only if --dir names it: the default one is
  * created by the first run. */
 static bool runs_find(struct runs_job *job)
@@ -97,8 +85,7 @@ static bool runs_find(struct runs_job *job)
         return cr_error(job->cli->diag, cr_at_file(job->arena, job->dir),
                         CR_E_USAGE, "--dir: cannot open: %s", strerror(errno));
     cr_runs_search(&job->found, job->dir);
-    for (int i = 0; i < job->found.n; i++)
-        runs_note_killed(job, &job->found.run[i]);
+    cr_runs_note_killed(&job->found);
     return true;
 }
 
@@ -113,8 +100,7 @@ static struct cr_run *runs_named(struct runs_job *job, int operand)
     int n = 0;
 
     if (cr_runs_add(&one, name) || cr_runs_add(&one, below)) {
-        if (one.n > 0)
-            runs_note_killed(job, one.run);
+        cr_runs_note_killed(&one);
         return one.n > 0 ? one.run : NULL;
     }
     for (int i = 0; i < job->found.n; i++) {

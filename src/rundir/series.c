@@ -10,7 +10,7 @@
 
 #include "base/compiler.h"
 #include "base/mapping.h"
-#include "ckpt/json.h"
+#include "ckpt/run_index.h"
 
 #define DEPTH 64             /* nested values of a record */
 #define MEMBERS 256          /* numbers of a record */
@@ -450,11 +450,9 @@ void cr_run_series_parse(struct cr_run_series *run, const char *text,
 static double read_epoch_samples(struct cr_arena *arena, const char *dir)
 {
     const char *path = cr_path_join(arena, dir, "record.json"), *why;
-    struct cr_diag quiet = { .arena = arena };
     struct cr_node *record = NULL;
     size_t len, at;
-    char *text = cr_read_file(arena, &quiet, CR_NOWHERE, path, CR_E_SYSTEM,
-                              RECORD_MAX, &len);
+    char *text = cr_run_file(arena, path, RECORD_MAX, &len);
 
     if (text)
         record = cr_json_read(arena, text, len, &why, &at);

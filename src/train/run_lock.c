@@ -228,7 +228,7 @@ static bool lock_claim(struct claim *c)
 bool cr_run_lock_is_live(struct cr_arena *arena, const char *folder)
 {
     int fd = open(cr_path_join(arena, folder, "lock"),
-                  O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+                  O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     struct owner owner, self;
     bool free = false, live = true;
     struct stat st;
@@ -247,6 +247,18 @@ bool cr_run_lock_is_live(struct cr_arena *arena, const char *folder)
     }
     close(fd);
     return live;
+}
+
+void cr_runs_note_killed(struct cr_runs *runs)
+{
+    for (int i = 0; i < runs->n; i++) {
+        struct cr_node *status = cr_node_get(runs->run[i].record, "status");
+
+        if (status && status->kind == CR_NODE_STR &&
+            strcmp(status->text, "running") == 0 &&
+            !cr_run_lock_is_live(runs->arena, runs->run[i].path))
+            status->text = "interrupted";
+    }
 }
 
 /* ---- Holding */

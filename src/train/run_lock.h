@@ -19,6 +19,7 @@
 #include <pthread.h>
 
 #include "base/diag.h"
+#include "ckpt/run_index.h"
 
 struct cr_run_lock {
     const char *path;       /* NULL: not held */
@@ -38,6 +39,9 @@ bool cr_run_lock_take(struct cr_arena *arena, struct cr_diag *diag,
 /* Whether a living process seems to hold the lock of a folder. The lock is not
  * taken. */
 bool cr_run_lock_is_live(struct cr_arena *arena, const char *folder);
+/* Replaces the status `running` in the records of runs whose process was killed
+ * by `interrupted`. */
+void cr_runs_note_killed(struct cr_runs *runs);
 /* Whether another process has taken the lock, as it may from a machine whose
  * process did not run for minutes. */
 bool cr_run_lock_lost(const struct cr_run_lock *lock);

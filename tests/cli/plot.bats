@@ -237,6 +237,7 @@ is_svg() {
 
 @test "--follow writes the file until the run ends" {
     sed -i 's/completed/running/' runs/g/a/record.json
+    : >runs/g/a/lock
     "$CELLRUN" plot g/a --metric train.loss --follow -o f.svg 3>&- &
     for ((i = 0; i < 100; i++)); do
         [ ! -e f.svg ] || break
@@ -251,6 +252,18 @@ is_svg() {
     "$CELLRUN" plot g/a --metric train.loss -o - | cmp - f.svg
     run -2 "$CELLRUN" plot g/a --follow
     [[ $output == *"--follow: standard output is not a terminal; use -o FILE"* ]]
+}
+
+@test "--follow ends with the process of the run, even if it was killed" {
+    sed -i 's/completed/running/' runs/g/a/record.json
+    run -0 timeout 20 "$CELLRUN" plot g/a --follow -o f.svg
+    is_svg f.svg
+}
+
+@test "a record that is not a file is no reason to wait" {
+    rm runs/g/a/record.json
+    mkfifo runs/g/a/record.json
+    run -0 timeout 20 "$CELLRUN" plot runs/g/a --metric lr
 }
 
 @test "runs export writes the records as CSV and TSV" {

@@ -168,6 +168,14 @@ END
     [ "$(xargs <<<"$output")" = "id accuracy loss aaaa1111 0.5 1.5" ]
 }
 
+@test "what is not a file is no reason to wait" {
+    sed -i 's/"eval":{[^}]*},//; s/completed/running/' \
+        runs/net/*/record.json
+    mkfifo runs/net/aaaa1111/metrics.jsonl runs/net/aabb2222/lock
+    run -0 timeout 20 "$CELLRUN" runs --tsv --cols id,loss
+    [ "${#lines[@]}" = 4 ]
+}
+
 @test "a folder of another name, none, and a damaged record" {
     mv runs elsewhere
     run -0 --separate-stderr "$CELLRUN" runs
