@@ -14,7 +14,7 @@
 #include "conf/command_line.h"
 #include "rundir/metric_names.h"
 #include "rundir/run_names.h"
-#include "train/run_lock.h"
+#include "rundir/run_status.h"
 
 #define FOLLOW_SECONDS 1
 #define PNG_SCALE 2.0 /* pixels per unit of the SVG */
@@ -118,7 +118,6 @@ static bool plot_read(struct plot_job *job)
                                cli->operand_pos[i]) && ok;
     if (!ok)
         return false;
-    cr_runs_note_killed(&job->runs);
     job->series = CR_NEWS(job->arena, struct cr_run_series, job->runs.n);
     for (int i = 0; i < job->runs.n; i++) {
         const char *path = job->runs.run[i].path;
@@ -589,8 +588,7 @@ static bool plot_draw(struct plot_job *job)
 static bool plot_is_running(const struct plot_job *job)
 {
     for (int i = 0; i < job->runs.n; i++)
-        if (strcmp(cr_json_str(job->runs.run[i].record, "status", ""),
-                   "running") == 0)
+        if (cr_run_is_running(&job->runs.run[i]))
             return true;
     return false;
 }

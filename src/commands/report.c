@@ -4,7 +4,7 @@
 
 #include "report/report.h"
 #include "rundir/run_names.h"
-#include "train/run_lock.h"
+#include "rundir/run_status.h"
 
 #define FOLLOW_SECONDS 2
 
@@ -47,11 +47,8 @@ static bool report_find(struct cr_cli *cli, struct cr_arena *arena,
     for (int i = 0; i < cli->n_operands; i++)
         ok = cr_runs_add_named(runs, cr_runs_folder(), cli->operands[i],
                                cli->operand_pos[i]) && ok;
-    cr_runs_note_killed(runs);
     for (int i = 0; ok && i < runs->n; i++)
-        if (strcmp(cr_json_str(runs->run[i].record, "status", ""),
-                   "running") == 0)
-            *running = true;
+        *running = *running || cr_run_is_running(&runs->run[i]);
     return ok;
 }
 

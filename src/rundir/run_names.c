@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "rundir/run_status.h"
+
 const char *cr_runs_folder(void)
 {
     const char *env = getenv("CELLRUN_RUNS");
@@ -22,6 +24,7 @@ static void names_add(struct cr_runs *runs, const struct cr_run *run)
                             (size_t)runs->cap, sizeof *runs->run);
     }
     runs->run[runs->n++] = *run;
+    cr_run_settle_status(runs, &runs->run[runs->n - 1]);
 }
 
 /* Adds a run directory, or all in a folder; false: there is none. */
@@ -100,6 +103,21 @@ bool cr_runs_add_named(struct cr_runs *runs, const char *dir, const char *name,
                 cr_quote(arena, all.run[all.n - 1].path,
                          strlen(all.run[all.n - 1].path)));
     return false;
+}
+
+bool cr_runs_add_one(struct cr_runs *runs, const char *dir, const char *name,
+                     struct cr_pos pos)
+{
+    struct cr_runs found = { .arena = runs->arena, .diag = runs->diag };
+
+    if (!cr_runs_add_named(&found, dir, name, pos))
+        return false;
+    if (found.n > 1)
+        return cr_error(runs->diag, pos, CR_E_RUN_DIR,
+                        "'%s' is a folder of %d runs, expected one run",
+                        cr_quote(runs->arena, name, strlen(name)), found.n);
+    names_add(runs, found.run);
+    return true;
 }
 
 const char *const *cr_runs_labels(const struct cr_runs *runs)

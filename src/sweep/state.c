@@ -17,7 +17,7 @@
 
 #include "ckpt/run_index.h"
 #include "sweep/sweep.h"
-#include "train/run_lock.h"
+#include "rundir/run_lock.h"
 
 const char *cr_sweep_state_name(enum cr_sweep_state state)
 {

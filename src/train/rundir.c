@@ -10,14 +10,9 @@
 #include "base/atomic_file.h"
 #include "ckpt/checkpoint.h"
 #include "ckpt/json.h"
+#include "rundir/run_files.h"
 #include "tensorboard/tensorboard.h"
-
-static const char *const rundir_files[] = {
-    "config.yaml",     "resolved.yaml", "command", "metrics.jsonl", "log.txt",
-    "provenance.json", "eval.npz",      "samples.json", "report.html",
-    "record.json",     NULL /* removed last: it identifies the
-                                                run */
-};
+#include "train/signals.h"
 
 static const char *const rundir_links[] = { "ckpt/best.safetensors",
                                             "ckpt/last.safetensors", NULL };
@@ -137,9 +132,9 @@ bool cr_rundir_is_free(struct cr_rundir *dir)
     struct stat st;
     int n;
 
-    for (int i = 0; rundir_files[i]; i++)
-        if (access(cr_rundir_file(dir, rundir_files[i]), F_OK) == 0)
-            return rundir_stranger(dir, cr_rundir_file(dir, rundir_files[i]));
+    for (int i = 0; cr_run_files[i]; i++)
+        if (access(cr_rundir_file(dir, cr_run_files[i]), F_OK) == 0)
+            return rundir_stranger(dir, cr_rundir_file(dir, cr_run_files[i]));
     file = cr_ckpt_list(dir->arena, dir->diag, dir->ckpt, NULL, &n);
     for (int i = 0; i < n; i++)
         if (stat(file[i].path, &st) == 0 && S_ISREG(st.st_mode))
@@ -150,8 +145,8 @@ bool cr_rundir_is_free(struct cr_rundir *dir)
 /* Reports an error if the run would replace a base file of its config. */
 static bool rundir_keeps_bases(struct cr_rundir *dir)
 {
-    for (int i = 0; rundir_files[i]; i++) {
-        const char *path = cr_rundir_file(dir, rundir_files[i]);
+    for (int i = 0; cr_run_files[i]; i++) {
+        const char *path = cr_rundir_file(dir, cr_run_files[i]);
         const char *source = rundir_source(dir, path);
 
         if (!source ||
@@ -206,8 +201,8 @@ bool cr_rundir_clear(struct cr_rundir *dir)
             return false;
     if (!rundir_clear_events(dir))
         return false;
-    for (int i = 0; n >= 0 && rundir_files[i]; i++) {
-        const char *path = cr_rundir_file(dir, rundir_files[i]);
+    for (int i = 0; n >= 0 && cr_run_files[i]; i++) {
+        const char *path = cr_rundir_file(dir, cr_run_files[i]);
 
         if (!rundir_source(dir, path) && !rundir_remove(dir, path))
             return false;
@@ -220,6 +215,7 @@ bool cr_rundir_open(struct cr_rundir *dir, const char *path,
 {
     dir->path = path;
     dir->ckpt = cr_path_join(dir->arena, path, "ckpt");
+    dir->lock.on_change = cr_signals_lock;
     if (!rundir_make(dir, path) ||
         !cr_run_lock_take(dir->arena, dir->diag, &dir->lock, path))
         return false;
@@ -231,8 +227,8 @@ bool cr_rundir_open(struct cr_rundir *dir, const char *path,
         cr_rundir_close(dir);
         return false;
     }
-    for (int i = 0; rundir_files[i]; i++)
-        cr_atomic_file_sweep(path, rundir_files[i]);
+    for (int i = 0; cr_run_files[i]; i++)
+        cr_atomic_file_sweep(path, cr_run_files[i]);
     cr_atomic_file_sweep(dir->ckpt, NULL);
     if (mode == CR_RUN_FORCE && !cr_rundir_clear(dir)) {
         cr_rundir_close(dir);

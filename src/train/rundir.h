@@ -4,7 +4,7 @@
  *
  *   config.yaml, resolved.yaml, command, record.json, metrics.jsonl, log.txt
  *   ckpt/       checkpoints
- *   lock        while a process works here: train/run_lock.h
+ *   lock        while a process works here: rundir/run_lock.h
  *
  * The folder is a run's if record.json is, which is written before the other
  * files and removed after them.
@@ -15,7 +15,7 @@
 #include "base/append_file.h"
 #include "base/str.h"
 #include "conf/source_dir.h"
-#include "train/run_lock.h"
+#include "rundir/run_lock.h"
 
 struct cr_node;
 

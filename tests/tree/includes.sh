@@ -23,7 +23,8 @@ result 'includes follow the layers' < <(includes | awk '
         may["data"] = "base conf math data"
         may["ckpt"] = "base conf math net data ckpt"
         may["tensorboard"] = "base conf net ckpt tensorboard"
-        may["train"] = "base conf math net data ckpt tensorboard train"
+        may["train"] = \
+            "base conf math net data ckpt tensorboard rundir train"
         may["chart"] = "base chart"
         may["rundir"] = "base conf math ckpt rundir"
         may["model"] = "base conf math net data ckpt train model"
@@ -31,10 +32,11 @@ result 'includes follow the layers' < <(includes | awk '
         may["report"] = \
             "base conf math net data ckpt train model chart rundir report"
         may["predict"] = "base conf math net data ckpt train model predict"
-        may["sweep"] = "base conf math data net ckpt train sweep"
+        may["sweep"] = "base conf math data net ckpt rundir train sweep"
+        may["runs"] = "base conf math ckpt rundir train runs"
         may["commands"] = \
             "base conf math net data ckpt train model predict starter " \
-            "chart rundir report sweep"
+            "chart rundir report runs sweep"
         may["ops"] = may["cells"] = may["losses"] = may["inits"] = \
             "base conf math net"
         may["optims"] = may["schedules"] = may["metrics"] = may["scalers"] = \

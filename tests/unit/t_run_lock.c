@@ -1,4 +1,4 @@
-/* The lock of a run directory: train/run_lock.c. */
+/* The lock of a run directory: rundir/run_lock.c. */
 #include "tap.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
-#include "train/run_lock.h"
+#include "rundir/run_lock.h"
 
 static struct cr_arena arena;
 static struct cr_diag diag = { .arena = &arena };

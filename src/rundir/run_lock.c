@@ -1,4 +1,4 @@
-#include "train/run_lock.h"
+#include "rundir/run_lock.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,7 +13,6 @@
 
 #include "base/str.h"
 #include "base/thread_pool.h"
-#include "train/signals.h"
 
 #define LOCK_BEAT 10.0   /* seconds between heartbeats */
 #define LOCK_STALE 120.0 /* after this time a heartbeat belongs to a dead
@@ -249,19 +248,13 @@ bool cr_run_lock_is_live(struct cr_arena *arena, const char *folder)
     return live;
 }
 
-void cr_runs_note_killed(struct cr_runs *runs)
-{
-    for (int i = 0; i < runs->n; i++) {
-        struct cr_node *status = cr_node_get(runs->run[i].record, "status");
-
-        if (status && status->kind == CR_NODE_STR &&
-            strcmp(status->text, "running") == 0 &&
-            !cr_run_lock_is_live(runs->arena, runs->run[i].path))
-            status->text = "interrupted";
-    }
-}
-
 /* ---- Holding */
+
+static void lock_tell(const struct cr_run_lock *lock, const char *path)
+{
+    if (lock->on_change)
+        lock->on_change(path);
+}
 
 static void lock_touch(struct cr_run_lock *lock)
 {
@@ -271,7 +264,7 @@ static void lock_touch(struct cr_run_lock *lock)
     /* A lock removed by hand names no other owner. */
     if (fstat(lock->fd, &st) == 0 && stat(lock->path, &now) == 0 &&
         (now.st_dev != st.st_dev || now.st_ino != st.st_ino)) {
-        cr_signals_lock(NULL); /* now belongs to another process */
+        lock_tell(lock, NULL); /* now belongs to another process */
         __atomic_store_n(&lock->lost, true, __ATOMIC_RELAXED);
     }
 }
@@ -345,18 +338,27 @@ bool cr_run_lock_take(struct cr_arena *arena, struct cr_diag *diag,
         lock->beat = LOCK_BEAT;
     if (ok) {
         lock->path = c.path;
-        cr_signals_lock(c.path);
+        lock_tell(lock, c.path);
         error = lock_start_thread(lock);
         if (error == 0)
             return true;
         lock_fail(&c, "cannot start a thread", error);
-        cr_signals_lock(NULL);
+        lock_tell(lock, NULL);
         unlink(lock->path);
         lock->path = NULL;
     }
     if (c.fd >= 0)
         close(c.fd);
     return false;
+}
+
+void cr_run_lock_moved(struct cr_arena *arena, struct cr_run_lock *lock,
+                       const char *folder)
+{
+    pthread_mutex_lock(&lock->mutex);
+    lock->path = cr_path_join(arena, folder, "lock");
+    lock_tell(lock, lock->path);
+    pthread_mutex_unlock(&lock->mutex);
 }
 
 bool cr_run_lock_lost(const struct cr_run_lock *lock)
@@ -376,7 +378,7 @@ void cr_run_lock_release(struct cr_run_lock *lock)
     pthread_cond_destroy(&lock->wake);
     pthread_mutex_destroy(&lock->mutex);
     lock_touch(lock);
-    cr_signals_lock(NULL);
+    lock_tell(lock, NULL);
     if (!lock->lost)
         unlink(lock->path);
     close(lock->fd);

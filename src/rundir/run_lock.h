@@ -13,17 +13,19 @@
  * - Otherwise (another machine on a file system whose locks are local, or a
  *   file system without locks) its time of change decides.
  */
-#ifndef CR_TRAIN_RUN_LOCK_H
-#define CR_TRAIN_RUN_LOCK_H
+#ifndef CR_RUNDIR_RUN_LOCK_H
+#define CR_RUNDIR_RUN_LOCK_H
 
 #include <pthread.h>
 
 #include "base/diag.h"
-#include "ckpt/run_index.h"
 
 struct cr_run_lock {
     const char *path;       /* NULL: not held */
     double beat;            /* seconds between touches; 0: the default */
+    /* Optional: called with the path when the lock is taken, and with NULL when
+     * it is released or lost, so that a signal handler can remove it. */
+    void (*on_change)(const char *path);
     int fd;
     pthread_t thread;
     pthread_mutex_t mutex;
@@ -39,9 +41,9 @@ bool cr_run_lock_take(struct cr_arena *arena, struct cr_diag *diag,
 /* Whether a living process seems to hold the lock of a folder. The lock is not
  * taken. */
 bool cr_run_lock_is_live(struct cr_arena *arena, const char *folder);
-/* Replaces the status `running` in the records of runs whose process was killed
- * by `interrupted`. */
-void cr_runs_note_killed(struct cr_runs *runs);
+/* The folder of the lock has been renamed to this one. */
+void cr_run_lock_moved(struct cr_arena *arena, struct cr_run_lock *lock,
+                       const char *folder);
 /* Whether another process has taken the lock, as it may from a machine whose
  * process did not run for minutes. */
 bool cr_run_lock_lost(const struct cr_run_lock *lock);
