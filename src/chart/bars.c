@@ -147,7 +147,7 @@ static void histogram_bars(struct cr_svg *svg, const double *count, int bins,
     for (int i = 0; i < bins; i++) {
         double x = cr_svg_x(svg, low + step * i);
 
-        if (count[i] > 0)
+        if (count[i] > 0 && isfinite(x))
             bar_rect(svg, x, cr_svg_x(svg, low + step * (i + 1)) - x - 0.5,
                      count[i], 1,
                      cr_strf(arena, "%s to %s: %.0f",
@@ -172,8 +172,10 @@ double cr_chart_histogram(struct cr_buf *to, const struct cr_chart *chart,
     if (low > high)
         low = high = 0;
     if (low == high) {
-        low -= 0.5;
-        high += 0.5;
+        double room = fmax(0.5, 1e-3 * fabs(low));
+
+        low -= room;
+        high += room;
     }
     for (int64_t i = 0; i < n; i++)
         finite += isfinite(value[i]);
@@ -182,10 +184,10 @@ double cr_chart_histogram(struct cr_buf *to, const struct cr_chart *chart,
     bins = bins > BINS_MAX ? BINS_MAX : bins;
     step = (high - low) / bins;
     for (int64_t i = 0; i < n; i++) {
-        int k = isfinite(value[i]) ? (int)((value[i] - low) / step) : -1;
+        double at = (value[i] - low) / step; /* NAN: the range overflows */
 
-        if (k >= 0)
-            most = fmax(most, ++count[k < bins ? k : bins - 1]);
+        if (isfinite(value[i]) && at >= 0)
+            most = fmax(most, ++count[at < bins ? (int)at : bins - 1]);
     }
     cr_svg_begin(&svg, to, chart,
                  cr_strf(chart->arena,

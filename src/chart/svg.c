@@ -7,11 +7,14 @@
 #define TITLE 26.0 /* height of the title line */
 #define LINE 17.0  /* height of other lines */
 #define SIGN 24.0  /* width of a legend's sign and its space */
+#define SVG_FAR 1e6
 
 void cr_svg_number(struct cr_buf *to, double value)
 {
+    /* far outside of every chart: viewers need no more, and no buffer grows */
     char text[64];
-    int n = snprintf(text, sizeof text, "%.1f", value);
+    int n = snprintf(text, sizeof text, "%.1f",
+                     fmax(-SVG_FAR, fmin(value, SVG_FAR)));
 
     if (n > 2 && strcmp(text + n - 2, ".0") == 0)
         text[n - 2] = '\0';

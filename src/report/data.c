@@ -12,8 +12,9 @@ static const char *data_label(struct cr_report *r,
 
     if (!cr_node_get(s, "label"))
         return "";
-    return run->outcomes.classes > 0 || cr_node_count(
-               cr_node_get(run->samples, "classes")) > 0
+    return label >= -1 && label < 1e9 &&
+                   (run->outcomes.classes > 0 ||
+                    cr_node_count(cr_node_get(run->samples, "classes")) > 0)
                ? cr_report_class(r, run, (int64_t)label)
                : cr_strf(r->arena, "%.6g", label);
 }

@@ -30,7 +30,9 @@ struct tally {
     double loss;
     int64_t *correct, *actual, *predicted; /* of each class */
     double absolute;
-    double square[WIDTH], truth[WIDTH], truth2[WIDTH]; /* of each output */
+    /* Of each output; truths relative to the first sample, whose deviations
+     * lose no digits where the mean is large. */
+    double square[WIDTH], truth[WIDTH], truth2[WIDTH];
 };
 
 struct metric {
@@ -78,12 +80,12 @@ static void results_add(const struct job *j, struct tally *t, int64_t i)
     }
     for (int64_t k = 0; k < o->width; k++) {
         double y = o->truth[i * o->width + k];
-        double e = o->output[i * o->width + k] - y;
+        double e = o->output[i * o->width + k] - y, d = y - o->truth[k];
 
         t->absolute += fabs(e);
         t->square[k] += e * e;
-        t->truth[k] += y;
-        t->truth2[k] += y * y;
+        t->truth[k] += d;
+        t->truth2[k] += d * d;
     }
 }
 
@@ -111,7 +113,8 @@ static void results_classes(const struct job *j, const struct tally *t,
     to[4] = t->loss / (double)t->n;
 }
 
-/* R2 is the mean over the outputs. */
+/* R2 is the mean over the outputs; a constant truth gives 1 if all outputs
+ * equal it, else 0, as the metric r2. */
 static void results_numbers(const struct job *j, const struct tally *t,
                             double *to)
 {
@@ -125,7 +128,7 @@ static void results_numbers(const struct job *j, const struct tally *t,
         double spread = t->truth2[k] - t->truth[k] * t->truth[k] / n;
 
         square += t->square[k];
-        sum += spread > 0 ? 1 - t->square[k] / spread : (double)NAN;
+        sum += spread > 0 ? 1 - t->square[k] / spread : t->square[k] == 0;
     }
     to[0] = t->absolute / (n * width);
     to[1] = square / (n * width);

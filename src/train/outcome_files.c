@@ -183,9 +183,8 @@ static void outcomes_train(struct cr_train *t, struct cr_buf *b)
 
     for (int64_t i = 0; i < o->n_first; i++) {
         cr_buf_f(b, "%s{\"sample\":%" PRId64, i ? ",\n" : "", o->first[i]);
-        if (!isnan(o->label[i])) {
+        if (isfinite(o->label[i]))
             cr_buf_f(b, ",\"label\":%.9g", o->label[i]);
-        }
         cr_buf_str(b, ",\"columns\":");
         cr_sample_json(b, t->config, t->loader, o->first[i], label);
         cr_buf_char(b, '}');

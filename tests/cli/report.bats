@@ -153,6 +153,27 @@ nested() {
     run -1 grep -E '(src|href)="(https?:|//|[^#d])' r.html
 }
 
+@test "R2 of truths whose mean is large is that of the metric" {
+    perl -e 'print "a,b,y\n"; printf "%g,%g,%d\n", $_ % 7, $_ % 5, 8388608 + $_ % 3
+        for 1 .. 301' >y.csv
+    sed 's/t.csv/y.csv/; s/fields: label, type: int32/fields: [y], type: float32/
+         s/out_channels: 2, has_bias: false/out_channels: 1/
+         s/\[\[1, 2\], \[3, 4\]\]}}/[[1, 2]]}}, bias_init: {Constant: {value: 8388608}}/
+         s/CrossEntropyLoss/MSELoss/; s/accuracy/r2/; s/steps: 2/steps: 1/
+         /^predict/d' "$runs/c.yaml" >y.yaml
+    run -0 "$CELLRUN" train y.yaml -o r -q
+    r2=$(sed -n 's/^eval.r2: //p' <<<"$output")
+    "$CELLRUN" report r -o r.html
+    words r.html >w
+    grep -q "^coefficient of determination, R. ${r2} " w
+    # a constant truth
+    sed -i '2,$s/[0-9.]*$/0.1/' y.csv
+    "$CELLRUN" train y.yaml -o c -q
+    "$CELLRUN" report c -o c.html
+    words c.html >w
+    grep -q '^coefficient of determination, R. 0.0000 0.0000 0.0000$' w
+}
+
 @test "several runs: what differs, the best first, mean over seeds" {
     "$CELLRUN" report "$runs/sweep" -o r.html
     nested r.html

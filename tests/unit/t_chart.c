@@ -2,6 +2,7 @@
  * Charts: ticks and places that a ruler gives, elements that are counted in
  * the SVG, texts that are escaped.
  */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -252,6 +253,34 @@ static void test_histogram(void)
     svg.len = 0;
     cr_chart_histogram(&svg, &chart, value, 0, 0);
     ok(is_sound(svg.text), "a histogram of nothing is empty");
+    value[0] = value[1] = 1e300;
+    svg.len = 0;
+    cr_chart_histogram(&svg, &chart, value, 2, 0);
+    ok(is_sound(svg.text) && strstr(svg.text, ": 2</title>"),
+       "equal values are in one interval, however large they are");
+    value[0] = -DBL_MAX;
+    value[1] = DBL_MAX;
+    svg.len = 0;
+    cr_chart_histogram(&svg, &chart, value, 2, 0);
+    value[0] = 0;
+    value[1] = 5e-324;
+    cr_chart_histogram(&svg, &chart, value, 2, 0);
+    ok(count(svg.text, "<svg") == 2 && !strstr(svg.text, "nan"),
+       "ranges that overflow or underflow give a sound histogram");
+}
+
+/* A value far outside of an axis that was given. */
+static void test_outside(void)
+{
+    double x[] = { 0, 1e300 }, y[] = { 0, -1e300 };
+    struct cr_chart_curve c = { .n = 2, .x = x, .y = y, .points = true };
+    struct cr_chart chart = { .arena = &mem, .x = { .max = 1 },
+                              .y = { .max = 1 } };
+    struct cr_buf svg = { .arena = &mem };
+
+    cr_chart_curves(&svg, &chart, &c, 1);
+    ok(is_sound(svg.text) && strstr(svg.text, " cx=\"1000000\" cy=\"1000000\""),
+       "values far outside of the axes have short numbers");
 }
 
 static void test_heatmap(void)
@@ -316,6 +345,7 @@ int main(void)
     test_reduction();
     test_bars();
     test_histogram();
+    test_outside();
     test_heatmap();
     test_parallel();
     cr_arena_free(&mem);
