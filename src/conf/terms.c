@@ -136,7 +136,7 @@ bool cr_term_hint_name(struct cr_diag *diag, const char *word,
     for (const struct cr_term *t = cr_terms; (t = cr_term_find(t, name)); t++)
         if ((guess = term_listed(t, names))) {
             cr_hint(diag, "did you mean '%s'?", guess);
-            if (!near || strcmp(guess, near) != 0) /* not a mere typo */
+            if (!term_equal(guess, strlen(guess), name))
                 cr_note(diag, "%s", t->text);
             return true;
         }

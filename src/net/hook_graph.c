@@ -221,14 +221,17 @@ static struct cr_val *forward_value(struct cr_interp *m,
         if (t->kind != CR_SV_TUPLE)
             return cr_interp_val(m, e, t);
         cr_interp_fail(m, e,
-                       cr_strf(arena, "the hook returns %s, expected a tensor",
+                       cr_strf(arena,
+                               "result of the hook: found %s, expected a "
+                               "tensor",
                                cr_script_value_what(arena, t)));
         return NULL;
     }
     if (t->kind != CR_SV_TUPLE || t->n != was->n_members) {
         cr_interp_fail(m, e,
                        cr_strf(arena,
-                               "gradient: found %s, expected a tuple of %d",
+                               "result of the hook: found %s, expected a "
+                               "tuple of %d",
                                cr_script_value_what(arena, t), was->n_members));
         return NULL;
     }
@@ -265,7 +268,9 @@ static bool forward_text(struct cr_build *b, const struct cr_hook *h,
     if (g->n > 1 && (value.kind != CR_SV_TUPLE || value.n != g->n))
         return cr_interp_fail(
             &m, returned,
-            cr_strf(arena, "the hook returns %s, but the cell has %d inputs",
+            cr_strf(arena,
+                    "result of the hook: found %s, expected a tuple of "
+                    "%d, one for each input of the cell",
                     cr_script_value_what(arena, &value), g->n));
     for (i = 0; i < g->n; i++) {
         struct cr_val *was = g->v[i];
@@ -401,7 +406,8 @@ static bool grad_value(struct cr_interp *m, const struct cr_script *e,
         if (t->kind != CR_SV_TUPLE || t->n != was->n_members)
             return cr_interp_fail(
                 m, e,
-                cr_strf(arena, "the hook returns %s, expected a tuple of %d",
+                cr_strf(arena,
+                        "result of the hook: found %s, expected a tuple of %d",
                         cr_script_value_what(arena, t), was->n_members));
         for (i = 0; i < t->n; i++)
             if (!grad_value(m, member(e, i), &t->items[i], was->members[i], to,
@@ -414,7 +420,7 @@ static bool grad_value(struct cr_interp *m, const struct cr_script *e,
     if (t->kind != CR_SV_TENSOR || !cr_spec_same(&t->val->spec, &was->spec))
         return cr_interp_fail(
             m, e,
-            cr_strf(arena, "gradient: found %s, expected a tensor %s",
+            cr_strf(arena, "result of the hook: found %s, expected a tensor %s",
                     cr_script_value_what(arena, t),
                     cr_diag_format(arena, &was->spec)));
     to[(*n)++] = t->val;
@@ -457,7 +463,8 @@ static bool grads_text(struct cr_build *b, const struct back *k,
         return cr_interp_fail(
             &m, returned,
             cr_strf(b->net->arena,
-                    "the hook returns %s, but the cell has %d inputs",
+                    "result of the hook: found %s, expected a tuple of "
+                    "%d, one for each input of the cell",
                     cr_script_value_what(b->net->arena, &value), k->in.n));
     for (i = 0; i < k->in.n; i++)
         if (!grad_value(&m, k->in.n > 1 ? member(returned, i) : returned,

@@ -166,8 +166,6 @@ bool cr_interp_member(struct cr_interp *m, const struct cr_script *e,
     struct cr_script_value t;
     int i;
 
-    if (cr_interp_module(m, e->args))
-        return cr_interp_qualified(m, e);
     if (!cr_interp_eval(m, e->args, &t))
         return false;
     if (t.kind == CR_SV_TENSOR)

@@ -6,36 +6,6 @@
 #include "base/str.h"
 #include "net/script_interp.h"
 
-/* Whether a name stands for nothing here but self or one of MindSpore's. */
-bool cr_interp_module(struct cr_interp *m, const struct cr_script *e)
-{
-    static const char *const names[] = { "self", "ops",   "F",  "P",
-                                         "nn",   "ms",    "np", "mint",
-                                         "torch", "mindspore", NULL };
-    int i = 0;
-
-    if (e->op != CR_SCRIPT_NAME || cr_interp_var(m, e->name) ||
-        cr_node_get(m->cells, e->name))
-        return false;
-    while (names[i] && strcmp(names[i], e->name) != 0)
-        i++;
-    return names[i];
-}
-
-bool cr_interp_qualified(struct cr_interp *m, const struct cr_script *e)
-{
-    if (!cr_registry_find(CR_KIND_OP, e->name) && !cr_interp_var(m, e->name) &&
-        !cr_node_get(m->cells, e->name) &&
-        strcmp(e->args->name, "self") != 0)
-        return cr_interp_unknown(m, e, true);
-    cr_interp_fail(m, e,
-                   cr_strf(m->b->net->arena,
-                           "'%s.%s': names have no prefix here", e->args->name,
-                           e->name));
-    cr_hint(m->b->net->diag, "write '%s'", e->name);
-    return false;
-}
-
 bool cr_interp_splat(struct cr_interp *m, const struct cr_script *args,
                     struct cr_script **to)
 {
@@ -79,8 +49,6 @@ bool cr_interp_method(struct cr_interp *m, const struct cr_script *e,
     struct cr_script_value t;
     int i = 0;
 
-    if (cr_interp_module(m, e->args))
-        return cr_interp_qualified(m, e);
     if (!cr_interp_eval(m, e->args, &t))
         return false;
     x.op = CR_SCRIPT_VALUE;

@@ -46,8 +46,9 @@ bool cr_reduction_plan(struct cr_op_plan *p, const struct cr_ints *axis,
         for (k = 0; k < i; k++)
             if ((axis->v[k] - axis->v[i]) % x->rank == 0)
                 return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                                "duplicate axis %lld of input %s",
-                                (long long)axis->v[i],
+                                "axis: found %lld and %lld, which are the "
+                                "same axis of input %s",
+                                (long long)axis->v[k], (long long)axis->v[i],
                                 cr_diag_format(p->arena, x));
     }
     folded_of(x, axis, folded);

@@ -522,6 +522,7 @@ bool cr_interp_unknown(struct cr_interp *m, const struct cr_script *e,
                        bool call)
 {
     const struct cr_descriptor *const *ops = cr_registry_list(CR_KIND_OP);
+    const struct cr_term *term;
     const char **names;
     int i, n = 0;
 
@@ -538,7 +539,15 @@ bool cr_interp_unknown(struct cr_interp *m, const struct cr_script *e,
             names[n++] = ops[i]->name;
     fail(m, e, call ? "cell or function '%s' not found" : "'%s' is not defined",
          e->name);
-    cr_term_hint_name(m->b->net->diag, e->name, names);
+    term = cr_term_find(cr_terms, e->name);
+    if (term && cr_registry_find(CR_KIND_COMMAND, term->names))
+        cr_hint(m->b->net->diag, "%s", term->text);
+    else if (cr_term_hint_name(m->b->net->diag, e->name, names))
+        return false;
+    else if (term)
+        cr_hint(m->b->net->diag, "%s", term->text);
+    else if (call)
+        cr_note(m->b->net->diag, "   (cellrun help ops lists the functions)");
     return false;
 }
 

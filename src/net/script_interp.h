@@ -81,10 +81,10 @@ bool cr_interp_apply(struct cr_interp *m, const struct cr_script *e,
 /* A copy of the arguments with the members of each *TUPLE in its place. */
 bool cr_interp_splat(struct cr_interp *m, const struct cr_script *args,
                      struct cr_script **to);
-/* Whether a part is `self`, `ops` ... that nothing here has the name of; and
- * the error about such a name with a member. */
-bool cr_interp_module(struct cr_interp *m, const struct cr_script *e);
-bool cr_interp_qualified(struct cr_interp *m, const struct cr_script *e);
+/* qualified.c: reports every name with a prefix of another language, such as
+ * self.conv or ops.relu, where nothing in the text has the name of the prefix;
+ * false if there is one. */
+bool cr_interp_no_prefixes(struct cr_interp *m);
 
 /* index.c: t[...] */
 bool cr_interp_index(struct cr_interp *m, const struct cr_script *e,

@@ -211,7 +211,8 @@ bool cr_interp_run(struct cr_interp *m, struct cr_script_value *value,
     const struct cr_script_line *end = NULL;
 
     m->lines = cr_script_parse(m->b->net->arena, m->b->net->diag, m->text);
-    if (!m->lines || !run_lines(m, m->lines, value, &end))
+    if (!m->lines || (!m->op && !cr_interp_no_prefixes(m)) ||
+        !run_lines(m, m->lines, value, &end))
         return false;
     *returned = end->expr;
     if (!m->op)

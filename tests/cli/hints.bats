@@ -20,7 +20,7 @@ END
     for prefix in torch np; do
         net "return $prefix.tanh(body(x))"
         run -2 --separate-stderr "$CELLRUN" check net.yaml
-        [[ $stderr == *"'$prefix.tanh': names have no prefix here"*"write 'tanh'"* ]]
+        [[ $stderr == *"'$prefix.tanh': names have no prefix here"*"write 'return tanh(body(x))'"* ]]
     done
 }
 

@@ -433,11 +433,11 @@ wrong() {
     wrong 'at: a, hook: forward, construct: "return outputs"'
     [[ "$stderr" == "wrong.yaml:10:51: error: 'outputs' is not defined "*"did you mean 'output'?"*"in a"* ]]
     wrong 'at: b, hook: backward, construct: "return sum(grad_input)"'
-    [[ "$stderr" == "wrong.yaml:10:52: error: gradient: found a tensor (), expected a tensor (1, 1) "* ]]
+    [[ "$stderr" == "wrong.yaml:10:52: error: result of the hook: found a tensor (), expected a tensor (1, 1) "* ]]
     wrong 'at: b, hook: backward, construct: "return 1, 2"'
-    [[ "$stderr" == *"gradient: found a tuple of 2, expected a tensor (1, 1)"* ]]
+    [[ "$stderr" == *"result of the hook: found a tuple of 2, expected a tensor (1, 1)"* ]]
     wrong 'at: b, hook: forward, construct: "return output, 2"'
-    [[ "$stderr" == *"the hook returns a tuple of 2, expected a tensor"* ]]
+    [[ "$stderr" == *"result of the hook: found a tuple of 2, expected a tensor"* ]]
     wrong 'at: b, hook: forward, construct: "y = output"'
     [[ "$stderr" == *"the last line must be 'return EXPRESSION'"* ]]
     sed -e '/^network/,/^  b:/d' one.yaml >point.yaml
