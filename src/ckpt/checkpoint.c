@@ -346,14 +346,21 @@ done:
 bool cr_tensors_write(struct cr_diag *diag, const char *path,
                       const struct cr_tensor *tensors, int n)
 {
+    return cr_tensors_write_as(diag, path, path, tensors, n);
+}
+
+bool cr_tensors_write_as(struct cr_diag *diag, const char *path,
+                         const char *name, const struct cr_tensor *tensors,
+                         int n)
+{
     static const struct cr_meta meta = { "format", "ms" };
     struct cr_arena mem = { 0 };
     struct cr_buf header = { .arena = &mem };
     int *order;
     bool ok;
 
-    if (cr_tensor_format_of(path))
-        return cr_tensor_format_of(path)->write(diag, path, tensors, n);
+    if (cr_tensor_format_of(name))
+        return cr_tensor_format_of(name)->write(diag, path, tensors, n);
     ok = cr_st_place(&mem, diag, path, tensors, n, &order);
     if (ok) {
         cr_st_header(&header, &meta, 1, tensors, order, n);

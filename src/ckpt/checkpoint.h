@@ -93,6 +93,10 @@ bool cr_ckpt_write(struct cr_diag *diag, const char *path,
 #define CR_TENSORS_ENDINGS ".safetensors .npz .ckpt"
 bool cr_tensors_write(struct cr_diag *diag, const char *path,
                       const struct cr_tensor *tensors, int n);
+/* The same with the suffix of another name. */
+bool cr_tensors_write_as(struct cr_diag *diag, const char *path,
+                         const char *name, const struct cr_tensor *tensors,
+                         int n);
 
 /* ---- The checkpoints of a run, all in one folder */
 

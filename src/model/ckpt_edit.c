@@ -364,14 +364,62 @@ bool cr_ckpt_strip(struct cr_cli *cli, const struct cr_ckpt_edit *o,
     return ok;
 }
 
-/* ---- average */
-
 static bool edit_is_float(enum cr_type type)
 {
     type = cr_type_stored(type);
     return type == CR_F16 || type == CR_BF16 || type == CR_F32 ||
            type == CR_F64;
 }
+
+/* ---- export */
+
+/* Converts a tensor of floating point to another type. */
+static void edit_convert(struct edit *e, struct cr_tensor *t, enum cr_type type)
+{
+    int64_t n = cr_count(&t->spec);
+    void *to;
+
+    if (!edit_is_float(t->spec.type) || t->spec.type == type)
+        return;
+    to = cr_alloc(e->cli->arena, (size_t)n + 1, cr_type_size(type));
+    cr_convert(t->spec.type, t->data, type, to, n);
+    t->spec.type = type;
+    t->data = to;
+}
+
+bool cr_ckpt_weights(struct cr_cli *cli, const struct cr_ckpt_edit *o,
+                     const char *path, const char *suffix, enum cr_type type)
+{
+    struct edit e = { .cli = cli, .o = o };
+    const struct cr_tensor_info **entry = NULL;
+    bool ok = edit_open_weights(&e, path);
+    int n = 0;
+
+    if (ok)
+        entry = edit_weights(&e, &n);
+    ok = entry != NULL;
+    e.tensor = CR_NEWS(cli->arena, struct cr_tensor, n + 1);
+    for (int i = 0; ok && i < n; i++) {
+        const struct cr_tensor_info *mean = NULL;
+
+        if (cr_starts(entry[i]->name, "cellrun.ema."))
+            continue;
+        if (e.ema)
+            mean = cr_tensor_file_find(
+                e.file, cr_strf(cli->arena, "cellrun.ema.%s", entry[i]->name));
+        ok = edit_read(&e, mean ? mean : entry[i], entry[i]->name,
+                       &e.tensor[e.n++]);
+        if (ok && type != CR_TYPES)
+            edit_convert(&e, &e.tensor[e.n - 1], type);
+    }
+    ok = ok && cr_tensors_write_as(cli->diag, o->out, suffix, e.tensor, e.n);
+    if (ok)
+        edit_print(&e);
+    cr_tensor_file_close(e.file);
+    return ok;
+}
+
+/* ---- average */
 
 /* Whether the file has the same weights, by name and shape, as the first. */
 static bool edit_fits(struct edit *e, struct cr_tensor_file *file,

@@ -1,11 +1,12 @@
 /*
  * Commands that write a checkpoint from others: ckpt convert, rename, strip and
- * average.
+ * average, and export.
  */
 #ifndef CR_MODEL_CKPT_EDIT_H
 #define CR_MODEL_CKPT_EDIT_H
 
 #include "conf/command_line.h"
+#include "math/spec.h"
 
 struct cr_ckpt_edit {
     const char *out;       /* file to write; its suffix selects the format */
@@ -23,6 +24,13 @@ bool cr_ckpt_convert(struct cr_cli *cli, const struct cr_ckpt_edit *o,
  * checkpoint.weights_only does. False after reporting. */
 bool cr_ckpt_strip(struct cr_cli *cli, const struct cr_ckpt_edit *o,
                    const char *path);
+
+/* Writes the weights that eval and predict use, without metadata: for other
+ * programs. With eval.use_ema the moving averages take the place of the
+ * parameters. Floating point is converted to `type` (CR_TYPES: unchanged);
+ * `suffix` selects the format. False after reporting. */
+bool cr_ckpt_weights(struct cr_cli *cli, const struct cr_ckpt_edit *o,
+                     const char *path, const char *suffix, enum cr_type type);
 
 /* Writes the arithmetic mean of the weights of n >= 1 files, computed in
  * double, with the config of the first (Izmailov et al. 2018, Averaging Weights

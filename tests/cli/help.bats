@@ -233,8 +233,8 @@ END
     [[ "${stderr_lines[1]}" == *"usage: cellrun "* ]]
     [[ "${stderr_lines[2]}" == *"example: cellrun "* ]]
     [[ "${stderr_lines[3]}" == *"more: cellrun help" ]]
-    for command in bench check ckpt completion config data eval gradcheck \
-        init lr-find plugin predict resume sample summary trace train; do
+    for command in bench check ckpt completion config data eval export \
+        gradcheck init lr-find plugin predict resume sample summary trace train; do
         run -2 --separate-stderr "$CELLRUN" $command
         [ "${#stderr_lines[@]}" -eq 4 ]
         [[ "${stderr_lines[1]}" == *"usage: cellrun $command "* ]]

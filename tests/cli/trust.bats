@@ -155,6 +155,7 @@ lines_of() {
     resume) printf '%s\n' "resume $2 -o out" "resume $2" ;;
     trace) printf '%s\n' "trace $2 -o out.npz" "trace $2 --step -o out.npz" \
         "trace $2 --feed x=eval-x.npy --feed label=eval-y.npy -o out.npz" ;;
+    export) printf '%s\n' "export $2 -o out.npz" ;;
     gradcheck) printf '%s\n' "gradcheck $2" "gradcheck c.yaml --ckpt $2" ;;
     bench) echo "bench $2 --threads 1 --batch 1" ;;
     train) printf '%s\n' "train $2 -o out" ;;
@@ -199,8 +200,8 @@ attempt() {
     [ "$n" -gt 0 ]
 }
 
-models='eval|predict|sample|resume|trace|gradcheck [a-z]*[.]safetensors|bench'
-models+='|summary|ckpt load-report'
+models='export|eval|predict|sample|resume|trace|bench|summary'
+models+='|gradcheck [a-z]*[.]safetensors|ckpt load-report'
 
 @test "plugin: by an absolute path" {
     attempt plugin "$models"

@@ -1,0 +1,47 @@
+/*
+ * export: writes a checkpoint for other programs (src/export).
+ */
+#include "export/export.h"
+
+static const struct cr_opt export_opts[] = {
+    CR_ENUM_DEFAULT(struct cr_export_opts, to, 0, CR_EXPORT_TO,
+                    "Format to write. auto: by the suffix of -o."),
+    CR_STR_OPTIONAL(struct cr_export_opts, out, "File to write.", .flag = 'o',
+                    .text = "FILE"),
+    CR_ENUM_DEFAULT(struct cr_export_opts, dtype, 0, CR_EXPORT_DTYPES,
+                    "Type of the stored weights. auto: that of the "
+                    "checkpoint."),
+    CR_BOOL_DEFAULT(struct cr_export_opts, normalize, false,
+                    "Put the fixed transforms of the datapipe into the "
+                    "network, which then takes samples as stored."),
+    CR_STR_OPTIONAL(struct cr_export_opts, ckpt,
+                    "Weights, if the operand is a config.", .text = "CKPT"),
+    { 0 },
+};
+
+static int export_run(struct cr_cli *cli)
+{
+    cr_export(cli, cr_cli_opts(cli));
+    return 0;
+}
+
+const struct cr_command cr_command_export = {
+    .about = {
+        .name = "export",
+        .summary = "Write a checkpoint for other programs.",
+        .detail =
+            "ckpt (MindSpore), npz and safetensors files contain the weights "
+            "that eval and predict use: no optimizer slots, and with "
+            "eval.use_ema the moving averages.",
+        .example = "cellrun export runs/digits -o digits.npz\n"
+                   "cellrun export runs/digits --dtype float16 -o "
+                   "digits.safetensors\n",
+        .opts = export_opts,
+        .size = sizeof(struct cr_export_opts),
+    },
+    .usage = "CKPT -o FILE [--to FORMAT]",
+    .min_operands = 1,
+    .max_operands = -1,
+    .takes_config = true,
+    .run = export_run,
+};
