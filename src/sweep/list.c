@@ -30,7 +30,7 @@ static bool list_check(struct cr_sweep *sweep)
     const char *path = sweep->opts.points, *text, *line, **field;
     struct cr_pos pos;
     size_t len;
-    int n, rows = 0, number = 1;
+    int n, number = 1;
 
     if (sweep->n_axes > 0 || !path)
         return cr_error(sweep->diag, CR_NOWHERE, CR_E_CONFLICT,
@@ -48,17 +48,17 @@ static bool list_check(struct cr_sweep *sweep)
     list_fields(sweep->arena, text, n, field);
     for (int c = 0; c < n; c++)
         cr_sweep_column(sweep, field[c], 0);
-    for (line = text; *line; line++)
-        rows += *line == '\n';
     axis = sweep->axis = CR_NEW(sweep->arena, struct cr_sweep_axis);
     sweep->n_axes = 1;
     *axis = (struct cr_sweep_axis){
         .n_columns = n,
-        .choice = CR_NEWS(sweep->arena, const char *, (rows + 1) * n),
+        /* a row has n bytes or more, which bounds a header of many columns */
+        .choice = CR_NEWS(sweep->arena, const char *, (len / (size_t)n + 2) *
+                                                          (size_t)n),
     };
     line = strchr(text, '\n');
     for (; line && line[1]; line = strchr(line, '\n')) {
-        const char **row = axis->choice + axis->n * n;
+        const char **row = axis->choice + (int64_t)axis->n * n;
 
         line++;
         number++;

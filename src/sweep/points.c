@@ -1,5 +1,6 @@
 /* Enumeration and identity of the points of a sweep. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -13,7 +14,7 @@
 /* What the config of a candidate says. */
 struct points_found {
     bool meets; /* sweep.where */
-    const char *id;
+    uint64_t hash;
     int64_t epochs, steps;
 };
 
@@ -69,9 +70,9 @@ static bool points_unset(struct cr_sweep *sweep,
 }
 
 /* Keys that a run may change when it is resumed do not count for its id, so
- * points that differ in them get another one. */
-static const char *points_id(struct cr_sweep *sweep, struct cr_config *config,
-                             const char *const *value)
+ * points that differ in them get another hash. */
+static uint64_t points_hash(struct cr_sweep *sweep, struct cr_config *config,
+                            const char *const *value)
 {
     static const char *const free[] = { "run", "log", "checkpoint", "train" };
     const char *id = cr_config_id(config);
@@ -92,8 +93,7 @@ static const char *points_id(struct cr_sweep *sweep, struct cr_config *config,
             hash = cr_hash(hash, value[c], strlen(value[c]) + 1);
             more = true;
         }
-    return more ? cr_strf(sweep->arena, "%08" PRIx64, hash >> 32)
-                : cr_strf(sweep->arena, "%.8s", id);
+    return more ? hash : strtoull(id, NULL, 16);
 }
 
 static int64_t points_length(const struct cr_config *config, const char *path)
@@ -140,7 +140,7 @@ static bool points_resolve(struct cr_sweep *sweep, const char **value,
         again = diag.errors == 0 && points_unset(sweep, config, value);
         if (diag.errors == 0 && !again &&
             points_where(sweep, config, &found->meets)) {
-            found->id = points_id(sweep, config, value);
+            found->hash = points_hash(sweep, config, value);
             found->epochs = points_length(config, "train.epochs");
             found->steps = points_length(config, "train.steps");
         }
@@ -158,16 +158,8 @@ static bool points_resolve(struct cr_sweep *sweep, const char **value,
     return sweep->diag->errors == errors;
 }
 
-static bool points_known(const struct cr_sweep *sweep, const char *id)
-{
-    for (int64_t i = 0; i < sweep->n; i++)
-        if (strcmp(sweep->point[i].id, id) == 0)
-            return true;
-    return false;
-}
-
 static void points_add(struct cr_sweep *sweep, const char **value,
-                       const struct points_found *found)
+                       const char *id, const struct points_found *found)
 {
     struct cr_sweep_point *p;
     int *args;
@@ -183,8 +175,8 @@ static void points_add(struct cr_sweep *sweep, const char **value,
     *p = (struct cr_sweep_point){
         .value = value,
         .sets = points_sets(sweep, sweep->arena, value, &args),
-        .id = found->id,
-        .dir = cr_path_join(sweep->arena, sweep->dir, found->id),
+        .id = id,
+        .dir = cr_path_join(sweep->arena, sweep->dir, id),
         .epochs = found->epochs,
         .steps = found->steps,
         .exit = -1,
@@ -202,13 +194,15 @@ bool cr_sweep_points(struct cr_sweep *sweep)
         const char **value = CR_NEWS(sweep->arena, const char *,
                                      sweep->n_columns + 1);
         struct points_found found = { 0 };
+        const char *id;
 
         if (!method->candidate(sweep, k, value))
             break;
         if (!points_resolve(sweep, value, &found))
             return false;
-        if (found.meets && !points_known(sweep, found.id)) {
-            points_add(sweep, value, &found);
+        id = found.meets ? cr_sweep_id(sweep, found.hash) : NULL;
+        if (id) {
+            points_add(sweep, value, id, &found);
             misses = 0;
         } else if (method->counted) {
             misses++;

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
+#include "base/table.h"
 #include "sweep/sweep.h"
 #include "train/signals.h"
 
@@ -240,7 +241,7 @@ static void run_report(struct runner *r, const struct cr_sweep_point *p)
     if (p->state == CR_POINT_DONE && sweep->metric && isfinite(p->metric))
         fprintf(stderr, "  %s %.4f", sweep->metric, p->metric);
     if (p->error && *p->error)
-        fprintf(stderr, "  %s", p->error);
+        fprintf(stderr, "  %s", cr_escape(sweep->arena, p->error));
     fputc('\n', stderr);
 }
 

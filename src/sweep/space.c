@@ -93,19 +93,22 @@ static bool space_range(const char *s, int64_t bound[3])
 static bool space_add_range(struct cr_sweep *sweep, struct cr_sweep_axis *axis,
                             const int64_t bound[3])
 {
-    int64_t n = bound[2] > 0
-                    ? (bound[1] - bound[0] + bound[2] - 1) / bound[2]
-                    : (bound[0] - bound[1] - bound[2] - 1) / -bound[2];
+    bool up = bound[2] > 0, empty = up ? bound[0] >= bound[1]
+                                       : bound[0] <= bound[1];
+    /* differences of int64_t fit into uint64_t */
+    uint64_t span = up ? (uint64_t)bound[1] - (uint64_t)bound[0]
+                       : (uint64_t)bound[0] - (uint64_t)bound[1];
+    uint64_t step = up ? (uint64_t)bound[2] : 0 - (uint64_t)bound[2];
+    uint64_t n = empty ? 0 : (span - 1) / step + 1;
 
     if (n < 1 || n > CHOICES_MAX)
         return cr_error(sweep->diag, CR_NOWHERE, CR_E_OUT_OF_RANGE,
-                        "'%s': found a range of %" PRId64
+                        "'%s': found a range of %" PRIu64
                         " values, expected 1 to %d",
-                        sweep->column[axis->column], n < 0 ? 0 : n,
-                        CHOICES_MAX);
+                        sweep->column[axis->column], n, CHOICES_MAX);
     axis->n = (int)n;
     axis->choice = CR_NEWS(sweep->arena, const char *, n);
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < axis->n; i++)
         axis->choice[i] =
             cr_strf(sweep->arena, "%" PRId64, bound[0] + i * bound[2]);
     return true;

@@ -27,32 +27,42 @@ const char *cr_sweep_state_name(enum cr_sweep_state state)
     return names[state];
 }
 
-static const char *state_claim_path(struct cr_sweep *sweep,
+static const char *state_claim_path(struct cr_arena *arena,
+                                    const struct cr_sweep *sweep,
                                     const struct cr_sweep_point *point)
 {
-    return cr_strf(sweep->arena, "%s/" CR_SWEEP_CLAIMS "/%s", sweep->dir,
-                   point->id);
+    return cr_strf(arena, "%s/" CR_SWEEP_CLAIMS "/%s", sweep->dir, point->id);
 }
 
-static bool state_is_claimed(struct cr_sweep *sweep,
+/* Opens the file of a claim; neither waits for a FIFO nor follows a link. */
+static int state_open(struct cr_arena *arena, const struct cr_sweep *sweep,
+                      const struct cr_sweep_point *point, int flags)
+{
+    return open(state_claim_path(arena, sweep, point),
+                flags | O_NOFOLLOW | O_NONBLOCK, 0666);
+}
+
+static bool state_is_claimed(struct cr_arena *arena,
+                             const struct cr_sweep *sweep,
                              const struct cr_sweep_point *point)
 {
-    int fd = point->mine ? -1
-                         : open(state_claim_path(sweep, point),
-                                O_RDONLY | O_CLOEXEC);
+    int fd = point->mine
+                 ? -1
+                 : state_open(arena, sweep, point, O_RDONLY | O_CLOEXEC);
     bool claimed =
         fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 
     if (fd >= 0)
         close(fd);
-    return claimed || cr_run_lock_is_live(sweep->arena, point->dir);
+    return claimed || cr_run_lock_is_live(arena, point->dir);
 }
 
 /* The failure of a run without a record: "STATUS ERROR". */
-static bool state_failure(struct cr_sweep *sweep, struct cr_sweep_point *point)
+static bool state_failure(struct cr_arena *arena, struct cr_sweep *sweep,
+                          struct cr_sweep_point *point)
 {
     char text[1024], *end;
-    int fd = open(state_claim_path(sweep, point), O_RDONLY | O_CLOEXEC);
+    int fd = state_open(arena, sweep, point, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
 
     if (fd >= 0)
@@ -110,14 +120,15 @@ void cr_sweep_refresh(struct cr_sweep *sweep, struct cr_sweep_point *point)
     struct cr_diag quiet = { .arena = &arena };
     struct cr_runs runs = { .arena = &arena, .diag = &quiet };
     const struct cr_node *record;
-    const char *status, *error;
+    const char *status, *error, *old = point->error ? point->error : "";
 
     point->exit = -1;
     point->error = NULL;
     if (!cr_runs_add(&runs, point->dir)) {
-        point->state = state_is_claimed(sweep, point)  ? CR_POINT_RUNNING
-                       : state_failure(sweep, point) ? CR_POINT_FAILED
-                                                     : CR_POINT_WAITING;
+        point->state = state_is_claimed(&arena, sweep, point)
+                           ? CR_POINT_RUNNING
+                       : state_failure(&arena, sweep, point) ? CR_POINT_FAILED
+                                                             : CR_POINT_WAITING;
         cr_arena_free(&arena);
         return;
     }
@@ -126,11 +137,13 @@ void cr_sweep_refresh(struct cr_sweep *sweep, struct cr_sweep_point *point)
     error = cr_json_str(record, "error", NULL);
     point->exit = (int)cr_json_int(record, "exit", -1);
     point->seconds = cr_json_real(record, "seconds", 0);
-    point->error = error ? cr_strdup(sweep->arena, error) : NULL;
+    if (error)
+        point->error = strcmp(error, old) == 0 ? old
+                                               : cr_strdup(sweep->arena, error);
     state_metric(sweep, point, &runs);
     if (state_is_complete(point, record))
         point->state = CR_POINT_DONE;
-    else if (state_is_claimed(sweep, point))
+    else if (state_is_claimed(&arena, sweep, point))
         point->state = CR_POINT_RUNNING;
     else if (strcmp(status, "failed") == 0 || strcmp(status, "diverged") == 0)
         point->state = CR_POINT_FAILED;
@@ -157,7 +170,7 @@ int cr_sweep_claim(struct cr_sweep *sweep, const struct cr_sweep_point *point)
                  "cannot create the folder: %s", strerror(errno));
         return -1;
     }
-    fd = open(state_claim_path(sweep, point), O_RDWR | O_CREAT, 0666);
+    fd = state_open(sweep->arena, sweep, point, O_RDWR | O_CREAT);
     if (fd < 0)
         cr_error(sweep->diag, cr_at_file(sweep->arena, folder), CR_E_SYSTEM,
                  "cannot write the folder: %s", strerror(errno));

@@ -10,6 +10,7 @@
  *   section.c  the section `sweep` of a config
  *   space.c    the parameters, and assignments with several values
  *   points.c   enumeration and identity of points
+ *   ids.c      their names
  *   state.c    states of points; claims
  *   run.c      local processes
  *   table.c    sweep.tsv and the table of --status
@@ -76,6 +77,12 @@ struct cr_sweep_point {
     const char *error; /* NULL: none */
 };
 
+/* The ids of the points so far; private to ids.c. */
+struct cr_sweep_ids {
+    size_t n, cap;
+    uint64_t *number; /* 0: free */
+};
+
 struct cr_sweep {
     struct cr_cli *cli;
     struct cr_arena *arena;
@@ -92,6 +99,7 @@ struct cr_sweep {
     struct cr_sweep_axis *axis;
     int64_t n, cap;
     struct cr_sweep_point *point;
+    struct cr_sweep_ids ids;
     const char *metric; /* name of the metric in the table */
     bool retry_failed;
 };
@@ -123,6 +131,12 @@ bool cr_sweep_split_sets(struct cr_sweep *sweep);
 /* Adds the axes of sweep.parameters and sweep.together. False after
  * reporting. */
 bool cr_sweep_read_space(struct cr_sweep *sweep);
+
+/* ---- ids.c */
+
+/* The id of a new point by the hash of its config; NULL: an earlier point has
+ * this hash. */
+const char *cr_sweep_id(struct cr_sweep *sweep, uint64_t hash);
 
 /* ---- points.c */
 

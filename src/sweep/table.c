@@ -85,11 +85,16 @@ bool cr_sweep_write_table(struct cr_sweep *sweep)
 int cr_sweep_print_table(struct cr_sweep *sweep, FILE *to)
 {
     int64_t count[CR_POINT_FAILED + 1] = { 0 };
-    struct cr_table t = table_make(sweep);
+    struct cr_arena *outer = sweep->arena, arena = { 0 };
+    struct cr_table t;
 
+    sweep->arena = &arena;
+    t = table_make(sweep);
+    sweep->arena = outer;
     for (int64_t i = 0; i < sweep->n; i++)
         count[sweep->point[i].state]++;
     cr_table_print(&t, to, false);
+    cr_arena_free(&arena);
     fprintf(to, "%" PRId64 " points:", sweep->n);
     for (int s = 0; s <= CR_POINT_FAILED; s++)
         if (count[s] > 0)

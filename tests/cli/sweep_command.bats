@@ -241,9 +241,31 @@ failed	2	bad" ]
     [ "$(cut -f 2 s/sweep.tsv | sort | uniq -c | xargs)" = '6 done 1 status' ]
 }
 
+@test "a claim that is a link is not followed" {
+    run -0 "$CELLRUN" sweep c.yaml --dir s seed=1,2 --dry-run
+    ids=$(grep -o '^[0-9a-f]\{8\}' <<<"$output")
+    mkdir -p s/.sweep
+    echo mine >mine
+    ln -s ../../mine "s/.sweep/${ids:0:8}"
+    run -1 "$CELLRUN" sweep c.yaml --dir s seed=1,2 -q
+    [[ "$output" == *"cannot write the folder"* ]]
+    [ "$(cat mine)" = mine ]
+    # nor is one waited for that is no file
+    rm "s/.sweep/${ids:0:8}"
+    mkfifo "s/.sweep/${ids:0:8}"
+    run -0 timeout 20 "$CELLRUN" sweep c.yaml --dir s seed=1,2 --status
+}
+
 @test "a sweep without points, or with wrong parameters, runs nothing" {
     run -2 "$CELLRUN" sweep c.yaml --dir s 'seed=range(3,3)'
     [[ "$output" == *"'seed': found a range of 0 values"* ]]
+    run -2 "$CELLRUN" sweep c.yaml --dir s \
+        'seed=range(-9223372036854775807,9223372036854775807)'
+    [[ "$output" == *"found a range of 18446744073709551614 values"* ]]
+    head -c 100000 /dev/zero | tr '\0' '\t' >wide.tsv
+    head -c 100000 /dev/zero | tr '\0' '\n' >>wide.tsv
+    run -3 "$CELLRUN" sweep c.yaml --dir s --points wide.tsv
+    [[ "$output" == *"the file has no points"* ]]
     printf 'base: c.yaml\nsweep: {parameters: {seed: {distribution: uniform, %s' \
         'min: 2, max: 1}}}' >w.yaml
     run -2 "$CELLRUN" sweep w.yaml --dir s
