@@ -43,6 +43,11 @@ static const struct cr_opt runs_opts[] = {
                     .flag = 'o', .text = "FILE"),
     CR_BOOL_DEFAULT(struct cr_runs_opts, path, false,
                     "best: print only its directory."),
+    CR_BOOL_DEFAULT(struct cr_runs_opts, dry_run, false,
+                    "rm, gc: list what would be deleted, and delete nothing.",
+                    .flag = 'n'),
+    CR_BOOL_DEFAULT(struct cr_runs_opts, yes, false,
+                    "rm, gc: delete without a question.", .flag = 'y'),
     { 0 },
 };
 
@@ -171,7 +176,7 @@ static int runs_run(struct cr_cli *cli)
 const struct cr_command cr_command_runs = {
     .about = {
         .name = "runs",
-        .summary = "List, show, rank and compare runs.",
+        .summary = "List, show, rank, compare and delete runs.",
         .detail =
             "ls, the default, prints a table: status, the settings that "
             "differ, and the metrics of the last evaluation; a run whose "
@@ -184,17 +189,28 @@ const struct cr_command cr_command_runs = {
             "best.accuracy), keys of record.json (status, epochs, steps, "
             "seconds, started), variables of the config (vars.width) and keys "
             "of the config (optimizer.learning_rate). A column that no run "
-            "has is an error.",
+            "has is an error. "
+            "rm deletes the runs that are named, or that satisfy --where: all "
+            "files that a run writes, and the directory unless it has other "
+            "entries, which stay. gc deletes what no command needs: in "
+            "complete runs the checkpoints that are neither best nor last "
+            "(without best.safetensors and last.safetensors all but the "
+            "newest), temporary files and locks of processes that were "
+            "killed, folders of runs that never began, and what a killed rm "
+            "left. Both list what they would delete, with sizes, and ask. "
+            "Runs that go on are never changed, and symbolic links are not "
+            "followed.",
         .example = "cellrun runs --sort eval.accuracy --tsv\n"
                    "cellrun runs best --metric eval.accuracy --path\n"
                    "cellrun runs export runs/digits -o digits.csv\n"
                    "cellrun runs ls --where 'status=completed and "
-                   "accuracy>0.9' --cols run,accuracy\n",
+                   "accuracy>0.9' --cols run,accuracy\n"
+                   "cellrun runs rm --where 'status=failed' --dry-run\n",
         .opts = runs_opts,
         .size = sizeof(struct cr_runs_opts),
     },
-    .usage = "[ls] | show RUN | best | diff RUN RUN | export RUN... "
-             "[-o FILE]",
+    .usage = "[ls] | show RUN | best | diff RUN RUN | rm RUN... | gc | "
+             "export RUN... [-o FILE]",
     .min_operands = 0,
     .max_operands = -1,
     .run = runs_run,

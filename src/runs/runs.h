@@ -12,7 +12,7 @@
 
 struct cr_runs_opts {
     const char *sort, *cols, *group_by, *where, *metric, *dir, *out;
-    bool tsv, path;
+    bool tsv, path, dry_run, yes;
 };
 
 struct cr_runs_job {
@@ -33,7 +33,8 @@ struct cr_runs_sub {
 };
 
 extern const struct cr_runs_sub cr_runs_sub_best, cr_runs_sub_diff,
-    cr_runs_sub_export, cr_runs_sub_ls, cr_runs_sub_show;
+    cr_runs_sub_export, cr_runs_sub_gc, cr_runs_sub_ls, cr_runs_sub_rm,
+    cr_runs_sub_show;
 
 /* Ends with NULL. */
 extern const struct cr_runs_sub *const cr_runs_subs[];
@@ -59,5 +60,17 @@ void cr_runs_sort(struct cr_runs_job *job);
 /* Appends the record as JSON, with the member `path`. */
 void cr_runs_json(struct cr_runs_job *job, const struct cr_run *run,
                   struct cr_buf *to);
+
+/* ---- Deleting */
+
+/* "17 bytes", "1.2 MiB" */
+const char *cr_runs_size(struct cr_arena *arena, int64_t bytes);
+
+/* Whether --yes or a terminal that can be asked allows to delete, or --dry-run
+ * makes it needless. False after reporting. */
+bool cr_runs_may_delete(struct cr_runs_job *job);
+
+/* Whether to delete what has been listed: asks unless --yes is set. */
+bool cr_runs_confirm(struct cr_runs_job *job, const char *question);
 
 #endif
