@@ -162,3 +162,22 @@ const char *cr_config_path(const struct cr_config *config,
         return NULL;
     return cr_path_search(config->arena, getenv("CELLRUN_DATA"), path);
 }
+
+bool cr_config_path_missing(const struct cr_config *config, struct cr_pos pos,
+                            const char *what, const char *path)
+{
+    const struct cr_node *node =
+        config->root ? config_holder(config->root, path, true) : NULL;
+    const struct cr_source_dir *o = config->source_dirs;
+
+    if (node)
+        pos = node->pos;
+    while (o && o->src != pos.src)
+        o = o->next;
+    return cr_error(config->diag, pos, CR_E_DATA_MISSING,
+                    "%s '%s' not found, neither %s nor in CELLRUN_DATA", what,
+                    path,
+                    o && o->kind == CR_FROM_LINE
+                        ? "in the current directory"
+                        : "relative to the config");
+}

@@ -115,6 +115,11 @@ const char *cr_config_yaml(struct cr_config *config, bool origin, bool full);
  * of the config is replaced in the tree by one relative to the config. */
 const char *cr_config_path(const struct cr_config *config,
                            enum cr_action action, const char *path);
+/* Reports that cr_config_path has not found a data path: at the path itself,
+ * which may be in an assignment, or at pos if no node has that string. `what`
+ * is "file" or "data set". Returns false. */
+bool cr_config_path_missing(const struct cr_config *config, struct cr_pos pos,
+                            const char *what, const char *path);
 
 /* 16 hex digits: the hash of the resolved config without run, log,
  * checkpoint, sweep, train.epochs, train.steps and train.time_limit. */

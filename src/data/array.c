@@ -334,10 +334,7 @@ bool cr_arrays_named(struct cr_config *config, struct cr_pos pos,
         if (!cr_config_may_path(config, CR_READ_DATA, paths->v[i]))
             ok = false;
         else if (!files[i].path)
-            ok = cr_error(config->diag, pos, CR_E_DATA_MISSING,
-                          "file '%s' not found, neither relative to the "
-                          "config nor in CELLRUN_DATA",
-                          paths->v[i]);
+            ok = cr_config_path_missing(config, pos, "file", paths->v[i]);
     }
     return ok && cr_arrays_open(config, pos, files, paths->n, names->v,
                                 names->n, to);

@@ -158,10 +158,7 @@ static const char **file_paths(struct cr_config *config,
         if (!o->only && !cr_config_may_path(config, CR_READ_DATA, given->v[i]))
             ok = false;
         else if (!path[i])
-            ok = cr_error(config->diag, pos, CR_E_DATA_MISSING,
-                          "file '%s' not found, neither relative to the "
-                          "config nor in CELLRUN_DATA",
-                          given->v[i]);
+            ok = cr_config_path_missing(config, pos, "file", given->v[i]);
     }
     if (ok && given->n == 0)
         ok = cr_error(config->diag, pos, CR_E_DATA_MISSING,

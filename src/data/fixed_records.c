@@ -116,10 +116,7 @@ bool cr_fixed_records_open(struct cr_config *config,
     if (!cr_config_may_path(config, CR_READ_DATA, opts->dataset_dir))
         return false;
     if (!root) {
-        cr_error(config->diag, pos, CR_E_DATA_MISSING,
-                 "data set '%s' not found, neither relative to the config nor "
-                 "in CELLRUN_DATA",
-                 opts->dataset_dir);
+        cr_config_path_missing(config, pos, "data set", opts->dataset_dir);
         cr_note(config->diag, "   %s", of->advice);
         return false;
     }

@@ -228,10 +228,7 @@ static bool entry_file(struct cr_config *config, const struct entry *e,
     if (!cr_config_may_path(config, CR_READ_DATA, e->file))
         return false;
     if (!path)
-        return cr_error(config->diag, node->pos, CR_E_DATA_MISSING,
-                        "file '%s' not found, neither relative to the config "
-                        "nor in CELLRUN_DATA",
-                        e->file);
+        return cr_config_path_missing(config, node->pos, "file", e->file);
     text = cr_read_file(config->arena, config->diag, node->pos, path,
                         CR_E_DATA_READ, (size_t)1 << 30, &len);
     for (; text && at < len; at += n + 1) {

@@ -127,10 +127,7 @@ static bool open_file(struct text *t, const char *name, struct cr_pos pos,
     if (!cr_config_may_path(config, CR_READ_DATA, name))
         return false;
     if (!path)
-        return cr_error(config->diag, pos, CR_E_DATA_MISSING,
-                        "file '%s' not found, neither relative to the config "
-                        "nor in CELLRUN_DATA",
-                        name);
+        return cr_config_path_missing(config, pos, "file", name);
     p->bytes = cr_bytes_open(config->arena, config->diag, path, head,
                              sizeof head, &got);
     if (!p->bytes)

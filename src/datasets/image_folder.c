@@ -382,10 +382,7 @@ static bool folder_open(struct cr_config *config, const void *opts,
     if (!cr_config_may_path(config, CR_READ_DATA, o->dataset_dir))
         return false;
     if (!root)
-        return cr_error(config->diag, pos, CR_E_DATA_MISSING,
-                        "data set '%s' not found, neither relative to the "
-                        "config nor in CELLRUN_DATA",
-                        o->dataset_dir);
+        return cr_config_path_missing(config, pos, "data set", o->dataset_dir);
     f->config = config;
     f->key = CR_HASH;
     f->extensions = o->extensions;

@@ -81,10 +81,7 @@ static bool mnist_missing(struct cr_config *config, struct cr_pos pos,
                  "the files of MNIST were not found in folder '%s' (%s)", found,
                  "train-images-idx3-ubyte, train-labels-idx1-ubyte, t10k-...");
     else
-        cr_error(config->diag, pos, CR_E_DATA_MISSING,
-                 "data set '%s' not found, neither relative to the config nor "
-                 "in CELLRUN_DATA",
-                 dir);
+        cr_config_path_missing(config, pos, "data set", dir);
     cr_note(config->diag,
             "   cellrun data fetch mnist -o %s   fetches MNIST; `make` "
             "creates datasets/digits",

@@ -255,7 +255,10 @@ END
 @test "files that are not there, are folders, are pipes" {
     table none.csv '{x: 0}'
     run -3 --separate-stderr "$CELLRUN" check t.yaml
-    [[ ${stderr_lines[0]} == "t.yaml:3:5: error: file 'none.csv' not found, neither relative to the config nor in CELLRUN_DATA [E0201]" ]]
+    [[ ${stderr_lines[0]} == "t.yaml:4:22: error: file 'none.csv' not found, neither relative to the config nor in CELLRUN_DATA [E0201]" ]]
+    run -3 --separate-stderr "$CELLRUN" check t.yaml dataset.train.dataset_files=no.csv
+    [[ ${stderr_lines[0]} == "command line, argument 3: error: file 'no.csv' not found, neither in the current directory nor in CELLRUN_DATA [E0201]" ]]
+    [[ ${stderr_lines[2]} == *"^^^^^^"* ]]
     mkdir -p dir.csv
     table dir.csv '{x: 0}'
     run -3 --separate-stderr "$CELLRUN" check t.yaml

@@ -75,6 +75,13 @@ equal inputs with different labels: 2
     echo 'dataset: {train: {NumpySlicesDataset: {data: h.npy, column_names: x}}}' >h.yaml
     run -0 "$CELLRUN" data stats h.yaml
     [[ "${lines[2]}" == *" █              ▂" ]]
+    list=$("$CELLRUN" data stats h.yaml --json)
+    [ "$("$CELLRUN" data stats h.yaml --json '~dataset.train.column_names' \
+        dataset.train.data='{x: h.npy}')" = "$list" ]
+    run -2 --separate-stderr "$CELLRUN" data stats h.yaml '~dataset.train.column_names'
+    [[ "$stderr" == *"argument 'column_names' of NumpySlicesDataset is missing"*"data: {x: x.npy, label: y.npy}"* ]]
+    run -2 --separate-stderr "$CELLRUN" data stats h.yaml dataset.train.data='{x: h.npy}'
+    [[ "$stderr" == *"the keys of data name the columns"* ]]
     folder set 2 6 5
     pixels 9 7 3 0 | png set/ant/big.png 9 7
     echo 'dataset: {train: {ImageFolderDataset: {dataset_dir: set}}}
