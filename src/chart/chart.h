@@ -25,6 +25,8 @@ struct cr_chart_axis {
     enum cr_chart_scale scale;
     bool from_zero;  /* the range of the data is extended to 0 */
     double min, max; /* both 0: the range of the data */
+    const double *tick; /* where ticks stand, ascending; NULL: at round values */
+    int n_ticks;
     /* A second axis below the x axis, linear, with these values at its ends;
      * NULL: none. */
     const char *second_label;
@@ -43,6 +45,12 @@ struct cr_chart {
     bool has_mark;        /* a vertical line at x = mark */
     double mark;
     bool file; /* a file of its own, with style and background */
+    /* Curves have their names at their ends instead of in a legend, if there
+     * is room. */
+    bool names_at_ends;
+    /* Curves, ticks and scales have the attributes from which the script of a
+     * page shows values and zooms. */
+    bool for_script;
 };
 
 struct cr_chart_curve {
@@ -52,6 +60,7 @@ struct cr_chart_curve {
     const double *low, *high;  /* limits of a band around it; NULL: none */
     int color;                 /* 1 to 8; 0: by its position */
     bool points;               /* points instead of a line */
+    bool marked; /* a line with points */
     bool dashed, faint;
     const char *const *labels; /* of points, shown when pointed at; NULL */
 };
@@ -103,6 +112,9 @@ struct cr_chart_heatmap {
     const char *const *row, *const *column; /* names */
     const double *value; /* [n_rows][n_columns]; not finite: empty */
     bool by_row;         /* colours relative to the maximum of the row */
+    /* The diagonal is as it should be: other values have a second colour,
+     * relative to the largest of them, and zeros are left empty. */
+    bool diagonal;
 };
 
 /* A matrix as rectangles with numbers, such as a confusion matrix: the larger

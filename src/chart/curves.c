@@ -33,6 +33,7 @@ struct point {
 /* A path under construction, with the points of its last column of pixels. */
 struct path {
     struct cr_buf *to;
+    bool exact; /* two decimals: a script reads values from it */
     bool drawn; /* the next point continues a line */
     bool some;  /* the column has points */
     struct point first, low, high, last;
@@ -41,9 +42,13 @@ struct path {
 static void path_point(struct path *p, double x, double y)
 {
     cr_buf_char(p->to, p->drawn ? 'L' : 'M');
-    cr_svg_number(p->to, x);
-    cr_buf_char(p->to, ' ');
-    cr_svg_number(p->to, y);
+    if (p->exact) {
+        cr_buf_f(p->to, "%.2f %.2f", x, y);
+    } else {
+        cr_svg_number(p->to, x);
+        cr_buf_char(p->to, ' ');
+        cr_svg_number(p->to, y);
+    }
     p->drawn = true;
 }
 
@@ -78,11 +83,17 @@ static void path_add(struct path *p, double x, double y, int64_t i)
 static void curve_line(struct cr_svg *svg, const struct cr_chart_curve *c,
                        int color)
 {
-    struct path path = { .to = svg->to };
+    struct path path = { .to = svg->to, .exact = svg->chart->for_script };
     double x, y;
 
-    cr_buf_f(svg->to, "<path class=\"curve%s%s c%d\" d=\"",
+    cr_buf_f(svg->to, "<path class=\"curve%s%s c%d\"",
              c->dashed ? " dashed" : "", c->faint ? " faint" : "", color);
+    if (c->name && svg->chart->for_script) {
+        cr_buf_str(svg->to, " data-n=\"");
+        cr_svg_escape(svg->to, c->name);
+        cr_buf_char(svg->to, '"');
+    }
+    cr_buf_str(svg->to, " d=\"");
     for (int64_t i = 0; i < c->n; i++) {
         if (curve_point(svg, c, c->y, i, &x, &y)) {
             path_add(&path, x, y, i);
@@ -93,7 +104,7 @@ static void curve_line(struct cr_svg *svg, const struct cr_chart_curve *c,
     }
     path_flush(&path);
     cr_buf_str(svg->to, "\">");
-    if (c->name)
+    if (c->name && !svg->chart->for_script)
         cr_svg_title(svg->to, c->name);
     cr_buf_str(svg->to, "</path>\n");
 }
@@ -107,7 +118,7 @@ static void curve_alone(struct cr_svg *svg, const struct cr_chart_curve *c,
     for (int64_t i = 0; i < c->n; i++) {
         if (!curve_point(svg, c, c->y, i, &x, &y))
             continue;
-        if (!c->points &&
+        if (!c->points && !c->marked &&
             ((i > 0 && curve_point(svg, c, c->y, i - 1, &other, &other)) ||
              (i + 1 < c->n &&
               curve_point(svg, c, c->y, i + 1, &other, &other))))
@@ -133,7 +144,7 @@ static void curve_band(struct cr_svg *svg, const struct cr_chart_curve *c,
         return;
     cr_buf_f(svg->to, "<path class=\"band c%d\" d=\"", color);
     for (int64_t i = 0, end; i < c->n; i = end + 1) {
-        struct path path = { .to = svg->to };
+        struct path path = { .to = svg->to, .exact = svg->chart->for_script };
 
         for (end = i; end < c->n && curve_point(svg, c, c->low, end, &x, &y) &&
                       curve_point(svg, c, c->high, end, &x, &y);
@@ -194,7 +205,7 @@ static const char *curves_desc(const struct cr_chart *chart,
     return cr_buf_text(&b);
 }
 
-/* ---- The chart */
+/* ---- Scales */
 
 /* Room beside points, so that none lies on an axis. */
 static void curves_pad(enum cr_chart_scale kind, double *min, double *max)
@@ -234,25 +245,129 @@ static void curves_scales(struct cr_svg *svg,
                            (int)(svg->height / 60), true);
 }
 
+/* ---- Names at the ends of curves */
+
+#define END_WIDTH 0.3 /* of the chart: maximum width of the names */
+#define END_LINE 14.0
+#define ENDS_MAX 8
+
+struct end {
+    const char *name;
+    int color;
+    double y; /* of the last value, then of the name */
+};
+
+/* Whether all names have room; *width is that of the longest with its sign. */
+static bool curves_ends_fit(const struct cr_svg *svg,
+                            const struct cr_svg_legend *item, int n,
+                            double *width)
+{
+    int named = 0;
+
+    *width = 0;
+    for (int i = 0; i < n; i++)
+        if (item[i].name) {
+            named++;
+            *width = fmax(*width, cr_svg_text_width(item[i].name) + 18);
+        }
+    return named > 0 && named <= ENDS_MAX &&
+           named * END_LINE < svg->height - 100 &&
+           *width <= END_WIDTH * svg->width;
+}
+
+static int curves_end(const struct cr_svg *svg,
+                      const struct cr_chart_curve *curve, int n,
+                      struct end *end)
+{
+    int m = 0;
+
+    for (int i = 0; i < n; i++) {
+        struct end e = { curve[i].name, curve_color(curve, i), NAN };
+        double x, y;
+        int at = m;
+
+        for (int64_t k = curve[i].n - 1; k >= 0 && isnan(e.y); k--)
+            if (curve_point(svg, &curve[i], curve[i].y, k, &x, &y))
+                e.y = y;
+        if (!e.name || isnan(e.y))
+            continue;
+        for (; at > 0 && end[at - 1].y > e.y; at--)
+            end[at] = end[at - 1];
+        end[at] = e;
+        m++;
+    }
+    return m;
+}
+
+/* Names at the heights of the last values, moved apart where they would
+ * overlap. */
+static void curves_ends(struct cr_svg *svg, const struct cr_chart_curve *curve,
+                        int n)
+{
+    struct end end[ENDS_MAX];
+    int m = curves_end(svg, curve, n, end);
+    double least = svg->top + 4, x = svg->left + svg->plot_width + 10;
+    double most = svg->top + svg->plot_height;
+
+    for (int i = 0; i < m; i++) {
+        end[i].y = fmax(end[i].y, least);
+        least = end[i].y + END_LINE;
+    }
+    for (int i = m - 1; i >= 0; i--) {
+        end[i].y = fmin(end[i].y, most);
+        most = end[i].y - END_LINE;
+    }
+    for (int i = 0; i < m; i++) {
+        cr_buf_f(svg->to, "<circle class=\"dot c%d\" cx=\"%.1f\" cy=\"%.1f\" "
+                          "r=\"3.5\"/>\n", end[i].color, x, end[i].y);
+        cr_svg_text(svg->to, x + 8, end[i].y + 4, "start", NULL, end[i].name);
+    }
+}
+
+/* ---- The chart */
+
+static const char *curves_kind(enum cr_chart_scale kind)
+{
+    return kind == CR_SCALE_LOG        ? "log"
+           : kind == CR_SCALE_DURATION ? "time"
+                                       : "linear";
+}
+
+static void curves_group(struct cr_svg *svg, const char *id)
+{
+    cr_buf_f(svg->to, "<clipPath id=\"%s-c\"><rect x=\"%.1f\" y=\"%.1f\" "
+                      "width=\"%.1f\" height=\"%.1f\"/></clipPath>\n"
+                      "<g clip-path=\"url(#%s-c)\"", id, svg->left - 2,
+             svg->top - 2, svg->plot_width + 4, svg->plot_height + 4, id);
+    if (svg->chart->for_script)
+        cr_buf_f(svg->to, " class=\"plot\" data-box=\"%.1f %.1f %.1f %.1f\" "
+                          "data-x=\"%.9g %.9g %s\" data-y=\"%.9g %.9g %s\"",
+                 svg->left, svg->top, svg->plot_width, svg->plot_height,
+                 svg->x.min, svg->x.max, curves_kind(svg->x.kind), svg->y.min,
+                 svg->y.max, curves_kind(svg->y.kind));
+    cr_buf_str(svg->to, ">\n");
+}
+
 double cr_chart_curves(struct cr_buf *to, const struct cr_chart *chart,
                        const struct cr_chart_curve *curve, int n)
 {
     struct cr_svg_legend *item = CR_NEWS(chart->arena, struct cr_svg_legend,
                                          n + 1);
-    const char *id = chart->id ? chart->id : "chart";
-    struct cr_svg svg;
+    struct cr_svg svg = { .width = chart->width > 0 ? chart->width : 720,
+                          .height = chart->height > 0 ? chart->height : 380 };
+    double width = 0;
+    bool ends;
 
     for (int i = 0; i < n; i++)
         item[i] = (struct cr_svg_legend){ curve[i].name, curve_color(curve, i),
                                           curve[i].dashed, curve[i].points };
+    ends = chart->names_at_ends && curves_ends_fit(&svg, item, n, &width);
     cr_svg_begin(&svg, to, chart, curves_desc(chart, curve, n),
-                 cr_svg_legend_height(chart, item, n));
+                 ends ? 0 : cr_svg_legend_height(chart, item, n));
+    svg.right = ends ? width : 0;
     curves_scales(&svg, curve, n);
     cr_svg_axes(&svg, true, 0);
-    cr_buf_f(to, "<clipPath id=\"%s-c\"><rect x=\"%.1f\" y=\"%.1f\" "
-                 "width=\"%.1f\" height=\"%.1f\"/></clipPath>\n"
-                 "<g clip-path=\"url(#%s-c)\">\n", id, svg.left - 2,
-             svg.top - 2, svg.plot_width + 4, svg.plot_height + 4, id);
+    curves_group(&svg, chart->id ? chart->id : "chart");
     for (int i = 0; i < n; i++)
         curve_band(&svg, &curve[i], curve_color(curve, i));
     if (chart->has_mark && isfinite(cr_svg_x(&svg, chart->mark)))
@@ -264,6 +379,9 @@ double cr_chart_curves(struct cr_buf *to, const struct cr_chart *chart,
         curve_alone(&svg, &curve[i], curve_color(curve, i));
     }
     cr_buf_str(to, "</g>\n");
-    cr_svg_legend(&svg, item, n, svg.height - 6);
+    if (ends)
+        curves_ends(&svg, curve, n);
+    else
+        cr_svg_legend(&svg, item, n, svg.height - 6);
     return cr_svg_end(&svg);
 }

@@ -14,6 +14,7 @@ struct heat {
     const struct cr_chart_heatmap *map;
     double cell_width, cell_height;
     bool numbers;
+    double confusion; /* the largest value beside the diagonal */
 };
 
 static void heat_range(const struct cr_chart_heatmap *m, int row, double *low,
@@ -27,6 +28,17 @@ static void heat_range(const struct cr_chart_heatmap *m, int row, double *low,
                          m->value + (int64_t)i * m->n_columns, m->n_columns);
 }
 
+static double heat_confusion(const struct cr_chart_heatmap *m)
+{
+    double most = 0;
+
+    for (int i = 0; i < m->n_rows; i++)
+        for (int k = 0; k < m->n_columns; k++)
+            if (i != k)
+                most = fmax(most, m->value[(int64_t)i * m->n_columns + k]);
+    return most;
+}
+
 static void heat_cell(const struct heat *h, int row, int column, double low,
                       double high)
 {
@@ -36,19 +48,22 @@ static void heat_cell(const struct heat *h, int row, int column, double low,
     double value = m->value[(int64_t)row * m->n_columns + column];
     double x = svg->left + h->cell_width * column;
     double y = svg->top + h->cell_height * row;
+    bool other = m->diagonal && row != column;
     double strength = high > low ? (value - low) / (high - low) : 0;
     const char *text = cr_chart_number(arena, value, 4);
 
     if (!isfinite(value))
         return;
-    cr_buf_f(svg->to, "<rect class=\"heat c1\" x=\"%.1f\" y=\"%.1f\" "
+    if (other)
+        strength = h->confusion > 0 ? 0.9 * value / h->confusion : 0;
+    cr_buf_f(svg->to, "<rect class=\"heat c%d\" x=\"%.1f\" y=\"%.1f\" "
                       "width=\"%.1f\" height=\"%.1f\" fill-opacity=\"%.3f\">",
-             x, y, h->cell_width - 0.5, h->cell_height - 0.5,
-             0.03 + 0.97 * strength);
+             other && value != 0 ? 2 : 1, x, y, h->cell_width - 0.5,
+             h->cell_height - 0.5, 0.03 + 0.97 * strength);
     cr_svg_title(svg->to, cr_strf(arena, "%s, %s: %s", m->row[row],
                                   m->column[column], text));
     cr_buf_str(svg->to, "</rect>\n");
-    if (h->numbers)
+    if (h->numbers && !(other && value == 0))
         cr_svg_text(svg->to, x + h->cell_width / 2,
                     y + h->cell_height / 2 + 4, "middle",
                     strength > SOLID ? "on" : NULL, text);
@@ -101,7 +116,7 @@ static void heat_names(const struct heat *h)
 double cr_chart_heatmap(struct cr_buf *to, const struct cr_chart *chart,
                         const struct cr_chart_heatmap *map)
 {
-    struct heat h = { .map = map };
+    struct heat h = { .map = map, .confusion = heat_confusion(map) };
     double rows = 0, columns = 0, low, high, bottom;
     struct cr_svg svg;
 

@@ -6,7 +6,7 @@
 
 #include "chart/svg.h"
 
-#define NAMES 96.0 /* room on the right of the last axis */
+#define NAMES 70.0 /* room on both sides of the axes */
 
 struct parallel {
     struct cr_svg *svg;
@@ -39,7 +39,7 @@ static void parallel_scale(struct parallel *p, int axis)
         cr_range_add(d->axis[axis].scale, &low, &high,
                      &d->value[(int64_t)i * d->n_axes + axis], 1);
     *s = cr_scale_make(p->svg->chart->arena, &d->axis[axis], low, high, 5,
-                       true);
+                       !d->axis[axis].tick);
 }
 
 static double parallel_x(const struct parallel *p, int axis)
@@ -61,23 +61,26 @@ static void parallel_axis(const struct parallel *p, int axis)
     struct cr_svg *svg = p->svg;
     const struct cr_scale *s = &p->scale[axis];
     double x = parallel_x(p, axis);
-    bool first = axis == 0, last = axis == p->data->n_axes - 1;
+    bool last = axis > 0 && axis == p->data->n_axes - 1;
     double room = p->data->n_axes > 1 ? svg->plot_width /
                                             (p->data->n_axes - 1)
                                       : svg->plot_width;
 
-    cr_buf_f(svg->to, "<path class=\"axis\" d=\"M%.1f %.1fv%.1f\"/>\n", x,
-             svg->top, svg->plot_height);
-    if (p->data->axis[axis].label)
-        cr_svg_text(svg->to, x, svg->top - 10,
-                    last && !first ? "end" : first ? "start" : "middle", NULL,
-                    cr_svg_fit(svg->chart->arena, p->data->axis[axis].label,
-                               room - 8));
+    cr_buf_f(svg->to, "<path class=\"axis\" d=\"M%.1f %.1fv%.1f", x, svg->top,
+             svg->plot_height);
     for (int i = 0; i < s->n; i++)
-        cr_svg_text(svg->to, x + 5, parallel_y(p, axis, s->tick[i]) + 4,
-                    "start", "over",
+        cr_buf_f(svg->to, "M%.1f %.1fh-4", x, parallel_y(p, axis, s->tick[i]));
+    cr_buf_str(svg->to, "\"/>\n");
+    if (p->data->axis[axis].label)
+        cr_svg_text(svg->to, x, svg->top - 12, "middle", "name",
+                    cr_svg_fit(svg->chart->arena, p->data->axis[axis].label,
+                               fmin(room - 12, 2 * NAMES)));
+    for (int i = 0; i < s->n; i++)
+        cr_svg_text(svg->to, last ? x + 5 : x - 7,
+                    parallel_y(p, axis, s->tick[i]) + 4,
+                    last ? "start" : "end", "over",
                     cr_svg_fit(svg->chart->arena, s->text[i],
-                               last ? NAMES - 10 : room / 2));
+                               axis == 0 || last ? NAMES - 12 : room / 2));
 }
 
 /* The strength of a line: 0.15 for the worst value of the last axis, 1 for
@@ -172,15 +175,18 @@ double cr_chart_parallel(struct cr_buf *to, const struct cr_chart *chart,
     p.scale = CR_NEWS(chart->arena, struct cr_scale, data->n_axes + 1);
     cr_svg_begin(&svg, to, chart, parallel_desc(chart, data, best), 0);
     svg.top += 22;
-    svg.plot_width = svg.width - svg.left - (data->n_axes > 1 ? NAMES : 10);
+    svg.left = NAMES;
+    svg.plot_width = svg.width - svg.left - NAMES;
     svg.plot_height = svg.height - svg.top - 14;
     for (int a = 0; a < data->n_axes; a++)
         parallel_scale(&p, a);
+    cr_buf_str(to, "<g class=\"lines\">\n");
     for (int i = 0; i < data->n_lines; i++)
         if (i != best)
             parallel_line(&p, i, false);
     if (best >= 0)
         parallel_line(&p, best, true);
+    cr_buf_str(to, "</g>\n");
     for (int a = 0; a < data->n_axes; a++)
         parallel_axis(&p, a);
     return cr_svg_end(&svg);

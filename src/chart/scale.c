@@ -160,6 +160,24 @@ static void scale_log(struct cr_arena *arena, struct cr_scale *s, int want,
         }
 }
 
+/* Ticks at given values; those too close to the one before are left out. */
+static void scale_given(struct cr_arena *arena, struct cr_scale *s,
+                        const struct cr_chart_axis *axis, int want)
+{
+    double before = -INFINITY;
+
+    s->n = 0;
+    for (int i = 0; i < axis->n_ticks; i++) {
+        double at = cr_scale_at(s, axis->tick[i]);
+
+        if (!(at >= -EPS && at <= 1 + EPS && at - before >= 0.4 / want))
+            continue;
+        before = at;
+        scale_tick(s, axis->tick[i],
+                   cr_chart_number(arena, axis->tick[i], 6));
+    }
+}
+
 struct cr_scale cr_scale_make(struct cr_arena *arena,
                               const struct cr_chart_axis *axis, double min,
                               double max, int want, bool round)
@@ -181,6 +199,8 @@ struct cr_scale cr_scale_make(struct cr_arena *arena,
             s.max *= 2;
         }
         scale_log(arena, &s, want, round);
+        if (axis->tick)
+            scale_given(arena, &s, axis, want);
         return s;
     }
     if (!(s.min <= s.max)) {
@@ -200,5 +220,7 @@ struct cr_scale cr_scale_make(struct cr_arena *arena,
             s.min -= d;
     }
     scale_even(arena, &s, want, round);
+    if (axis->tick)
+        scale_given(arena, &s, axis, want);
     return s;
 }

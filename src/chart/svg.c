@@ -8,6 +8,7 @@
 #define LINE 17.0  /* height of other lines */
 #define SIGN 24.0  /* width of a legend's sign and its space */
 #define SVG_FAR 1e6
+#define BESIDE 18.0 /* from the label of a row of ticks to the plot */
 
 void cr_svg_number(struct cr_buf *to, double value)
 {
@@ -138,6 +139,11 @@ void cr_svg_begin(struct cr_svg *svg, struct cr_buf *to,
     cr_svg_attr(to, "height", svg->full_height);
     cr_buf_f(to, " viewBox=\"0 0 %.0f %.0f\"", svg->width,
              svg->full_height);
+    if (chart->for_script && chart->x.label) {
+        cr_buf_str(to, " data-x-name=\"");
+        cr_svg_escape(to, chart->x.label);
+        cr_buf_char(to, '"');
+    }
     cr_buf_f(to, " aria-labelledby=\"%s-t %s-d\">\n", id, id);
     cr_buf_f(to, "<title id=\"%s-t\">", id);
     cr_svg_escape(to, chart->title ? chart->title
@@ -230,6 +236,7 @@ double cr_svg_y(const struct cr_svg *svg, double value)
     return svg->top + svg->plot_height * (1 - cr_scale_at(&svg->y, value));
 }
 
+/* One row of ticks below the x axis, with its label at the left end. */
 static void axes_second(struct cr_svg *svg, double y)
 {
     const struct cr_chart_axis *axis = &svg->chart->x;
@@ -239,36 +246,24 @@ static void axes_second(struct cr_svg *svg, double y)
         cr_scale_make(svg->chart->arena, &second, axis->second_min,
                       axis->second_max, (int)(svg->plot_width / 80), false);
 
-    for (int i = 0; i < s.n; i++) {
-        double x = svg->left + svg->plot_width * cr_scale_at(&s, s.tick[i]);
-
-        cr_buf_f(svg->to, "<path class=\"axis\" d=\"M%.1f %.1fv4\"/>\n", x,
-                 y - 13);
-        cr_svg_text(svg->to, x, y + 3, "middle", NULL, s.text[i]);
-    }
-    cr_svg_text(svg->to, svg->left + svg->plot_width / 2, y + LINE + 2,
-                "middle", NULL, axis->second_label);
+    if (svg->chart->for_script)
+        cr_buf_f(svg->to, "<g class=\"t2\" data-r=\"%.9g %.9g\">\n",
+                 axis->second_min, axis->second_max);
+    for (int i = 0; i < s.n; i++)
+        cr_svg_text(svg->to,
+                    svg->left + svg->plot_width * cr_scale_at(&s, s.tick[i]),
+                    y, "middle", NULL, s.text[i]);
+    if (svg->chart->for_script)
+        cr_buf_str(svg->to, "</g>\n");
+    cr_svg_text(svg->to, svg->left - BESIDE, y, "end", NULL,
+                axis->second_label);
 }
 
-void cr_svg_axes(struct cr_svg *svg, bool x_ticks, double x_height)
+static void axes_ticks(struct cr_svg *svg, bool x_ticks, double bottom)
 {
-    const struct cr_chart *chart = svg->chart;
-    double bottom, widest = 0;
+    bool script = svg->chart->for_script;
 
-    for (int i = 0; i < svg->y.n; i++)
-        widest = fmax(widest, cr_svg_text_width(svg->y.text[i]));
-    svg->left = MARGIN + widest + 6;
-    if (chart->y.label) {
-        cr_svg_text(svg->to, MARGIN, svg->top + 10, "start", NULL,
-                    chart->y.label);
-        svg->top += LINE;
-    }
-    svg->top += 4;
-    bottom = svg->height - MARGIN - x_height - (x_ticks ? LINE : 0) -
-             (chart->x.label ? LINE : 0) -
-             (chart->x.second_label ? 2 * LINE + 6 : 0);
-    svg->plot_width = svg->width - svg->left - MARGIN - 8;
-    svg->plot_height = bottom - svg->top;
+    cr_buf_str(svg->to, script ? "<g class=\"ty\">\n" : "");
     for (int i = 0; i < svg->y.n; i++) {
         double y = cr_svg_y(svg, svg->y.tick[i]);
 
@@ -277,6 +272,7 @@ void cr_svg_axes(struct cr_svg *svg, bool x_ticks, double x_height)
         cr_svg_text(svg->to, svg->left - 6, y + 4, "end", NULL,
                     svg->y.text[i]);
     }
+    cr_buf_str(svg->to, script ? "</g>\n<g class=\"tx\">\n" : "");
     for (int i = 0; i < svg->x.n && x_ticks; i++) {
         double x = cr_svg_x(svg, svg->x.tick[i]);
 
@@ -284,14 +280,46 @@ void cr_svg_axes(struct cr_svg *svg, bool x_ticks, double x_height)
                  svg->top, svg->plot_height);
         cr_svg_text(svg->to, x, bottom + 16, "middle", NULL, svg->x.text[i]);
     }
+    cr_buf_str(svg->to, script ? "</g>\n" : "");
+}
+
+void cr_svg_axes(struct cr_svg *svg, bool x_ticks, double x_height)
+{
+    const struct cr_chart *chart = svg->chart;
+    bool two = chart->x.second_label != NULL;
+    double bottom, widest = 0;
+
+    for (int i = 0; i < svg->y.n; i++)
+        widest = fmax(widest, cr_svg_text_width(svg->y.text[i]));
+    svg->left = MARGIN + widest + 6;
+    if (two)
+        svg->left = fmax(svg->left,
+                         MARGIN + BESIDE +
+                             fmax(cr_svg_text_width(chart->x.second_label),
+                                  cr_svg_text_width(chart->x.label
+                                                        ? chart->x.label
+                                                        : "")));
+    if (chart->y.label) {
+        cr_svg_text(svg->to, MARGIN, svg->top + 10, "start", NULL,
+                    chart->y.label);
+        svg->top += LINE;
+    }
+    svg->top += 4;
+    bottom = svg->height - MARGIN - x_height - (x_ticks ? LINE : 0) -
+             (chart->x.label || two ? LINE : 0);
+    svg->plot_width = svg->width - svg->left - MARGIN - 8 - svg->right;
+    svg->plot_height = bottom - svg->top;
+    axes_ticks(svg, x_ticks, bottom);
     cr_buf_f(svg->to, "<path class=\"axis\" d=\"M%.1f %.1fv%.1fh%.1f\"/>\n",
              svg->left, svg->top, svg->plot_height, svg->plot_width);
     bottom += x_ticks ? LINE : x_height;
-    if (chart->x.label) {
-        bottom += LINE;
-        cr_svg_text(svg->to, svg->left + svg->plot_width / 2, bottom - 2,
-                    "middle", NULL, chart->x.label);
+    if (two) {
+        if (chart->x.label)
+            cr_svg_text(svg->to, svg->left - BESIDE, bottom - 1, "end", NULL,
+                        chart->x.label);
+        axes_second(svg, bottom + LINE - 1);
+    } else if (chart->x.label) {
+        cr_svg_text(svg->to, svg->left + svg->plot_width / 2,
+                    bottom + LINE - 2, "middle", NULL, chart->x.label);
     }
-    if (chart->x.second_label)
-        axes_second(svg, bottom + LINE);
 }

@@ -17,6 +17,7 @@ struct cr_svg {
     double width, height; /* of the element without its legend */
     double full_height;
     double left, top, plot_width, plot_height;
+    double right; /* room for texts on the right of the plot */
     struct cr_scale x, y;
 };
 

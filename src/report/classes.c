@@ -6,7 +6,7 @@
 #include "report/section.h"
 
 #define MATRIX 30    /* classes of a matrix that can be read */
-#define CONFUSED 20  /* rows of the list of confusions */
+#define CONFUSED 10  /* rows of the list of confusions */
 
 struct pair {
     int64_t label, predicted, n;
@@ -39,7 +39,7 @@ static void classes_matrix(struct cr_report *r, const struct cr_report_run *run)
     double *count = CR_NEWS(r->arena, double, n * n);
     const char **name = CR_NEWS(r->arena, const char *, n);
     struct cr_chart_heatmap map = {
-        .n_rows = n, .n_columns = n, .by_row = true,
+        .n_rows = n, .n_columns = n, .by_row = true, .diagonal = true,
         .row = name, .column = name, .value = count,
     };
     struct cr_chart chart = cr_report_chart(r, "Confusion matrix");
@@ -49,14 +49,15 @@ static void classes_matrix(struct cr_report *r, const struct cr_report_run *run)
     for (int64_t i = 0; i < o->n; i++)
         if (o->label[i] >= 0)
             count[o->label[i] * n + o->predicted[i]]++;
-    chart.width = n > 12 ? 900 : 480;
+    chart.width = n > 12 ? 900 : 560;
     chart.height = 140 + (n > 12 ? 22 : 32) * n;
     chart.x.label = "predicted";
     chart.y.label = "truth";
     cr_report_figure(r, n > 12);
     cr_chart_heatmap(r->to, &chart, &map);
-    cr_report_figure_end(r, "Number of samples. Colours are relative to the "
-                            "samples of the true class.");
+    cr_report_figure_end(r, "Number of samples. Blue: right, relative to the "
+                            "samples of the class. Orange: confusions, "
+                            "relative to the most frequent one.");
 }
 
 /* The pairs of label and prediction that differ, the most frequent first. */
@@ -146,12 +147,16 @@ static bool classes_write(struct cr_report *r, const struct cr_report_run *run)
 
     if (o->n == 0 || o->classes == 0)
         return false;
-    if (o->classes <= MATRIX)
+    if (o->classes > 12 && o->classes <= MATRIX)
         classes_matrix(r, run);
     cr_buf_str(r->to, "<div class=\"pair\">\n");
+    if (o->classes <= 12)
+        classes_matrix(r, run);
+    cr_buf_str(r->to, "<div>\n");
     classes_table(r, run);
-    classes_confused(r, run);
-    cr_buf_str(r->to, "</div>\n");
+    if (o->classes > 2)
+        classes_confused(r, run);
+    cr_buf_str(r->to, "</div></div>\n");
     return true;
 }
 

@@ -10,6 +10,7 @@
 #include "rundir/curves.h"
 
 #define SETTINGS 40
+#define LEVELS 8 /* values of a setting that become ticks of its axis */
 
 static const char *compare_metric(const struct cr_report *r)
 {
@@ -99,4 +100,83 @@ double cr_report_setting(struct cr_report *r, const struct cr_report_run *run,
     return node && (node->kind == CR_NODE_INT || node->kind == CR_NODE_REAL)
                ? node->real
                : (double)NAN;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+const double *cr_report_levels(struct cr_report *r, const char *key, int *n)
+{
+    double *level = CR_NEWS(r->arena, double, r->n);
+
+    *n = 0;
+    for (int i = 0; i < r->n; i++) {
+        level[i] = cr_report_setting(r, &r->run[i], key);
+        if (!isfinite(level[i]))
+            return level;
+    }
+    qsort(level, (size_t)r->n, sizeof *level, compare_numbers);
+    for (int i = 0; i < r->n; i++)
+        if (i == 0 || level[i] != level[i - 1])
+            level[(*n)++] = level[i];
+    return level;
+}
+
+struct cr_chart_axis cr_report_axis(struct cr_report *r, const char *key)
+{
+    struct cr_chart_axis axis = { .label = cr_report_short(r, key) };
+    int n;
+    const double *level = cr_report_levels(r, key, &n);
+
+    if (n > 1 && level[0] > 0 && level[n - 1] / level[0] >= 8)
+        axis.scale = CR_SCALE_LOG;
+    if (n > 0 && n <= LEVELS) {
+        axis.tick = level;
+        axis.n_ticks = n;
+    }
+    return axis;
+}
+
+const char *cr_report_short(const struct cr_report *r, const char *key)
+{
+    const char *at = key + strlen(key);
+
+    while (at > key) {
+        size_t len;
+        int same = 0;
+
+        while (at > key && *--at != '.')
+            continue;
+        at += *at == '.';
+        len = strlen(at);
+        for (int k = 0; k < r->n_settings; k++) {
+            size_t other = strlen(r->setting[k]);
+
+            same += other >= len &&
+                    strcmp(r->setting[k] + other - len, at) == 0 &&
+                    (other == len || r->setting[k][other - len - 1] == '.');
+        }
+        if (same <= 1)
+            return at;
+        at -= at > key;
+    }
+    return key;
+}
+
+bool cr_report_is_number(struct cr_report *r, const char *key)
+{
+    bool some = false;
+
+    for (int i = 0; i < r->n; i++) {
+        if (!*cr_report_setting_text(r, &r->run[i], key))
+            continue;
+        if (isnan(cr_report_setting(r, &r->run[i], key)))
+            return false;
+        some = true;
+    }
+    return some;
 }

@@ -1,3 +1,4 @@
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
@@ -68,6 +69,11 @@ void cr_html_table_end(struct cr_buf *to)
 void cr_html_head(struct cr_buf *to, const char *text, bool number)
 {
     cr_buf_f(to, "<th scope=\"col\"%s>", number ? " class=\"n\"" : "");
+    /* long names of settings may break at their dots */
+    for (const char *dot; (dot = strchr(text, '.')) && dot[1]; text = dot + 1) {
+        cr_html_n(to, text, (size_t)(dot + 1 - text));
+        cr_buf_str(to, "<wbr>");
+    }
     cr_html(to, text);
     cr_buf_str(to, "</th>");
 }
@@ -79,6 +85,52 @@ void cr_html_cell(struct cr_buf *to, const char *text)
     cr_buf_str(to, "</td>");
 }
 
+const char *cr_html_grouped(struct cr_arena *arena, const char *digits)
+{
+    struct cr_buf b = { .arena = arena };
+    size_t sign = *digits == '-', n = strspn(digits + sign, "0123456789");
+
+    cr_buf_add(&b, digits, sign);
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0 && n > 4 && (n - i) % 3 == 0)
+            cr_buf_char(&b, ',');
+        cr_buf_char(&b, digits[sign + i]);
+    }
+    cr_buf_str(&b, digits + sign + n);
+    return cr_buf_text(&b);
+}
+
+const char *cr_html_count(struct cr_arena *arena, int64_t n)
+{
+    return cr_html_grouped(arena, cr_strf(arena, "%" PRId64, n));
+}
+
+const char *cr_html_format(double largest)
+{
+    double a = fabs(largest);
+
+    return a >= 1e5    ? "%.0f"
+           : a >= 1000 ? "%.1f"
+           : a >= 100  ? "%.2f"
+           : a >= 0.01 || a == 0 || isnan(a) ? "%.4f"
+                                             : "%.3g";
+}
+
+/* A number in a format of the sections. */
+static const char *html_number(struct cr_arena *arena, double value,
+                               const char *format)
+{
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+    return cr_html_grouped(arena, cr_strf(arena, format, value));
+#pragma GCC diagnostic pop
+}
+
+void cr_html_value(struct cr_buf *to, double value)
+{
+    cr_html(to, html_number(to->arena, value, cr_html_format(value)));
+}
+
 void cr_html_number(struct cr_buf *to, double value, const char *format)
 {
     if (isnan(value)) {
@@ -86,11 +138,7 @@ void cr_html_number(struct cr_buf *to, double value, const char *format)
         return;
     }
     cr_buf_f(to, "<td class=\"n\" data-v=\"%.17g\">", value);
-    /* the formats are those of the sections */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    cr_buf_f(to, format, value);
-#pragma GCC diagnostic pop
+    cr_html(to, html_number(to->arena, value, format));
     cr_buf_str(to, "</td>");
 }
 
@@ -106,16 +154,25 @@ struct cr_chart cr_report_chart(struct cr_report *r, const char *title)
                               .id = cr_strf(r->arena, "g%d", ++r->charts),
                               .title = title,
                               .width = 440,
-                              .height = 270 };
+                              .height = 270,
+                              .names_at_ends = true,
+                              .for_script = true };
 }
 
 void cr_report_figure(struct cr_report *r, bool wide)
 {
     cr_buf_f(r->to, "<figure class=\"fig%s\">\n", wide ? " wide" : "");
+    /* a wide chart scrolls on a narrow screen; the keyboard must reach it */
+    if (wide)
+        cr_buf_str(r->to, "<div class=\"scroll\" tabindex=\"0\" "
+                          "role=\"region\" aria-label=\"Chart\">\n");
+    r->wide = wide;
 }
 
 void cr_report_figure_end(struct cr_report *r, const char *caption)
 {
+    if (r->wide)
+        cr_buf_str(r->to, "</div>\n");
     if (caption) {
         cr_buf_str(r->to, "<figcaption>");
         cr_html(r->to, caption);

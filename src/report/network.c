@@ -8,6 +8,7 @@
 #include "net/diagram.h"
 #include "report/section.h"
 
+#define OPEN 40 /* rows of a table that is not folded */
 #define BOXES_MAX 1500 /* of a diagram that a browser shows at once */
 
 /* The diagram without its own style, which would apply to the whole page. */
@@ -29,8 +30,7 @@ static void network_diagram(struct cr_report *r, const struct cr_net *net,
     end = style ? strstr(style, "</style>\n") : NULL;
     if (!end || !cr_starts(svg, "<svg "))
         return;
-    cr_buf_str(r->to, "<figure class=\"fig wide diagram\">"
-                      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+    cr_buf_str(r->to, "<figure class=\"fig diagram\"><div class=\"scroll\" tabindex=\"0\" role=\"region\" "
                       "aria-label=\"Diagram of the network\">\n"
                       "<svg role=\"img\" aria-label=\"");
     cr_html(r->to, title);
@@ -45,7 +45,8 @@ static void network_cells(struct cr_report *r, const struct cr_net *net)
     int n;
     const struct cr_cell_row *cell = cr_net_cells(net, &n);
 
-    cr_buf_str(r->to, "<details><summary>Table of the cells</summary>\n");
+    if (n > OPEN)
+        cr_buf_str(r->to, "<details><summary>Table of the cells</summary>\n");
     cr_html_table(r->to, "Cells of the network", true);
     cr_buf_str(r->to, "<thead><tr>");
     cr_html_head(r->to, "cell", false);
@@ -68,7 +69,8 @@ static void network_cells(struct cr_report *r, const struct cr_net *net)
     }
     cr_buf_str(r->to, "</tbody>");
     cr_html_table_end(r->to);
-    cr_buf_str(r->to, "</details>\n");
+    if (n > OPEN)
+        cr_buf_str(r->to, "</details>\n");
 }
 
 static bool network_write(struct cr_report *r, const struct cr_report_run *run)
@@ -100,13 +102,17 @@ static bool network_write(struct cr_report *r, const struct cr_report_run *run)
             macs += cell[i].macs;
             params += cell[i].params;
         }
-        cr_buf_f(&title, "%" PRId64 " parameters, %.0f multiply-adds per "
-                 "sample, %d cells", params, macs, n);
+        cr_buf_f(&title, "%s parameters, %s multiply-adds per sample, %d cells",
+                 cr_html_count(r->arena, params),
+                 cr_html_grouped(r->arena, cr_strf(r->arena, "%.0f", macs)),
+                 n);
         cr_buf_str(r->to, "<p>");
         cr_html(r->to, cr_buf_text(&title));
         cr_buf_str(r->to, ".</p>\n");
+        cr_buf_str(r->to, "<div class=\"beside\">\n");
         network_diagram(r, model.net, cr_buf_text(&title));
         network_cells(r, model.net);
+        cr_buf_str(r->to, "</div>\n");
         cr_model_close(&model);
         return true;
     }

@@ -5,21 +5,6 @@
 
 #include "report/section.h"
 
-static const char *overview_count(struct cr_arena *arena, int64_t n)
-{
-    char digits[32];
-    struct cr_buf b = { .arena = arena };
-    int len = snprintf(digits, sizeof digits, "%" PRId64, n);
-
-    /* narrow spaces between groups of three digits */
-    for (int i = 0; i < len; i++) {
-        if (i > 0 && (len - i) % 3 == 0 && digits[i - 1] != '-')
-            cr_buf_str(&b, "\xe2\x80\xaf");
-        cr_buf_char(&b, digits[i]);
-    }
-    return cr_buf_text(&b);
-}
-
 static const char *overview_type(const struct cr_node *config, const char *key)
 {
     const struct cr_node *args, *node = cr_node_get(config, key);
@@ -39,10 +24,18 @@ static const char *overview_data(struct cr_report *r,
         const char *type = set ? cr_node_type(set, &args) : NULL;
 
         cr_buf_f(&b, "%s%s: %s samples%s%s", b.len ? "; " : "", m->key,
-                 overview_count(r->arena, cr_json_int(m, "samples", 0)),
+                 cr_html_count(r->arena, cr_json_int(m, "samples", 0)),
                  type ? " of " : "", type ? type : "");
     }
     return cr_buf_text(&b);
+}
+
+/* "2026-11-23T06:03:52Z" as "2026-11-23 06:03:52 UTC"; others as they are. */
+static const char *overview_time(struct cr_report *r, const char *iso)
+{
+    if (iso && strlen(iso) == 20 && iso[10] == 'T' && iso[19] == 'Z')
+        return cr_strf(r->arena, "%.10s %.8s UTC", iso, iso + 11);
+    return iso;
 }
 
 static bool overview_write(struct cr_report *r, const struct cr_report_run *run)
@@ -54,11 +47,11 @@ static bool overview_write(struct cr_report *r, const struct cr_report_run *run)
 
     if (metric) {
         cr_buf_str(r->to, "<p class=\"hero\"><span>");
-        cr_html_f(r->to, "%.4f", cr_json_real(best, "value", NAN));
+        cr_html_value(r->to, cr_json_real(best, "value", NAN));
         cr_buf_str(r->to, "</span> ");
         cr_html_f(r->to, "best %s, after epoch %" PRId64 ", step %s", metric,
                   cr_json_int(best, "epoch", 0),
-                  overview_count(r->arena, cr_json_int(best, "step", 0)));
+                  cr_html_count(r->arena, cr_json_int(best, "step", 0)));
         cr_buf_str(r->to, "</p>\n");
     }
     if (*cr_json_str(rec, "error", "")) {
@@ -67,23 +60,25 @@ static bool overview_write(struct cr_report *r, const struct cr_report_run *run)
         cr_buf_str(r->to, "</p>\n");
     }
     cr_buf_str(r->to, "<dl class=\"facts\">\n");
-    cr_html_fact(r->to, "Status", cr_json_str(rec, "status", NULL));
+    cr_html_fact(r->to, "Status", cr_report_status(r, run));
     cr_html_fact(r->to, "Config", cr_json_str(rec, "config", NULL));
     cr_html_fact(r->to, "Id", cr_json_str(rec, "id", NULL));
-    cr_html_fact(r->to, "Started", cr_json_str(rec, "started", NULL));
+    cr_html_fact(r->to, "Started",
+                 overview_time(r, cr_json_str(rec, "started", NULL)));
     cr_html_fact(r->to, "Duration", cr_report_duration(r->arena, seconds));
-    cr_html_fact(r->to, "Epochs",
-                 overview_count(r->arena, cr_json_int(rec, "epochs", 0)));
+    if (cr_json_int(rec, "epochs", 0) > 0)
+        cr_html_fact(r->to, "Epochs",
+                     cr_html_count(r->arena, cr_json_int(rec, "epochs", 0)));
     cr_html_fact(r->to, "Steps",
-                 overview_count(r->arena, cr_json_int(rec, "steps", 0)));
+                 cr_html_count(r->arena, cr_json_int(rec, "steps", 0)));
     cr_html_fact(r->to, "Trainable values",
-                 overview_count(r->arena, cr_json_int(rec, "trained", 0)));
+                 cr_html_count(r->arena, cr_json_int(rec, "trained", 0)));
     cr_html_fact(r->to, "Loss", overview_type(run->config, "loss"));
     cr_html_fact(r->to, "Optimizer", overview_type(run->config, "optimizer"));
     cr_html_fact(r->to, "Data", overview_data(r, run));
     if (run->outcomes.seen > 0)
         cr_html_fact(r->to, "Evaluated samples",
-                     overview_count(r->arena, run->outcomes.seen));
+                     cr_html_count(r->arena, run->outcomes.seen));
     cr_buf_str(r->to, "</dl>\n");
     return true;
 }

@@ -49,9 +49,7 @@ static void parallel_axis(struct cr_report *r, struct axes *a, const char *key)
     } else if (low == high) {
         return;
     }
-    a->axis[a->n].label = key;
-    if (numbers == r->n && low > 0 && high / low >= 20)
-        a->axis[a->n].scale = CR_SCALE_LOG;
+    a->axis[a->n] = cr_report_axis(r, key);
     a->column[a->n++] = v;
 }
 
@@ -69,7 +67,8 @@ static bool parallel_write(struct cr_report *r, const struct cr_report_run *run)
 
     (void)run;
     for (int k = 0; k < r->n_settings && a.n < AXES - 1; k++)
-        parallel_axis(r, &a, r->setting[k]);
+        if (strcmp(r->setting[k], "seed") != 0)
+            parallel_axis(r, &a, r->setting[k]);
     if (a.n == 0)
         return false;
     a.axis[a.n++].label = r->metric;
@@ -87,12 +86,12 @@ static bool parallel_write(struct cr_report *r, const struct cr_report_run *run)
     all.n_axes = a.n;
     all.value = value;
     chart = cr_report_chart(r, "Settings of each run");
-    chart.width = 200 * a.n > 600 ? 200 * a.n : 600;
-    chart.height = 380;
+    chart.width = 200 * a.n > 900 ? 200 * a.n : 900;
+    chart.height = 360;
     cr_report_figure(r, true);
     cr_chart_parallel(r->to, &chart, &all);
     cr_report_figure_end(r, "One line for each run; the better its result, "
-                            "the stronger the line.");
+                            "the stronger the line. The best one is orange.");
     return true;
 }
 

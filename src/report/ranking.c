@@ -7,14 +7,24 @@
 
 #define COLUMNS 14 /* settings of a table */
 
-static void ranking_metrics(struct cr_report *r,
-                            const struct cr_report_run *run,
-                            const struct cr_node *of)
+static bool ranking_shows(const struct cr_node *m)
 {
-    for (CR_EACH(m, cr_node_get(of, "eval")))
-        if (m->kind != CR_NODE_LIST && strcmp(m->key, "samples") != 0)
-            cr_html_number(r->to, cr_json_real(cr_node_get(run->record, "eval"),
-                                               m->key, NAN), "%.4f");
+    return m->kind != CR_NODE_LIST && strcmp(m->key, "samples") != 0 &&
+           strcmp(m->key, "train_loss") != 0;
+}
+
+/* The format of the last values of a metric. */
+static const char *ranking_format(const struct cr_report *r, const char *metric)
+{
+    double largest = 0;
+
+    for (int i = 0; i < r->n; i++) {
+        double value = cr_json_real(cr_node_get(r->run[i].record, "eval"),
+                                    metric, NAN);
+
+        largest = isfinite(value) ? fmax(largest, fabs(value)) : largest;
+    }
+    return cr_html_format(largest);
 }
 
 static void ranking_head(struct cr_report *r, const struct cr_node *of)
@@ -24,25 +34,31 @@ static void ranking_head(struct cr_report *r, const struct cr_node *of)
     cr_html_head(r->to, "status", false);
     cr_html_head(r->to, cr_strf(r->arena, "best %s", r->metric), true);
     for (CR_EACH(m, cr_node_get(of, "eval")))
-        if (m->kind != CR_NODE_LIST && strcmp(m->key, "samples") != 0)
+        if (ranking_shows(m))
             cr_html_head(r->to, cr_strf(r->arena, "last %s", m->key), true);
     for (int k = 0; k < r->n_settings && k < COLUMNS; k++)
-        cr_html_head(r->to, r->setting[k], false);
+        cr_html_head(r->to, cr_report_short(r, r->setting[k]),
+                     cr_report_is_number(r, r->setting[k]));
     cr_html_head(r->to, "epochs", true);
     cr_html_head(r->to, "seconds", true);
     cr_buf_str(r->to, "</tr></thead>\n<tbody>\n");
 }
 
-static void ranking_row(struct cr_report *r, int i, const struct cr_node *of)
+static void ranking_row(struct cr_report *r, int i, const struct cr_node *of,
+                        const char *format)
 {
     const struct cr_report_run *run = &r->run[i];
 
     cr_buf_str(r->to, "<tr><th scope=\"row\">");
     cr_html(r->to, run->label);
     cr_buf_str(r->to, "</th>");
-    cr_html_cell(r->to, cr_json_str(run->record, "status", ""));
-    cr_html_number(r->to, r->value[i], "%.4f");
-    ranking_metrics(r, run, of);
+    cr_html_cell(r->to, cr_report_status(r, run));
+    cr_html_number(r->to, r->value[i], format);
+    for (CR_EACH(m, cr_node_get(of, "eval")))
+        if (ranking_shows(m))
+            cr_html_number(r->to, cr_json_real(cr_node_get(run->record, "eval"),
+                                               m->key, NAN),
+                           ranking_format(r, m->key));
     for (int k = 0; k < r->n_settings && k < COLUMNS; k++) {
         double value = cr_report_setting(r, run, r->setting[k]);
 
@@ -61,13 +77,19 @@ static bool ranking_write(struct cr_report *r, const struct cr_report_run *run)
 {
     const struct cr_report_run *best = &r->run[r->order[0]];
     int ended = 0;
+    double largest = 0;
+    const char *format;
 
     (void)run;
     for (int i = 0; i < r->n; i++)
-        ended += isfinite(r->value[i]);
+        if (isfinite(r->value[i])) {
+            ended++;
+            largest = fmax(largest, fabs(r->value[i]));
+        }
+    format = cr_html_format(largest);
     if (isfinite(r->value[r->order[0]])) {
         cr_buf_str(r->to, "<p class=\"hero\"><span>");
-        cr_html_f(r->to, "%.4f", r->value[r->order[0]]);
+        cr_html_value(r->to, r->value[r->order[0]]);
         cr_buf_str(r->to, "</span> ");
         cr_html_f(r->to, "best %s, of %s", r->metric, best->label);
         cr_buf_str(r->to, "</p>\n");
@@ -79,7 +101,7 @@ static bool ranking_write(struct cr_report *r, const struct cr_report_run *run)
     cr_html_table(r->to, "Runs, the best first", true);
     ranking_head(r, best->record);
     for (int k = 0; k < r->n; k++)
-        ranking_row(r, r->order[k], best->record);
+        ranking_row(r, r->order[k], best->record, format);
     cr_buf_str(r->to, "</tbody>");
     cr_html_table_end(r->to);
     return true;

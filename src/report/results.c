@@ -269,9 +269,9 @@ static void results_intervals(struct cr_report *r, const struct job *j)
         cr_buf_str(to, "<tr><th scope=\"row\">");
         cr_html(to, m->label);
         cr_buf_str(to, "</th>");
-        cr_html_number(to, m->value, "%.4f");
-        cr_html_number(to, m->low, "%.4f");
-        cr_html_number(to, m->high, "%.4f");
+        cr_html_number(to, m->value, cr_html_format(m->value));
+        cr_html_number(to, m->low, cr_html_format(m->value));
+        cr_html_number(to, m->high, cr_html_format(m->value));
         cr_buf_str(to, "</tr>\n");
     }
     cr_buf_str(to, "</tbody>");
@@ -319,13 +319,18 @@ static bool results_recorded(struct cr_report *r,
     cr_buf_str(r->to, "</tr></thead>\n<tbody>\n");
     for (int c = 0; c < eval->n_columns; c++) {
         const struct cr_series_column *column = &eval->column[c];
+        bool of_train = strcmp(column->name, "train_loss") == 0;
+        const char *format = cr_html_format(column->value[last]);
 
         cr_buf_str(r->to, "<tr><th scope=\"row\">");
-        cr_html_f(r->to, "eval.%s", column->name);
+        if (of_train)
+            cr_html(r->to, "training loss, mean of the epoch");
+        else
+            cr_html_f(r->to, "eval.%s", column->name);
         cr_buf_str(r->to, "</th>");
         if (at >= 0 && at != last)
-            cr_html_number(r->to, column->value[at], "%.4f");
-        cr_html_number(r->to, column->value[last], "%.4f");
+            cr_html_number(r->to, column->value[at], format);
+        cr_html_number(r->to, column->value[last], format);
         cr_buf_str(r->to, "</tr>\n");
     }
     cr_buf_str(r->to, "</tbody>");
@@ -336,13 +341,18 @@ static bool results_recorded(struct cr_report *r,
 static bool results_write(struct cr_report *r, const struct cr_report_run *run)
 {
     struct job j = { .arena = r->arena, .o = &run->outcomes };
-    bool shown = results_recorded(r, run);
+    bool shown;
 
-    if (j.o->n == 0 || j.o->width > WIDTH)
-        return shown;
-    results_compute(&j);
-    results_intervals(r, &j);
-    return true;
+    cr_buf_str(r->to, "<div class=\"pair\"><div>\n");
+    shown = results_recorded(r, run);
+    cr_buf_str(r->to, "</div><div>\n");
+    if (j.o->n > 0 && j.o->width <= WIDTH) {
+        results_compute(&j);
+        results_intervals(r, &j);
+        shown = true;
+    }
+    cr_buf_str(r->to, "</div></div>\n");
+    return shown;
 }
 
 const struct cr_report_section cr_report_results = {

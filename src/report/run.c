@@ -9,7 +9,6 @@
 #include "report/section.h"
 #include "train/metric.h"
 
-#define THIN 400 /* intervals of a curve */
 #define LOG_MAX ((size_t)64 << 20)
 #define METRICS_MAX ((size_t)1 << 30)
 #define SAMPLES_MAX ((size_t)64 << 20)
@@ -104,6 +103,13 @@ const char *cr_report_class(struct cr_report *r,
                : cr_strf(r->arena, "%" PRId64, class);
 }
 
+const char *cr_report_status(struct cr_report *r,
+                             const struct cr_report_run *run)
+{
+    (void)r;
+    return cr_json_str(run->record, "status", "");
+}
+
 bool cr_report_maximize(const struct cr_report_run *run, const char *metric)
 {
     const struct cr_node *best = cr_node_get(run->record, "best");
@@ -128,19 +134,20 @@ const char *cr_report_duration(struct cr_arena *arena, double s)
 }
 
 int64_t cr_report_thin(struct cr_arena *arena, const double *x, const double *y,
-                       int64_t n, const double **to_x, const double **to_y)
+                       int64_t n, int64_t points, const double **to_x,
+                       const double **to_y)
 {
     double *a, *b;
-    int64_t m = 0;
+    int64_t m = 0, intervals = points / 2;
 
     *to_x = x;
     *to_y = y;
-    if (n <= 2 * THIN)
+    if (n <= points)
         return n;
-    *to_x = a = CR_NEWS(arena, double, 2 * THIN);
-    *to_y = b = CR_NEWS(arena, double, 2 * THIN);
-    for (int64_t k = 0; k < THIN; k++) {
-        int64_t from = k * n / THIN, end = (k + 1) * n / THIN, low = from,
+    *to_x = a = CR_NEWS(arena, double, points);
+    *to_y = b = CR_NEWS(arena, double, points);
+    for (int64_t k = 0; k < intervals; k++) {
+        int64_t from = k * n / intervals, end = (k + 1) * n / intervals, low = from,
                 high = from;
 
         for (int64_t i = from; i < end; i++) {

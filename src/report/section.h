@@ -32,6 +32,7 @@ struct cr_report {
     struct cr_report_run *run;
     struct cr_buf *to;
     int charts; /* drawn so far, for their ids */
+    bool wide;  /* the figure that is open */
     /* Of several runs. */
     const char *metric;         /* by which they are compared; NULL: none */
     bool maximize;              /* the larger the better */
@@ -57,11 +58,11 @@ extern const struct cr_report_section
     cr_report_overlay, cr_report_settings, cr_report_parallel,
     cr_report_seeds;
 
-/* ---- style.c */
+/* ---- style.c, script.c */
 
 extern const char *const cr_report_css[]; /* parts; NULL-terminated */
 extern const char cr_report_css_dark[];
-extern const char cr_report_script[];
+extern const char *const cr_report_script[]; /* the same */
 
 /* ---- html.c */
 
@@ -76,11 +77,20 @@ void cr_html_fact(struct cr_buf *to, const char *name, const char *text);
 /* A table with a caption; `sort`: its columns can be sorted. */
 void cr_html_table(struct cr_buf *to, const char *caption, bool sort);
 void cr_html_table_end(struct cr_buf *to);
-/* A cell: of the head, of text, or of a number with 4 significant digits and
+/* A cell: of the head, of text, or of a number in a format of one double, with
  * the exact value for sorting. */
 void cr_html_head(struct cr_buf *to, const char *text, bool number);
 void cr_html_cell(struct cr_buf *to, const char *text);
 void cr_html_number(struct cr_buf *to, double value, const char *format);
+/* A whole number with commas between groups of three digits if it has five
+ * digits or more; what follows its digits stays. */
+const char *cr_html_grouped(struct cr_arena *arena, const char *digits);
+const char *cr_html_count(struct cr_arena *arena, int64_t n);
+/* The format of a column of numbers up to this size: 4 decimals below 100, and
+ * fewer for larger ones. */
+const char *cr_html_format(double largest);
+/* A number in the format of its size. */
+void cr_html_value(struct cr_buf *to, double value);
 /* Whether the text is base64 (RFC 4648), which needs no escapes. */
 bool cr_html_is_base64(const char *text);
 
@@ -104,6 +114,9 @@ const char *cr_report_class(struct cr_report *report,
 /* The columns of a sample, as a picture or as text. */
 void cr_report_sample(struct cr_report *report, const struct cr_node *sample,
                       const char *alt);
+/* The status of a run. */
+const char *cr_report_status(struct cr_report *report,
+                             const struct cr_report_run *run);
 /* Whether larger values of the run's metric are better. */
 bool cr_report_maximize(const struct cr_report_run *run, const char *metric);
 /* Sets what several runs are compared by. */
@@ -114,11 +127,25 @@ double cr_report_setting(struct cr_report *report,
 const char *cr_report_setting_text(struct cr_report *report,
                                    const struct cr_report_run *run,
                                    const char *key);
+/* The distinct values of a setting that is a number in all runs, ascending;
+ * *n: their number, 0 if it is not. */
+const double *cr_report_levels(struct cr_report *report, const char *key,
+                               int *n);
+/* An axis of a setting: with ticks at its values if they are few, logarithmic
+ * if they differ by a factor of 8 or more. */
+struct cr_chart_axis cr_report_axis(struct cr_report *report, const char *key);
+/* The end of a setting's key that tells it from the others. */
+const char *cr_report_short(const struct cr_report *report, const char *key);
+/* Whether a setting is a number in each run that has it. */
+bool cr_report_is_number(struct cr_report *report, const char *key);
 /* Seconds as text, such as "2 h 3 min". */
 const char *cr_report_duration(struct cr_arena *arena, double seconds);
-/* A column of a series without the points that a chart cannot show: at most
- * about 800, minima and maxima of intervals. Returns their number. */
+#define CR_REPORT_POINTS 800 /* of a curve: what a chart can show */
+
+/* A column of a series with at most `points` points, the minima and maxima of
+ * intervals. Returns their number. */
 int64_t cr_report_thin(struct cr_arena *arena, const double *x, const double *y,
-                       int64_t n, const double **to_x, const double **to_y);
+                       int64_t n, int64_t points, const double **to_x,
+                       const double **to_y);
 
 #endif

@@ -1,5 +1,6 @@
 /* Runs that differ only in their seed: mean and standard deviation. */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "report/section.h"
@@ -19,27 +20,61 @@ static const char *const *seeds_keys(struct cr_report *r, int *n)
     return key;
 }
 
-static void seeds_row(struct cr_report *r, const struct cr_run_group *g)
+/* The mean and sample standard deviation of a group; NAN without values. */
+static void seeds_moments(const struct cr_report *r,
+                          const struct cr_run_group *g, int *n, double *mean,
+                          double *deviation)
 {
-    double sum = 0, square = 0, mean;
-    int n = 0;
+    double sum = 0, square = 0;
 
+    *n = 0;
     for (int i = 0; i < g->n; i++)
         if (isfinite(r->value[g->run[i]])) {
             sum += r->value[g->run[i]];
-            n++;
+            ++*n;
         }
-    mean = n > 0 ? sum / n : (double)NAN;
+    *mean = *n > 0 ? sum / *n : (double)NAN;
     for (int i = 0; i < g->n; i++)
         if (isfinite(r->value[g->run[i]]))
-            square += (r->value[g->run[i]] - mean) *
-                      (r->value[g->run[i]] - mean);
-    cr_buf_str(r->to, "<tr><th scope=\"row\">");
-    cr_html(r->to, *g->label ? g->label : "all");
-    cr_buf_str(r->to, "</th>");
+            square += (r->value[g->run[i]] - *mean) *
+                      (r->value[g->run[i]] - *mean);
+    *deviation = *n > 1 ? sqrt(square / (*n - 1)) : (double)NAN;
+}
+
+static int seeds_order(const void *a, const void *b, void *ctx)
+{
+    const struct cr_report *r = ctx;
+    double x, y, deviation;
+    int n;
+
+    seeds_moments(r, a, &n, &x, &deviation);
+    seeds_moments(r, b, &n, &y, &deviation);
+    if (isnan(x) || isnan(y) || x == y)
+        return isnan(x) - isnan(y);
+    return (x > y) == r->maximize ? -1 : 1;
+}
+
+static void seeds_row(struct cr_report *r, const struct cr_run_group *g,
+                      const char *const *key, int n_keys, double largest)
+{
+    const struct cr_report_run *first = &r->run[g->run[0]];
+    const char *format = cr_html_format(largest);
+    double mean, deviation;
+    int n;
+
+    seeds_moments(r, g, &n, &mean, &deviation);
+    cr_buf_str(r->to, "<tr>");
+    for (int k = 0; k < n_keys; k++) {
+        double value = cr_report_setting(r, first, key[k]);
+
+        if (isnan(value))
+            cr_html_cell(r->to, cr_report_setting_text(r, first, key[k]));
+        else
+            cr_html_number(r->to, value, "%.6g");
+    }
     cr_html_number(r->to, n, "%.0f");
-    cr_html_number(r->to, mean, "%.4f");
-    cr_html_number(r->to, n > 1 ? sqrt(square / (n - 1)) : (double)NAN, "%.4f");
+    cr_html_number(r->to, mean, format);
+    cr_html_number(r->to, deviation, format);
     cr_buf_str(r->to, "</tr>\n");
 }
 
@@ -89,8 +124,11 @@ static void seeds_curves(struct cr_report *r, const struct cr_run_group *group,
     chart.width = 900;
     chart.x.label = "step";
     cr_chart_curves(r->to, &chart, to, n);
-    cr_report_figure_end(r, "The band is one standard deviation wide on each "
-                            "side.");
+    cr_report_figure_end(r, n_groups > CURVES
+                                ? "The best 8. The band is one standard "
+                                  "deviation wide on each side."
+                                : "The band is one standard deviation wide on "
+                                  "each side.");
 }
 
 static bool seeds_write(struct cr_report *r, const struct cr_report_run *run)
@@ -98,6 +136,8 @@ static bool seeds_write(struct cr_report *r, const struct cr_report_run *run)
     int n_keys, n, most = 0;
     const char *const *key = seeds_keys(r, &n_keys);
     const struct cr_run_group *group;
+    struct cr_run_group *sorted;
+    double largest = 0;
 
     (void)run;
     if (n_keys == r->n_settings)
@@ -107,19 +147,27 @@ static bool seeds_write(struct cr_report *r, const struct cr_report_run *run)
         most = group[g].n > most ? group[g].n : most;
     if (most < 2)
         return false;
+    for (int i = 0; i < r->n; i++)
+        if (isfinite(r->value[i]))
+            largest = fmax(largest, fabs(r->value[i]));
+    sorted = CR_NEWS(r->arena, struct cr_run_group, n);
+    memcpy(sorted, group, (size_t)n * sizeof *sorted);
+    qsort_r(sorted, (size_t)n, sizeof *sorted, seeds_order, r);
     cr_html_table(r->to, cr_strf(r->arena, "Best %s over seeds", r->metric),
                   true);
     cr_buf_str(r->to, "<thead><tr>");
-    cr_html_head(r->to, "settings", false);
+    for (int k = 0; k < n_keys; k++)
+        cr_html_head(r->to, cr_report_short(r, key[k]),
+                     cr_report_is_number(r, key[k]));
     cr_html_head(r->to, "runs", true);
     cr_html_head(r->to, "mean", true);
     cr_html_head(r->to, "standard deviation", true);
     cr_buf_str(r->to, "</tr></thead>\n<tbody>\n");
     for (int g = 0; g < n; g++)
-        seeds_row(r, &group[g]);
+        seeds_row(r, &sorted[g], key, n_keys, largest);
     cr_buf_str(r->to, "</tbody>");
     cr_html_table_end(r->to);
-    seeds_curves(r, group, n);
+    seeds_curves(r, sorted, n);
     return true;
 }
 

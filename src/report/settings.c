@@ -33,11 +33,10 @@ static bool settings_chart(struct cr_report *r, const char *key)
     if (points.n < 2 || low == high)
         return false;
     cr_report_figure(r, false);
-    chart = cr_report_chart(r, key);
+    chart = cr_report_chart(r, cr_strf(r->arena, "%s against %s", r->metric,
+                                       cr_report_short(r, key)));
+    chart.x = cr_report_axis(r, key);
     chart.x.label = key;
-    chart.y.label = r->metric;
-    if (low > 0 && high / low >= 20)
-        chart.x.scale = CR_SCALE_LOG;
     cr_chart_curves(r->to, &chart, &points, 1);
     cr_report_figure_end(r, NULL);
     return true;
@@ -98,8 +97,9 @@ static bool settings_write(struct cr_report *r, const struct cr_report_run *run)
     (void)run;
     cr_buf_str(r->to, "<div class=\"grid\">\n");
     for (int k = 0; k < r->n_settings && n < CHARTS; k++)
-        n += settings_chart(r, r->setting[k]) ||
-             settings_words(r, r->setting[k]);
+        if (strcmp(r->setting[k], "seed") != 0)
+            n += settings_chart(r, r->setting[k]) ||
+                 settings_words(r, r->setting[k]);
     cr_buf_str(r->to, "</div>\n");
     return n > 0;
 }

@@ -4,48 +4,52 @@
 
 #include "report/section.h"
 
-#define PHASES 16
+static double timing_value(const struct cr_node *phase)
+{
+    return (phase->kind == CR_NODE_REAL || phase->kind == CR_NODE_INT) &&
+                   phase->real > 0
+               ? phase->real
+               : 0;
+}
+
+/* A bar of the width of its cell for 100 percent. */
+static void timing_bar(struct cr_report *r, double percent)
+{
+    cr_buf_f(r->to, "<td class=\"bar\"><svg class=\"chart\" width=\"100%%\" "
+                    "height=\"12\" aria-hidden=\"true\"><rect class=\"bar c1\" "
+                    "width=\"%.2f%%\" height=\"12\"/></svg></td>", percent);
+}
 
 static bool timing_write(struct cr_report *r, const struct cr_report_run *run)
 {
     const struct cr_node *phases = cr_node_get(run->record, "phases");
-    const char *name[PHASES];
-    double seconds[PHASES], sum = 0;
-    struct cr_chart_bars bars = { .n = 1, .group = name, .value = seconds };
-    struct cr_chart chart;
+    double sum = 0;
 
     for (CR_EACH(m, phases))
-        if ((m->kind == CR_NODE_REAL || m->kind == CR_NODE_INT) &&
-            m->real > 0 && bars.n_groups < PHASES) {
-            name[bars.n_groups] = m->key;
-            seconds[bars.n_groups++] = m->real;
-            sum += m->real;
-        }
-    if (bars.n_groups == 0)
+        sum += timing_value(m);
+    if (!(sum > 0))
         return false;
-    cr_buf_str(r->to, "<div class=\"pair\">\n");
-    cr_report_figure(r, false);
-    chart = cr_report_chart(r, "Time of the phases");
-    chart.y.label = "seconds";
-    cr_chart_bars(r->to, &chart, &bars);
-    cr_report_figure_end(r, NULL);
     cr_html_table(r->to, "Time of the phases of the last process", true);
     cr_buf_str(r->to, "<thead><tr>");
     cr_html_head(r->to, "phase", false);
     cr_html_head(r->to, "seconds", true);
     cr_html_head(r->to, "percent", true);
-    cr_buf_str(r->to, "</tr></thead>\n<tbody>\n");
-    for (int i = 0; i < bars.n_groups; i++) {
+    cr_buf_str(r->to, "<td></td></tr></thead>\n<tbody>\n");
+    for (CR_EACH(m, phases)) {
+        double seconds = timing_value(m);
+
+        if (seconds == 0)
+            continue;
         cr_buf_str(r->to, "<tr><th scope=\"row\">");
-        cr_html(r->to, name[i]);
+        cr_html(r->to, m->key);
         cr_buf_str(r->to, "</th>");
-        cr_html_number(r->to, seconds[i], "%.3f");
-        cr_html_number(r->to, 100 * seconds[i] / sum, "%.1f");
+        cr_html_number(r->to, seconds, "%.3f");
+        cr_html_number(r->to, 100 * seconds / sum, "%.1f");
+        timing_bar(r, 100 * seconds / sum);
         cr_buf_str(r->to, "</tr>\n");
     }
     cr_buf_str(r->to, "</tbody>");
     cr_html_table_end(r->to);
-    cr_buf_str(r->to, "</div>\n");
     return true;
 }
 

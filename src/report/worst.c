@@ -46,6 +46,16 @@ static const char *worst_output(struct cr_report *r,
                : worst_list(r->arena, cr_node_get(s, "output"));
 }
 
+/* "predicted   7": the value at the right end. */
+static void worst_line(struct cr_report *r, const char *class,
+                       const char *name, const char *value)
+{
+    cr_buf_f(r->to, "<span class=\"line %s\"><span>%s</span> <span>", class,
+             name);
+    cr_html(r->to, value);
+    cr_buf_str(r->to, "</span></span>");
+}
+
 static void worst_pictures(struct cr_report *r, const struct cr_report_run *run,
                            const struct cr_node *list)
 {
@@ -59,15 +69,14 @@ static void worst_pictures(struct cr_report *r, const struct cr_report_run *run,
         cr_buf_str(r->to, "<li>");
         cr_report_sample(r, s, cr_strf(r->arena, "Sample %" PRId64,
                                        cr_json_int(s, "sample", 0)));
-        cr_buf_f(r->to, "<span class=\"%s\">found ", wrong ? "wrong" : "right");
-        cr_html(r->to, output);
-        cr_buf_str(r->to, "</span><span>truth ");
-        cr_html(r->to, truth);
-        cr_buf_str(r->to, "</span><span class=\"dim\">");
+        worst_line(r, wrong ? "wrong" : "right", "predicted", output);
+        worst_line(r, "", "truth", truth);
         if (isfinite(p))
-            cr_html_f(r->to, "%.0f\xc2\xa0%%, ", 100 * p);
-        cr_html_f(r->to, "loss\xc2\xa0%.3g", cr_json_real(s, "loss", NAN));
-        cr_buf_str(r->to, "</span></li>\n");
+            worst_line(r, "dim", "probability",
+                       cr_strf(r->arena, "%.0f\xc2\xa0%%", 100 * p));
+        worst_line(r, "dim", "loss",
+                   cr_strf(r->arena, "%.2f", cr_json_real(s, "loss", NAN)));
+        cr_buf_str(r->to, "</li>\n");
     }
     cr_buf_str(r->to, "</ul>\n");
 }

@@ -287,7 +287,8 @@ static void test_heatmap(void)
 {
     static const char *const names[] = { "cat", "dog" };
     double value[] = { 9, 1, (double)NAN, 5 };
-    struct cr_chart_heatmap m = { 2, 2, names, names, value, false };
+    struct cr_chart_heatmap m = { 2, 2, names, names, value, false,
+                                  false };
     struct cr_chart chart = { .arena = &mem, .x = { .label = "predicted" },
                               .y = { .label = "true" } };
     struct cr_buf svg = { .arena = &mem };
