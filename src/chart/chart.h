@@ -25,7 +25,7 @@ struct cr_chart_axis {
     enum cr_chart_scale scale;
     bool from_zero;  /* the range of the data is extended to 0 */
     double min, max; /* both 0: the range of the data */
-    const double *tick; /* where ticks stand, ascending; NULL: at round values */
+    const double *tick; /* values with ticks, ascending; NULL: round ones */
     int n_ticks;
     /* A second axis below the x axis, linear, with these values at its ends;
      * NULL: none. */

@@ -43,7 +43,7 @@ static void path_point(struct path *p, double x, double y)
 {
     cr_buf_char(p->to, p->drawn ? 'L' : 'M');
     if (p->exact) {
-        cr_buf_f(p->to, "%.2f %.2f", x, y);
+        cr_buf_f(p->to, "%.2f %.2f", cr_svg_clamp(x), cr_svg_clamp(y));
     } else {
         cr_svg_number(p->to, x);
         cr_buf_char(p->to, ' ');

@@ -10,12 +10,15 @@
 #define SVG_FAR 1e6
 #define BESIDE 18.0 /* from the label of a row of ticks to the plot */
 
+double cr_svg_clamp(double value)
+{
+    return fmax(-SVG_FAR, fmin(value, SVG_FAR));
+}
+
 void cr_svg_number(struct cr_buf *to, double value)
 {
-    /* far outside of every chart: viewers need no more, and no buffer grows */
     char text[64];
-    int n = snprintf(text, sizeof text, "%.1f",
-                     fmax(-SVG_FAR, fmin(value, SVG_FAR)));
+    int n = snprintf(text, sizeof text, "%.1f", cr_svg_clamp(value));
 
     if (n > 2 && strcmp(text + n - 2, ".0") == 0)
         text[n - 2] = '\0';

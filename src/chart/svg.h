@@ -27,6 +27,9 @@ struct cr_svg_legend {
     bool dashed, point;
 };
 
+/* A coordinate, or one far outside of every chart on its side: viewers need no
+ * more, and numbers stay short. */
+double cr_svg_clamp(double value);
 /* A number with one decimal, without ".0". */
 void cr_svg_number(struct cr_buf *to, double value);
 /* " name=\"value\"" */

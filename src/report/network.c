@@ -30,7 +30,8 @@ static void network_diagram(struct cr_report *r, const struct cr_net *net,
     end = style ? strstr(style, "</style>\n") : NULL;
     if (!end || !cr_starts(svg, "<svg "))
         return;
-    cr_buf_str(r->to, "<figure class=\"fig diagram\"><div class=\"scroll\" tabindex=\"0\" role=\"region\" "
+    cr_buf_str(r->to, "<figure class=\"fig diagram\">"
+                      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" "
                       "aria-label=\"Diagram of the network\">\n"
                       "<svg role=\"img\" aria-label=\"");
     cr_html(r->to, title);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/section.h"
+#include "rundir/run_status.h"
 
 static const char *overview_type(const struct cr_node *config, const char *key)
 {
@@ -60,7 +61,7 @@ static bool overview_write(struct cr_report *r, const struct cr_report_run *run)
         cr_buf_str(r->to, "</p>\n");
     }
     cr_buf_str(r->to, "<dl class=\"facts\">\n");
-    cr_html_fact(r->to, "Status", cr_report_status(r, run));
+    cr_html_fact(r->to, "Status", cr_run_status(run->run));
     cr_html_fact(r->to, "Config", cr_json_str(rec, "config", NULL));
     cr_html_fact(r->to, "Id", cr_json_str(rec, "id", NULL));
     cr_html_fact(r->to, "Started",

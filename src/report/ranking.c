@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "report/section.h"
+#include "rundir/run_status.h"
 
 #define COLUMNS 14 /* settings of a table */
 
@@ -52,7 +53,7 @@ static void ranking_row(struct cr_report *r, int i, const struct cr_node *of,
     cr_buf_str(r->to, "<tr><th scope=\"row\">");
     cr_html(r->to, run->label);
     cr_buf_str(r->to, "</th>");
-    cr_html_cell(r->to, cr_report_status(r, run));
+    cr_html_cell(r->to, cr_run_status(run->run));
     cr_html_number(r->to, r->value[i], format);
     for (CR_EACH(m, cr_node_get(of, "eval")))
         if (ranking_shows(m))

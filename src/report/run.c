@@ -103,13 +103,6 @@ const char *cr_report_class(struct cr_report *r,
                : cr_strf(r->arena, "%" PRId64, class);
 }
 
-const char *cr_report_status(struct cr_report *r,
-                             const struct cr_report_run *run)
-{
-    (void)r;
-    return cr_json_str(run->record, "status", "");
-}
-
 bool cr_report_maximize(const struct cr_report_run *run, const char *metric)
 {
     const struct cr_node *best = cr_node_get(run->record, "best");
@@ -147,8 +140,8 @@ int64_t cr_report_thin(struct cr_arena *arena, const double *x, const double *y,
     *to_x = a = CR_NEWS(arena, double, points);
     *to_y = b = CR_NEWS(arena, double, points);
     for (int64_t k = 0; k < intervals; k++) {
-        int64_t from = k * n / intervals, end = (k + 1) * n / intervals, low = from,
-                high = from;
+        int64_t from = k * n / intervals, end = (k + 1) * n / intervals;
+        int64_t low = from, high = from;
 
         for (int64_t i = from; i < end; i++) {
             low = !(y[i] >= y[low]) ? i : low;

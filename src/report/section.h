@@ -114,9 +114,6 @@ const char *cr_report_class(struct cr_report *report,
 /* The columns of a sample, as a picture or as text. */
 void cr_report_sample(struct cr_report *report, const struct cr_node *sample,
                       const char *alt);
-/* The status of a run. */
-const char *cr_report_status(struct cr_report *report,
-                             const struct cr_report_run *run);
 /* Whether larger values of the run's metric are better. */
 bool cr_report_maximize(const struct cr_report_run *run, const char *metric);
 /* Sets what several runs are compared by. */
