@@ -182,9 +182,11 @@ const struct cr_command cr_command_runs = {
             "differ, and the metrics of the last evaluation; a run whose "
             "process is gone is interrupted. best prints the "
             "run with the best value of a metric; --ckpt accepts its path. "
-            "export prints the records of metrics.jsonl as CSV, or with --tsv "
-            "separated by tabs. A run is given by its directory or the "
-            "beginning of its id. "
+            "show prints all of a record, checkpoints, size and command. diff "
+            "prints the tree of settings and results that differ, the values "
+            "of the first run after -, those of the second after +. export prints the records of metrics.jsonl as CSV, or with --tsv "
+            "separated by tabs. A run is given by its directory, a path below "
+            "the folder of runs or the beginning of its id. "
             "Columns are metrics (eval.accuracy, or accuracy; "
             "best.accuracy), keys of record.json (status, epochs, steps, "
             "seconds, started), variables of the config (vars.width) and keys "
@@ -205,6 +207,7 @@ const struct cr_command cr_command_runs = {
                    "cellrun runs export runs/digits -o digits.csv\n"
                    "cellrun runs ls --where 'status=completed and "
                    "accuracy>0.9' --cols run,accuracy\n"
+                   "cellrun runs diff runs/digits runs/wine\n"
                    "cellrun runs rm --where 'status=failed' --dry-run\n",
         .opts = runs_opts,
         .size = sizeof(struct cr_runs_opts),

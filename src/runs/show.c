@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "base/table.h"
+#include "ckpt/checkpoint.h"
+#include "rundir/run_remove.h"
 #include "runs/runs.h"
 
 void cr_runs_json(struct cr_runs_job *job, const struct cr_run *run,
@@ -31,6 +33,54 @@ static void show_node(struct cr_runs_job *job, const char *path,
                   m);
 }
 
+/* The first line of a file of the run; NULL: none. */
+static const char *show_line(struct cr_arena *arena, const struct cr_run *run,
+                             const char *name)
+{
+    size_t len;
+    char *text =
+        cr_run_file(arena, cr_path_join(arena, run->path, name), 1 << 20, &len);
+
+    if (text)
+        text[strcspn(text, "\n")] = '\0';
+    return text && *text ? text : NULL;
+}
+
+/* The names of the checkpoints, oldest first, with best and last marked. */
+static const char *show_ckpts(struct cr_runs_job *job, const struct cr_run *run)
+{
+    struct cr_arena *arena = job->arena;
+    const char *dir = cr_path_join(arena, run->path, "ckpt");
+    const char *best = cr_path_join(arena, dir, "best.safetensors");
+    const char *last = cr_path_join(arena, dir, "last.safetensors");
+    struct cr_diag quiet = { .arena = arena };
+    struct cr_buf to = { .arena = arena };
+    const struct cr_ckpt_file *file;
+    int n;
+
+    file = cr_ckpt_list(arena, &quiet, dir, NULL, &n);
+    for (int i = n - 1; i >= 0; i--)
+        cr_buf_f(&to, "%s%s%s%s", to.len > 0 ? " " : "",
+                 cr_path_base(file[i].path),
+                 cr_ckpt_same(file[i].path, best) ? " (best)" : "",
+                 cr_ckpt_same(file[i].path, last) ? " (last)" : "");
+    return cr_buf_text(&to);
+}
+
+static void show_files(struct cr_runs_job *job, const struct cr_run *run)
+{
+    const char *command = show_line(job->arena, run, "command");
+    const char *ckpts = show_ckpts(job, run);
+    struct cr_run_contents c;
+
+    if (*ckpts)
+        printf("checkpoints: %s\n", cr_escape(job->arena, ckpts));
+    if (cr_run_contents(job->arena, run->path, &c))
+        printf("files: %d, %s\n", c.files, cr_runs_size(job->arena, c.bytes));
+    if (command)
+        printf("command: %s\n", cr_escape(job->arena, command));
+}
+
 static void show_run(struct cr_runs_job *job)
 {
     struct cr_run *run = cr_runs_operand(job, 1);
@@ -45,6 +95,7 @@ static void show_run(struct cr_runs_job *job)
     }
     printf("path: %s\n", cr_escape(job->arena, run->path));
     show_node(job, "", run->record);
+    show_files(job, run);
 }
 
 const struct cr_runs_sub cr_runs_sub_show = {

@@ -121,6 +121,82 @@ runs/other	0.7" ]
     [[ "$output" == *'"optimizer.SGD.learning_rate": ["0.1", "0.01"]'* ]]
 }
 
+@test "two compared as a tree, lists element by element" {
+    cat >runs/net/aaaa1111/resolved.yaml <<'END'
+network: [Flatten, {Dense: [3, 2]}, ReLU, {Dense: [2, 2]}]
+optimizer: {SGD: {learning_rate: 0.1}}
+vars: {sizes: [1, 2, 3], same: 1, only: {a: here}}
+END
+    cat >runs/net/aabb2222/resolved.yaml <<'END'
+network: [Flatten, {Dense: [3, 4]}, ReLU, {Dense: [4, 2]}, Sigmoid]
+optimizer: {Adam: {learning_rate: 0.1, some_longer_name: 1, another_longer_name: [1, 2, 3]}}
+vars: {sizes: [1, 3], same: 1}
+END
+    run -0 "$CELLRUN" runs diff aaaa aabb
+    [ "$output" = '--- runs/net/aaaa1111
++++ runs/net/aabb2222
+  network:
+    1:
+      Dense:
+-       1: 2
++       1: 4
+    3:
+      Dense:
+-       0: 2
++       0: 4
++   4: Sigmoid
+  optimizer:
+-   SGD: {learning_rate: 0.1}
++   Adam:
++     learning_rate: 0.1
++     some_longer_name: 1
++     another_longer_name: [1, 2, 3]
+  vars:
+    sizes:
+-     1: 2
+-   only: {a: here}
+  result:
+    eval:
+-     accuracy: 0.91
++     accuracy: 0.955
+-     loss: 0.3
++     loss: 0.15
+    best:
+-     value: 0.91
++     value: 0.955' ]
+    run -0 "$CELLRUN" runs diff aaaa aabb --color always
+    [[ "$output" == *$'\n\e[31m-       1: 2\e[0m\n\e[32m+       1: 4\e[0m\n'* ]]
+    run -0 "$CELLRUN" runs diff aaaa aabb --json
+    [ "$(jq -c '."network.1.Dense.1", ."network.4", ."vars.sizes.1"' \
+        <<<"$output" | xargs)" = "[2,4] [-,Sigmoid] [2,-]" ]
+    run -0 "$CELLRUN" runs diff aaaa aaaa
+    [ "${#lines[@]}" = 2 ]
+    rm runs/net/aaaa1111/resolved.yaml
+    run -0 "$CELLRUN" runs diff aaaa aabb
+    [[ "$output" == *$'\n+ vars: {sizes: [1, 3], same: 1}\n'* ]]
+}
+
+@test "one in full: files, checkpoints and command" {
+    echo 'cellrun train net.yaml' >runs/net/aaaa1111/command
+    for i in 1 2; do
+        echo $i >runs/net/aaaa1111/ckpt/net-${i}_8.safetensors
+    done
+    ln runs/net/aaaa1111/ckpt/net-1_8.safetensors \
+        runs/net/aaaa1111/ckpt/best.safetensors
+    ln runs/net/aaaa1111/ckpt/net-2_8.safetensors \
+        runs/net/aaaa1111/ckpt/last.safetensors
+    for name in aaaa1 net/aaaa1111 ./runs//net/aaaa1111/; do
+        run -0 "$CELLRUN" runs show "$name"
+        [ "${lines[0]}" = "path: runs/net/aaaa1111" ]
+        [ "$(tail -n 3 <<<"$output" | sed 's/[0-9]* bytes/N/')" = \
+'checkpoints: net-1_8.safetensors (best) net-2_8.safetensors (last)
+files: 7, N
+command: cellrun train net.yaml' ]
+    done
+    run -2 --separate-stderr "$CELLRUN" runs show net
+    [[ "$stderr" == *"'net' is a folder of 2 runs, expected one run"* ]]
+}
+
 # lock DIR HOST PID START BOOT: the lock of a run, as train writes it.
 lock() {
     echo "$2 $3 $4 $5 $(readlink /proc/self/ns/pid)" >"$1/lock"
