@@ -324,19 +324,26 @@ static int format_rank(const struct cr_layout *m)
     return (int)CR_LEN(format_keys);
 }
 
-/* Inserts each key before the first one of a higher rank. */
+/* Sorts the keys by their ranks; those of one rank keep their order. */
 static void format_sort(struct cr_layout *root)
 {
-    struct cr_layout *m = root->child, *next, *sorted = NULL, **at;
+    struct cr_layout *of[CR_LEN(format_keys) + 1] = { NULL };
+    struct cr_layout **last[CR_LEN(of)], **end = &root->child;
 
-    for (; m; m = next) {
-        next = m->next;
-        for (at = &sorted; *at && format_rank(*at) <= format_rank(m);)
-            at = &(*at)->next;
-        m->next = *at;
-        *at = m;
+    for (size_t i = 0; i < CR_LEN(of); i++)
+        last[i] = &of[i];
+    for (struct cr_layout *m = root->child; m; m = m->next) {
+        int rank = format_rank(m);
+
+        *last[rank] = m;
+        last[rank] = &m->next;
     }
-    root->child = sorted;
+    for (size_t i = 0; i < CR_LEN(of); i++)
+        if (of[i]) {
+            *end = of[i];
+            end = last[i];
+        }
+    *end = NULL;
 }
 
 /* The comments at the start of the file stay there: all before the last empty

@@ -14,6 +14,8 @@ struct layout_reader {
     yaml_parser_t parser;
     yaml_event_t event;
     size_t chars, bytes, skipped; /* a character and its byte; the BOM */
+    size_t col_at;                /* a byte and its column */
+    int col;
     struct layout_span *span;     /* scalars, in order: no comments there */
     size_t n_spans, cap_spans;
     struct cr_comment *comments; /* those that have no member yet */
@@ -45,13 +47,19 @@ static size_t layout_byte(struct layout_reader *r, const yaml_mark_t *mark)
     return r->bytes;
 }
 
-static int layout_col(const struct cr_source *src, size_t at)
+/* The column of a byte. Counts from the last one that was asked for, if that is
+ * before it: a line may have many thousands of members. */
+static int layout_col(struct layout_reader *r, size_t at)
 {
-    size_t line = at;
+    const char *text = r->src->text;
+    size_t from = at;
 
-    while (line > 0 && src->text[line - 1] != '\n')
-        line--;
-    return (int)cr_utf8_count(src->text + line, at - line);
+    while (from > 0 && from != r->col_at && text[from - 1] != '\n')
+        from--;
+    r->col = (from == r->col_at ? r->col : 0) +
+             (int)cr_utf8_count(text + from, at - from);
+    r->col_at = at;
+    return r->col;
 }
 
 /* ---- Nodes */
@@ -275,7 +283,7 @@ static struct cr_comment *layout_comment(struct layout_reader *r, size_t at)
         line--;
     c->text = cr_strndup(r->arena, text, len);
     c->at = at;
-    c->col = layout_col(r->src, at);
+    c->col = layout_col(r, at);
     c->trailing = line > r->skipped && r->src->text[line - 1] != '\n';
     c->blank_before = layout_blank_before(r->src, at);
     return c;
@@ -352,16 +360,15 @@ static void layout_take_line(struct layout_reader *r, struct cr_comment **to,
 }
 
 /* Lists and maps in brackets with comments inside are written in block style,
- * as are those around them. */
-static void layout_set_flow(const struct layout_reader *r,
-                            struct cr_layout *node)
+ * as are those around them. *c is the first comment that may be inside, since
+ * nodes are visited in the order of their starts. */
+static void layout_set_flow(const struct cr_comment **c, struct cr_layout *node)
 {
-    node->flow = node->brackets;
-    for (const struct cr_comment *c = r->comments; c; c = c->next)
-        if (c->at >= node->from && c->at < node->to)
-            node->flow = false;
+    while (*c && (*c)->at < node->from)
+        *c = (*c)->next;
+    node->flow = node->brackets && !(*c && (*c)->at < node->to);
     for (struct cr_layout *m = node->child; m; m = m->next)
-        layout_set_flow(r, m);
+        layout_set_flow(c, m);
 }
 
 /* Where the members of a block list or map begin: at the key, or at the dash,
@@ -377,7 +384,7 @@ static void layout_set_starts(struct layout_reader *r, struct cr_layout *node)
         m->start = m->key           ? m->key->from
                    : node->brackets ? m->from
                                     : (size_t)(p - text);
-        m->col = layout_col(r->src, m->start);
+        m->col = layout_col(r, m->start);
         m->blank_before = layout_blank_before(r->src, m->start);
         p = text + m->to;
     }
@@ -388,6 +395,7 @@ static void layout_set_starts(struct layout_reader *r, struct cr_layout *node)
 static void layout_attach(struct layout_reader *r, struct cr_layout *node,
                           size_t limit, int outer)
 {
+    struct cr_comment **after = &node->after;
     int col;
 
     layout_set_starts(r, node);
@@ -407,14 +415,17 @@ static void layout_attach(struct layout_reader *r, struct cr_layout *node,
     }
     while (r->comments && r->comments->at < limit &&
            (node->brackets || outer < 0 ||
-            (r->comments->col > outer && r->comments->col >= col)))
-        layout_take(r, &node->after, r->comments->at + 1, false);
+            (r->comments->col > outer && r->comments->col >= col))) {
+        layout_take(r, after, r->comments->at + 1, false);
+        after = &(*after)->next;
+    }
 }
 
 bool cr_yaml_layout(struct cr_arena *arena, const struct cr_source *src,
                     struct cr_layout_text *to)
 {
     struct layout_reader r = { .arena = arena, .src = src };
+    const struct cr_comment *first;
 
     *to = (struct cr_layout_text){ 0 };
     if (src->len >= 3 && memcmp(src->text, "\xef\xbb\xbf", 3) == 0)
@@ -433,8 +444,9 @@ bool cr_yaml_layout(struct cr_arena *arena, const struct cr_source *src,
     yaml_event_delete(&r.event);
     yaml_parser_delete(&r.parser);
     layout_comments(&r);
+    first = r.comments;
     if (to->root && to->root->child) {
-        layout_set_flow(&r, to->root);
+        layout_set_flow(&first, to->root);
         to->root->flow = false;
         layout_attach(&r, to->root, src->len, -1);
     }

@@ -104,3 +104,13 @@ YAML
     diff <("$CELLRUN" config a.yaml --json | jq -S .) \
         <("$CELLRUN" config b.yaml --json | jq -S .)
 }
+
+@test "the time grows with the length of the file only" {
+    perl -e 'print "a: ["; print "{a: $_}, " for 1 .. 45000; print "\n# c\n]\n"
+        ' >long.yaml
+    perl -e 'print "a: 1\n"; print "# c\n" for 1 .. 500000' >comments.yaml
+    perl -e 'print "k$_: 1\n" for 1 .. 9999' >keys.yaml
+    for f in long comments keys; do
+        run -0 timeout 30 "$CELLRUN" fmt "$f.yaml"
+    done
+}
