@@ -169,7 +169,8 @@ const struct cr_run_group *cr_runs_group_by(struct cr_runs *runs,
 {
     struct cr_run_group *group = CR_NEWS(runs->arena, struct cr_run_group,
                                          runs->n + 1);
-    int *member = CR_NEWS(runs->arena, int, runs->n + 1), n = 0, at = 0;
+    int *all = CR_NEWS(runs->arena, int, runs->n + 1), *run = all;
+    int *member = CR_NEWS(runs->arena, int, runs->n + 1), n = 0;
 
     if (!group_keys_known(runs, keys, n_keys))
         return NULL;
@@ -185,15 +186,17 @@ const struct cr_run_group *cr_runs_group_by(struct cr_runs *runs,
         if (g == n)
             group[n++].label = cr_buf_text(&label);
         member[i] = g;
+        group[g].n++;
     }
     for (int g = 0; g < n; g++) {
-        int *run = CR_NEWS(runs->arena, int, runs->n);
-
-        for (int i = at = 0; i < runs->n; i++)
-            if (member[i] == g)
-                run[at++] = i;
-        group[g].n = at;
         group[g].run = run;
+        run += group[g].n;
+        group[g].n = 0;
+    }
+    for (int i = 0; i < runs->n; i++) {
+        struct cr_run_group *g = &group[member[i]];
+
+        all[g->run - all + g->n++] = i;
     }
     *n_groups = n;
     return group;

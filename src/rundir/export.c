@@ -21,11 +21,8 @@ static int row_by_line(const void *a, const void *b)
 
 static void export_text(struct cr_buf *to, const char *text, bool tabs)
 {
-    if (tabs) {
-        cr_buf_str(to, cr_escape(to->arena, text));
-        return;
-    }
-    if (!text[strcspn(text, ",\"\r\n")]) {
+    text = cr_escape(to->arena, text);
+    if (tabs || !text[strcspn(text, ",\"")]) {
         cr_buf_str(to, text);
         return;
     }

@@ -17,6 +17,8 @@
 #define COLUMNS 4096         /* of a series */
 #define SERIES 4096          /* of a run */
 #define RECORD_MAX ((size_t)16 << 20)
+#define ROOM_MIN ((size_t)1 << 20) /* values of columns, besides one for each
+                                      byte of the file */
 
 /* ---- Scanner of one line: a JSON object */
 
@@ -305,12 +307,22 @@ static double *series_grow(struct cr_arena *arena, const double *old,
     return cr_grow(arena, old, (size_t)s->n, (size_t)s->cap, sizeof *old);
 }
 
+/* Reserves room for values; false: more than a file of this length needs. */
+static bool series_room(struct cr_run_series *run, int64_t values)
+{
+    if ((size_t)values > run->max_room - run->room)
+        return false;
+    run->room += (size_t)values;
+    return true;
+}
+
 /* The place of a column, whose key has no escapes; -1: there are too many.
  * Records mostly repeat the members of the one before, so that the search
  * begins at `from`. */
-static int series_column(struct cr_arena *arena, struct cr_series *s,
+static int series_column(struct cr_run_series *run, struct cr_series *s,
                          struct text key, int from)
 {
+    struct cr_arena *arena = run->arena;
     struct cr_series_column *c;
 
     for (int i = 0; i < s->n_columns; i++) {
@@ -319,7 +331,7 @@ static int series_column(struct cr_arena *arena, struct cr_series *s,
         if (text_equals(key, s->column[k].name))
             return k;
     }
-    if (s->n_columns == COLUMNS)
+    if (s->n_columns == COLUMNS || !series_room(run, s->cap))
         return -1;
     if (s->n_columns == s->cap_columns) {
         s->cap_columns = 2 * s->cap_columns + 8;
@@ -334,17 +346,20 @@ static int series_column(struct cr_arena *arena, struct cr_series *s,
     return s->n_columns++;
 }
 
-static void series_add(struct cr_run_series *run, const struct record *r,
+/* Adds a record; false: it has no room. */
+static bool series_add(struct cr_run_series *run, const struct record *r,
                        int64_t line)
 {
     struct cr_series *s = series_of(run, r);
     int at = 0;
 
     if (!s)
-        return;
+        return false;
     while (s->n > 0 && s->step[s->n - 1] > r->step)
         s->n--;
     if (s->n == s->cap) {
+        if (!series_room(run, (s->cap + 64) * s->n_columns))
+            return false;
         s->cap = 2 * s->cap + 64;
         s->line = cr_grow(run->arena, s->line, (size_t)s->n, (size_t)s->cap,
                           sizeof *s->line);
@@ -373,12 +388,13 @@ static void series_add(struct cr_run_series *run, const struct record *r,
             key.s = text_plain(run->arena, key);
             key.n = strlen(key.s);
         }
-        k = series_column(run->arena, s, key, at);
+        k = series_column(run, s, key, at);
         if (k >= 0)
             s->column[k].value[s->n] = r->value[i];
         at = k + 1;
     }
     s->n++;
+    return true;
 }
 
 /* ---- Axes */
@@ -428,6 +444,7 @@ void cr_run_series_parse(struct cr_run_series *run, const char *text,
     struct record *r = CR_NEW(run->arena, struct record);
     int64_t line = 0;
 
+    run->max_room = run->room + ROOM_MIN + len;
     for (const char *at = text, *end; at < text + len; at = end + 1) {
         struct scan s;
 
@@ -436,11 +453,9 @@ void cr_run_series_parse(struct cr_run_series *run, const char *text,
             break;
         line++;
         s = (struct scan){ at, end };
-        if (scan_record(&s, r)) {
-            series_add(run, r, line);
-        } else if (run->invalid++ == 0) {
+        if ((!scan_record(&s, r) || !series_add(run, r, line)) &&
+            run->invalid++ == 0)
             run->first_invalid = line;
-        }
     }
     series_axes(run, epoch_samples);
 }

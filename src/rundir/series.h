@@ -35,8 +35,10 @@ struct cr_run_series {
     struct cr_arena *arena; /* must be set */
     int n, cap;
     struct cr_series *series; /* in the order of their appearance */
-    int64_t invalid;       /* complete lines that are not records */
+    int64_t invalid;       /* complete lines that are not records, or have more
+                              columns than files of this length can fill */
     int64_t first_invalid; /* number of the first of them, from 1 */
+    size_t room, max_room; /* of the columns, in values; private */
 };
 
 /* Adds the records of a text. A last line without its line feed is ignored.

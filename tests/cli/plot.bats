@@ -267,9 +267,9 @@ is_svg() {
 }
 
 @test "runs export writes the records as CSV and TSV" {
-    sed -i 's/"lr"/"a, \\"b\\""/' runs/g/b/metrics.jsonl
+    sed -i 's/"lr"/"a, \\"b\\"\\u001b[2J"/' runs/g/b/metrics.jsonl
     run -0 --separate-stderr "$CELLRUN" runs export g/a g/b
-    [ "$(head -n 1 <<<"$output")" = 'run,split,step,epoch,samples,t,loss,lr,accuracy,"a, ""b"""' ]
+    [ "$(head -n 1 <<<"$output")" = 'run,split,step,epoch,samples,t,loss,lr,accuracy,"a, ""b""\x1b[2J"' ]
     [ "$(sed -n 7p <<<"$output")" = 'runs/g/a,eval,5,0,40,1005.750,0.5,,0.4,' ]
     [ "$(wc -l <<<"$output")" = 25 ]
     cmp <(sed -n '2,13p' <<<"$output" | cut -d, -f 2-7) \

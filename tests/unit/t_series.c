@@ -174,6 +174,28 @@ static void test_files(void)
     rmdir(dir);
 }
 
+/* Records of 4096 different members, then many with none: a column has a value
+ * for each record, present or not. */
+static void test_room(void)
+{
+    struct cr_arena own = { 0 };
+    struct cr_run_series run = { .arena = &own };
+    struct cr_buf text = { .arena = &own };
+    const struct cr_series *s;
+
+    for (int i = 0; i < 4096; i++)
+        cr_buf_f(&text, "%s\"k%d\":1%s", i % 256 ? "," : "{\"split\":\"a\",",
+                 i, i % 256 == 255 ? "}\n" : "");
+    for (int i = 0; i < 100000; i++)
+        cr_buf_str(&text, "{\"split\":\"a\"}\n");
+    cr_run_series_parse(&run, cr_buf_text(&text), text.len, 0);
+    s = cr_series_find(&run, "a");
+    ok(s && s->n_columns == 4096 && run.invalid > 0 &&
+           (size_t)(s->cap * s->n_columns) <= text.len + (1 << 20),
+       "the memory of columns is bounded by the length of the file");
+    cr_arena_free(&own);
+}
+
 int main(void)
 {
     test_columns();
@@ -181,6 +203,7 @@ int main(void)
     test_lines();
     test_numbers();
     test_files();
+    test_room();
     cr_arena_free(&mem);
     return done();
 }
