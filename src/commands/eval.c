@@ -345,6 +345,7 @@ static void eval_wrong(struct cr_cli *cli, const struct cr_model *model)
         .batch = 64,
         .threshold = (double)NAN,
         .wrong = true,
+        .samples = CR_INT_NONE,
     };
 
     rows.json = false; /* the metrics are JSON, rows have the format of FILE */

@@ -89,6 +89,16 @@ static const struct cr_opt predict_opts[] = {
     CR_BOOL_DEFAULT(struct cr_predict_opts, stream, false,
                     "Answer each line of standard input at once with one line, "
                     "without the name of the input, until end of file."),
+    { .name = "samples",
+      .at = offsetof(struct cr_predict_opts, samples),
+      .type = CR_OPT_INT,
+      .need = CR_OPTIONAL,
+      .min = 1,
+      .max = 1e15,
+      .flag = 'n',
+      .text = "N",
+      .doc = "Predict only the first N samples; with --wrong, write the N "
+             "misclassified samples with the largest loss." },
     CR_INT_DEFAULT(struct cr_predict_opts, batch, 64, 1, 1e6,
                    "Number of samples to compute at once."),
     { 0 },
@@ -118,6 +128,8 @@ static bool predict_flags(struct cr_cli *cli, struct cr_predict_opts *o)
         return predict_fail(cli, "--stream writes rows of text to standard "
                                  "output: --format npy, --format npz, --wrong "
                                  "and -o are not allowed");
+    if (o->stream && o->samples != CR_INT_NONE)
+        return predict_fail(cli, "-n is not allowed with --stream");
     if (!o->data && !o->stream && !some)
         return predict_fail(cli, "expected an INPUT, --data, --files-from or "
                                  "--stream");

@@ -212,7 +212,11 @@ bool cr_predict_add(struct cr_predict *j, const struct cr_predict_row *row)
     if (j->o->stream)
         j->row[j->n].name = NULL; /* answers have no input name */
     j->n++;
-    return j->n < j->cap || cr_predict_flush(j);
+    j->added++;
+    if (j->n == j->cap && !cr_predict_flush(j))
+        return false;
+    j->full = !j->o->wrong && j->added == j->o->samples;
+    return !j->full;
 }
 
 bool cr_predict_unreadable(struct cr_predict *j)

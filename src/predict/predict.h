@@ -42,7 +42,7 @@ struct cr_predict_opts {
     const char *ckpt, *to, *data, *files_from, *at;
     struct cr_strs id;
     int format, on_error, rows, names;
-    int64_t topk, batch, result;
+    int64_t topk, batch, result, samples;
     double threshold;
     bool probs, header, wrong, embed, stream;
 };
@@ -120,7 +120,8 @@ struct cr_predict {
     struct cr_arena lines;
     int on_error;
     int64_t done, bad;          /* samples computed, samples with errors */
-    bool stopped;
+    bool stopped, full;         /* by an error; by -n */
+    int64_t added;              /* samples that cr_predict_add was given */
     struct cr_arena room;       /* scratch of a sample and its messages */
     struct cr_diag about;
     struct cr_atomic_file *file; /* NULL: standard output */

@@ -50,7 +50,7 @@ int cr_predict_run(struct cr_cli *cli, const struct cr_predict_opts *o,
         ok = o->stream ? cr_predict_stream(&j, &status)
              : o->data ? cr_predict_split(&j)
                        : cr_predict_operands(&j);
-        ok = cr_predict_flush(&j) && ok;
+        ok = cr_predict_flush(&j) && (ok || j.full);
         cr_predict_write_close(&j, ok);
         cr_predict_warn_bad(&j);
     }

@@ -157,10 +157,10 @@ static bool wrong_put(struct cr_predict *j, struct cr_arena *mem,
     return true;
 }
 
-static bool wrong_sheet(struct cr_predict *j)
+static bool wrong_sheet(struct cr_predict *j, int64_t rows)
 {
     struct cr_predict_wrong *w = j->wrong;
-    int64_t n = (int64_t)w->n < WRONG_MOST ? (int64_t)w->n : WRONG_MOST;
+    int64_t n = rows < WRONG_MOST ? rows : WRONG_MOST;
     struct cr_spec *spec = CR_NEWS(&w->arena, struct cr_spec, n + 1);
     unsigned char **rgb = CR_NEWS(&w->arena, unsigned char *, n + 1);
     int64_t th = CR_LETTER_H + WRONG_GAP, tw = 12 * CR_LETTER_W, across = 1;
@@ -200,6 +200,7 @@ static bool wrong_sheet(struct cr_predict *j)
 bool cr_predict_wrong_write(struct cr_predict *j)
 {
     struct cr_predict_wrong *w = j->wrong;
+    size_t rows;
     bool ok = true;
 
     if (!j->has_truth && j->done > 0)
@@ -207,9 +208,12 @@ bool cr_predict_wrong_write(struct cr_predict *j)
                         "--wrong: the input has no labels");
     if (w->n > 0)
         qsort(w->v, w->n, sizeof *w->v, wrong_by_loss);
+    rows = j->o->samples != CR_INT_NONE && (size_t)j->o->samples < w->n
+               ? (size_t)j->o->samples
+               : w->n;
     if (w->sheet)
-        ok = wrong_sheet(j);
-    for (size_t i = 0; i < w->n && !w->sheet; i++)
+        ok = wrong_sheet(j, (int64_t)rows);
+    for (size_t i = 0; i < rows && !w->sheet; i++)
         cr_buf_add(&j->line, w->v[i].text, w->v[i].len);
     return ok;
 }

@@ -146,6 +146,24 @@ setup() {
     grep -Eq '"probs":\[0\.[0-9]+,0\.[0-9]+\]\}$' "$tmp/out"
 }
 
+@test "-n: the first samples, or the worst ones of --wrong" {
+    perl -e 'print pack("N2", 0x801, 40), map { chr(($_ + ($_ % 7 == 0)) % 2) }
+        0 .. 39' >other.idx
+    printf '%s\n' 'dataset: {eval: {IdxDataset: {files: [images.idx, other.idx],' \
+        ' column_names: [image, label]}}}' >other.yaml
+    run -0 "$CELLRUN" predict --ckpt run --data other.yaml --wrong
+    [ "${#lines[@]}" = 6 ]
+    worst=$(head -2 <<<"$output")
+    [ "$("$CELLRUN" predict --ckpt run --data other.yaml --wrong -n 2)" = "$worst" ]
+    "$CELLRUN" predict --ckpt run --data train >all.tsv
+    first=$(head -3 all.tsv)
+    [ "$("$CELLRUN" predict --ckpt run --data train -n 3 --batch 2)" = "$first" ]
+    "$CELLRUN" predict --ckpt run --data train -n 3 -o first.tsv
+    [ "$(cat first.tsv)" = "$first" ]
+    run -2 --separate-stderr "$CELLRUN" predict --ckpt run --stream -n 3
+    [[ "$stderr" == *"-n is not allowed with --stream"* ]]
+}
+
 @test "names of classes" {
     run -0 "$CELLRUN" train c.yaml -o "$tmp/named" -q \
         'predict.labels=[dark, bright]'
