@@ -13,14 +13,11 @@
 #include "conf/command_line.h"
 #include "conf/environment.h"
 #include "conf/help_tables.h"
+#include "conf/help_text.h"
 #include "conf/search.h"
 #include "conf/terms.h"
 #include "net/op.h"
 #include "net/plugin.h"
-
-enum {
-    WIDTH = 79
-};
 
 struct help {
     const char *man;
@@ -43,120 +40,27 @@ static const struct cr_opt help_opts[] = {
     { 0 },
 };
 
-/* Appends the text wrapped and indented; its first line starts at column
- * `at`. */
-static void help_wrap(struct cr_buf *buf, const char *text, int indent, int at)
-{
-    while (*text) {
-        size_t n = strcspn(text, " \n");
-
-        if (at > indent && at + 1 + (int)n > WIDTH) {
-            cr_buf_char(buf, '\n');
-            at = 0;
-        }
-        if (at < indent) {
-            cr_buf_f(buf, "%*s", indent - at, "");
-            at = indent;
-        } else if (at > indent) {
-            cr_buf_char(buf, ' ');
-            at++;
-        }
-        cr_buf_add(buf, text, n);
-        at += (int)n;
-        text += n;
-        if (*text == '\n') {
-            cr_buf_char(buf, '\n');
-            at = 0;
-        }
-        text += *text != '\0';
-    }
-    if (at > 0)
-        cr_buf_char(buf, '\n');
-}
-
-static void help_lines(struct cr_buf *buf, const char *text)
-{
-    while (*text) {
-        size_t n = strcspn(text, "\n");
-
-        cr_buf_str(buf, "  ");
-        cr_buf_add(buf, text, n);
-        cr_buf_char(buf, '\n');
-        text += n + (text[n] == '\n');
-    }
-}
-
-/* Appends an entry of a list: a name and, from `column` on, its summary. */
-static void help_item(struct cr_buf *buf, const char *name, const char *text,
-                      int column)
-{
-    int at = 2 + (int)strlen(name);
-
-    cr_buf_f(buf, "  %s", name);
-    if (at + 2 > column) {
-        cr_buf_char(buf, '\n');
-        at = 0;
-    }
-    help_wrap(buf, text, column, at);
-}
-
-static const char *help_flag(struct cr_arena *arena, const struct cr_opt *row)
-{
-    const char *value = cr_flag_value(arena, row);
-    const char *name = cr_flag_name(arena, row);
-
-    return cr_strf(arena, "%s%s%s%s",
-                   row->flag ? cr_strf(arena, "-%c, ", row->flag) : "    ",
-                   name, *value && *value != '[' ? " " : "", value);
-}
-
-static void help_rows(struct cr_buf *buf, const struct cr_opt *rows, bool flags,
-                      const char *above)
-{
-    struct cr_arena *arena = buf->arena;
-
-    for (const struct cr_opt *row = rows; row && row->name; row++) {
-        const char *what = cr_opt_facts(arena, row);
-
-        if (flags) {
-            const char *preset = cr_opt_default(arena, row);
-
-            help_item(buf, help_flag(arena, row),
-                      preset && row->type != CR_OPT_BOOL && !row->implicit_value
-                          ? cr_strf(arena, "%s (%s)", row->doc, preset)
-                          : row->doc,
-                      28);
-            continue;
-        }
-        help_item(buf, cr_strf(arena, "%s%s", above, row->name), what, 26);
-        help_wrap(buf, row->doc, 6, 0);
-        if (row->type == CR_OPT_SUB)
-            help_rows(buf, row->sub, false,
-                      cr_strf(arena, "%s%s.", above, row->name));
-    }
-}
-
 static void help_command(struct cr_buf *buf, const struct cr_descriptor *about)
 {
     const struct cr_command *command = (const struct cr_command *)about;
 
-    help_wrap(
+    cr_help_wrap(
         buf, cr_strf(buf->arena, "cellrun %s: %s", about->name, about->summary),
         0, 0);
     cr_buf_str(buf, "\nusage:");
-    help_wrap(buf,
+    cr_help_wrap(buf,
               cr_strf(buf->arena, "cellrun %s %s", about->name, command->usage),
               7, 6);
     if (about->detail) {
         cr_buf_char(buf, '\n');
-        help_wrap(buf, about->detail, 0, 0);
+        cr_help_wrap(buf, about->detail, 0, 0);
     }
     if (about->opts && about->opts->name) {
         cr_buf_str(buf, "\nflags\n");
-        help_rows(buf, about->opts, true, "");
+        cr_help_rows(buf, about->opts, true, "");
     }
     cr_buf_str(buf, "\nflags of every command\n");
-    help_rows(buf, cr_cli_rows, true, "");
+    cr_help_rows(buf, cr_cli_rows, true, "");
 }
 
 static void help_about(struct cr_buf *buf, const struct cr_descriptor *about,
@@ -170,24 +74,24 @@ static void help_about(struct cr_buf *buf, const struct cr_descriptor *about,
         const struct cr_op *op =
             kind == CR_KIND_OP ? (const struct cr_op *)about : NULL;
 
-        help_wrap(buf,
+        cr_help_wrap(buf,
                   cr_strf(buf->arena, "%s (%s): %s", about->name,
                           cr_kind_name(kind), about->summary),
                   0, 0);
         if (op) {
             cr_buf_char(buf, '\n');
-            help_wrap(buf, cr_op_signature(buf->arena, op), 2, 0);
+            cr_help_wrap(buf, cr_op_signature(buf->arena, op), 2, 0);
         }
         if (about->detail) {
             cr_buf_char(buf, '\n');
-            help_wrap(buf, about->detail, 0, 0);
+            cr_help_wrap(buf, about->detail, 0, 0);
         }
         if (about->opts && about->opts->name && !(op && op->signature)) {
             cr_buf_str(buf, section               ? "\nkeys\n"
                             : op                  ? "\noptions\n"
                             : about->keyword_only ? "\narguments, by name\n"
                                                   : "\narguments, in order\n");
-            help_rows(buf, about->opts, false, "");
+            cr_help_rows(buf, about->opts, false, "");
         } else if (!section && kind != CR_KIND_OP && kind != CR_KIND_FORMAT) {
             cr_buf_str(buf, "\nno arguments\n");
         }
@@ -198,7 +102,7 @@ static void help_about(struct cr_buf *buf, const struct cr_descriptor *about,
             for (const char *const *p = cr_modifiers(kind); *p; p++)
                 cr_buf_f(&keys, " %s", *p);
             cr_buf_char(buf, '\n');
-            help_wrap(buf,
+            cr_help_wrap(buf,
                       cr_strf(buf->arena, "modifiers:%s",
                               cr_buf_text(&keys)),
                       0, 0);
@@ -206,7 +110,7 @@ static void help_about(struct cr_buf *buf, const struct cr_descriptor *about,
     }
     if (about->example) {
         cr_buf_str(buf, "\nexample\n");
-        help_lines(buf, about->example);
+        cr_help_lines(buf, about->example);
     }
 }
 
@@ -239,7 +143,7 @@ static void help_list(struct cr_buf *buf, enum cr_kind kind, int column)
 {
     for (const struct cr_descriptor **p = help_sorted(buf->arena, kind); *p;
          p++)
-        help_item(buf, (*p)->name, (*p)->summary, column);
+        cr_help_item(buf, (*p)->name, (*p)->summary, column);
 }
 
 /* Lists the functions of construct: signatures and texts. */
@@ -268,11 +172,11 @@ static bool help_overview(struct cr_buf *buf)
                     "[flags]\n\ncommands\n");
     help_list(buf, CR_KIND_COMMAND, 14);
     cr_buf_str(buf, "\nflags of every command\n");
-    help_rows(buf, cr_cli_rows, true, "");
+    cr_help_rows(buf, cr_cli_rows, true, "");
     cr_buf_str(buf, "\nsections of a config\n");
     help_list(buf, CR_KIND_SECTION, 14);
     cr_buf_char(buf, '\n');
-    help_wrap(buf,
+    cr_help_wrap(buf,
               "cellrun help NAME explains a command, a section, a type "
               "(Dense), a key (train.epochs, learning_rate), a keyword "
               "(base, when, bprop), the code of a message (E0012), or a term "
@@ -283,23 +187,13 @@ static bool help_overview(struct cr_buf *buf)
         if (*cr_registry_list((enum cr_kind)k))
             cr_buf_f(&lists, "%s ", cr_kind_plural((enum cr_kind)k));
     cr_buf_str(&lists, "codes environment exit terms keywords");
-    help_wrap(buf, cr_buf_text(&lists), 2, 0);
+    cr_help_wrap(buf, cr_buf_text(&lists), 2, 0);
     cr_buf_char(buf, '\n');
-    help_wrap(buf,
+    cr_help_wrap(buf,
               "The manual: cellrun-tutorial(7) to start, cellrun(1), "
               "cellrun-config(5).",
               0, 0);
     return true;
-}
-
-static void help_codes(struct cr_buf *buf)
-{
-    for (int i = 0; i < CR_E_COUNT; i++)
-        help_item(buf, cr_code_number((enum cr_code)i),
-                  cr_strf(buf->arena, "%s (exit %d)",
-                          cr_code_title((enum cr_code)i),
-                          cr_code_exit((enum cr_code)i)),
-                  9);
 }
 
 static bool help_code(struct cr_buf *buf, const char *name)
@@ -307,44 +201,11 @@ static bool help_code(struct cr_buf *buf, const char *name)
     for (int i = 0; i < CR_E_COUNT; i++)
         if (strcmp(cr_code_number((enum cr_code)i), name) == 0) {
             cr_buf_f(buf, "%s: %s\n\n", name, cr_code_title((enum cr_code)i));
-            help_wrap(buf, cr_code_text((enum cr_code)i), 0, 0);
+            cr_help_wrap(buf, cr_code_text((enum cr_code)i), 0, 0);
             cr_buf_f(buf, "\nexit status %d\n", cr_code_exit((enum cr_code)i));
             return true;
         }
     return false;
-}
-
-static void help_environment(struct cr_buf *buf)
-{
-    for (const struct cr_env *v = cr_env_list; v->name; v++) {
-        const char *value = getenv(v->name);
-
-        help_item(buf, v->name, v->text, 23);
-        if (value)
-            cr_buf_f(buf, "%23snow: %s\n", "",
-                     cr_quote(buf->arena, value, strlen(value)));
-    }
-}
-
-static void help_exit(struct cr_buf *buf)
-{
-    for (const struct cr_status *s = cr_statuses; s->code; s++)
-        help_item(buf, s->code, s->text, 9);
-}
-
-static void help_words(struct cr_buf *buf)
-{
-    for (const struct cr_doc_entry *w = cr_keywords; w->name; w++)
-        help_item(buf, w->name, w->text, 16);
-}
-
-/* Lists terms of other frameworks and of the field with their names here. */
-static void help_term_list(struct cr_buf *buf)
-{
-    for (const struct cr_term *t = cr_terms; t->words; t++) {
-        help_wrap(buf, t->words, 2, 0);
-        help_wrap(buf, t->names, 6, 0);
-    }
 }
 
 /* Lists a kind by its plural, as in `help cells` or `help codes`. */
@@ -355,19 +216,7 @@ static bool help_lists(struct cr_buf *buf, const char *name)
             help_list(buf, (enum cr_kind)k, 28);
             return true;
         }
-    if (strcmp(name, "codes") == 0)
-        help_codes(buf);
-    else if (strcmp(name, "environment") == 0)
-        help_environment(buf);
-    else if (strcmp(name, "exit") == 0)
-        help_exit(buf);
-    else if (strcmp(name, "terms") == 0)
-        help_term_list(buf);
-    else if (strcmp(name, "keywords") == 0 || strcmp(name, "words") == 0)
-        help_words(buf);
-    else
-        return false;
-    return true;
+    return cr_help_list(buf, name);
 }
 
 /* Appends all descriptors of this name. */
@@ -395,7 +244,7 @@ static bool help_word(struct cr_buf *buf, const char *name)
     for (const struct cr_doc_entry *w = cr_keywords; w->name; w++)
         if (strcmp(w->name, name) == 0) {
             cr_buf_f(buf, "%s (keyword)\n", name);
-            help_wrap(buf, w->text, 2, 0);
+            cr_help_wrap(buf, w->text, 2, 0);
             return true;
         }
     return false;
@@ -405,7 +254,7 @@ static void help_row(struct cr_buf *buf, const char *path,
                      const struct cr_opt *row)
 {
     cr_buf_f(buf, "%s: %s\n", path, cr_opt_facts(buf->arena, row));
-    help_wrap(buf, row->doc, 2, 0);
+    cr_help_wrap(buf, row->doc, 2, 0);
 }
 
 /* Appends the rows of this name or path in one table and its subtables. */
@@ -514,6 +363,21 @@ static void help_json_about(struct cr_buf *buf, const struct cr_descriptor *a,
     cr_buf_char(buf, '}');
 }
 
+static bool help_json_variable(struct cr_buf *buf, const char *name)
+{
+    for (const struct cr_env *v = cr_env_list; v->name; v++)
+        if (strcmp(v->name, name) == 0) {
+            cr_buf_f(buf,
+                     "\n{\"name\": \"%s\", \"kind\": \"environment "
+                     "variable\", \"summary\": ",
+                     name);
+            cr_buf_json(buf, v->text);
+            cr_buf_char(buf, '}');
+            return true;
+        }
+    return false;
+}
+
 /* 0 for names that differ in case only. */
 static int help_compare_case(const char *a, const char *b)
 {
@@ -561,7 +425,7 @@ static bool help_name(struct cr_buf *buf, const char *name)
 {
     return help_section_list(buf, name) || help_abouts(buf, name) ||
            help_code(buf, name) || help_lists(buf, name) ||
-           help_keys(buf, name);
+           cr_help_variable(buf, name) || help_keys(buf, name);
 }
 
 /* The summary of a name, or the first sentence about a key; "" for a list;
@@ -601,7 +465,7 @@ static bool help_terms(struct cr_buf *buf, const char *word, bool more)
     for (const struct cr_term *t = cr_terms; (t = cr_term_find(t, word)); t++) {
         if (more)
             cr_buf_str(buf, "\n----\n\n");
-        help_wrap(buf, cr_strf(arena, "%s: %s", word, t->text), 0, 0);
+        cr_help_wrap(buf, cr_strf(arena, "%s: %s", word, t->text), 0, 0);
         cr_buf_char(buf, '\n');
         if (!strpbrk(t->names, " .") && help_name(buf, t->names)) {
             more = true;
@@ -612,7 +476,7 @@ static bool help_terms(struct cr_buf *buf, const char *word, bool more)
             const char *name = cr_strndup(arena, p, len);
             const char *text = help_brief(arena, name);
 
-            help_item(buf, name, text ? text : "(unknown)", 28);
+            cr_help_item(buf, name, text ? text : "(unknown)", 28);
             p += len + strspn(p + len, " ");
         }
         more = true;
@@ -671,14 +535,38 @@ static bool help_other_case(struct cr_buf *buf, const char *name, bool more)
     return more;
 }
 
+/* Whether a name is that of a type, section, command or keyword. A key or
+ * function may share its name with a more general term. */
+static bool help_is_type(const char *name)
+{
+    for (int k = 0; k < CR_KINDS; k++) {
+        const struct cr_descriptor *about =
+            cr_registry_find((enum cr_kind)k, name);
+
+        if (k != CR_KIND_OP && about && !about->internal)
+            return true;
+    }
+    for (const struct cr_doc_entry *w = cr_keywords; w->name; w++)
+        if (strcmp(w->name, name) == 0)
+            return true;
+    return false;
+}
+
 /* Looks up a name in the form of a config or of another framework: with a
  * module before it, with arguments, in another case, or a different name. */
 static bool help_any(struct cr_buf *buf, const char *word)
 {
     const char *name = cr_term_name(buf->arena, word);
-    bool found = help_name(buf, word);
+    struct cr_buf rows = { .arena = buf->arena };
+    bool type = help_is_type(word), found = type && help_name(buf, word);
 
     found = help_terms(buf, word, found);
+    if (!type && help_name(&rows, word)) {
+        if (found)
+            cr_buf_str(buf, "\n----\n\n");
+        cr_buf_str(buf, cr_buf_text(&rows));
+        found = true;
+    }
     if (!found && strcmp(name, word) != 0)
         found = help_terms(buf, name, help_name(buf, name));
     return help_other_case(buf, name, found);
@@ -693,6 +581,7 @@ static bool help_json(struct cr_buf *buf, const char *word)
     cr_buf_char(buf, '[');
     found = help_json_abouts(buf, word, strcmp);
     found = (word && help_json_terms(buf, word)) || found;
+    found = found || (word && help_json_variable(buf, word));
     if (!found && strcmp(name, word) != 0) {
         found = help_json_abouts(buf, name, strcmp);
         found = help_json_terms(buf, name) || found;
@@ -718,6 +607,9 @@ static int help_unknown(struct cr_cli *cli, const char *name)
     for (const struct cr_doc_entry *w = cr_keywords;
          w->name && n < (int)CR_LEN(words) - 1; w++)
         words[n++] = w->name;
+    for (const struct cr_env *v = cr_env_list;
+         v->name && n < (int)CR_LEN(words) - 1; v++)
+        words[n++] = v->name;
     words[n] = NULL;
     cr_error(cli->diag, cli->n_operands ? cli->operand_pos[0] : CR_NOWHERE,
              CR_E_USAGE, "no help on '%s'",

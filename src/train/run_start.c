@@ -640,6 +640,9 @@ bool cr_train_start(struct cr_train *t)
     frozen = cr_freeze_report(t->arena, t->net, start_when, t);
     if (*frozen)
         cr_console_log(&t->console, "%s", frozen);
+    if (!t->eval && !t->resumed)
+        cr_console_log(&t->console, "nothing is evaluated: add dataset.eval or "
+                                    "dataset.split");
     /* Warnings are shown before the first step. */
     cr_console_problems(&t->console, t->diag);
     t->started_step = t->state.step;

@@ -94,6 +94,27 @@ set -o pipefail
     [[ "$output" == *"CELLRUN_RUNS"* ]]
 }
 
+@test "help explains an environment variable, and each name of the list" {
+    CELLRUN_DATA=/some/where run -0 "$CELLRUN" help CELLRUN_DATA
+    [[ "${lines[0]}" == "CELLRUN_DATA: environment variable" ]]
+    [[ "$output" == *"searched for data"*"now: /some/where"* ]]
+    run -0 "$CELLRUN" help --json TMPDIR
+    [ "$(jq -r '.[0].kind' <<<"$output")" = "environment variable" ]
+    run -2 --separate-stderr "$CELLRUN" help CELLRUN_DAT
+    [[ "$stderr" == *"did you mean 'CELLRUN_DATA'?"* ]]
+}
+
+@test "help begins with the meaning in the field, where a key has the same name" {
+    run -0 "$CELLRUN" help metric
+    [[ "${lines[0]}" == "metric: A number that judges a network"* ]]
+    [[ "$output" == *"checkpoint.best.metric: text"* ]]
+    run -0 "$CELLRUN" help threshold
+    [[ "${lines[0]}" == "threshold: The metric finds the threshold"* ]]
+    [[ "$output" == *"threshold (op)"* ]]
+    run -0 "$CELLRUN" help stratify
+    [[ "${lines[0]}" == "stratify: split: {eval_from_train"* ]]
+}
+
 @test "help exit lists the statuses" {
     run -0 "$CELLRUN" help exit
     [[ "$output" == *"  75 "* ]]

@@ -60,11 +60,15 @@ fails() {
     fails 3 'found no images (.png, .jpg) in the folder of a class' init --from-folder img
 }
 
-@test "check says that nothing is evaluated" {
+@test "check and train say once that nothing is evaluated" {
     run -0 --separate-stderr "$CELLRUN" check d.yaml '~dataset.eval'
     [[ ${lines[-1]} == "nothing is evaluated: add dataset.eval or dataset.split" ]]
     run -0 --separate-stderr "$CELLRUN" check d.yaml
     [[ $output != *"nothing is evaluated"* ]]
+    run -0 --separate-stderr "$CELLRUN" train d.yaml '~dataset.eval' --dry-run
+    [ "$(grep -c "nothing is evaluated: add dataset.eval or dataset.split" <<<"$stderr")" = 1 ]
+    run -0 --separate-stderr "$CELLRUN" train d.yaml --dry-run
+    [[ $stderr != *"nothing is evaluated"* ]]
 }
 
 @test "words of analysts and of MindSpore have an answer" {
