@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/mapping.h"
+#include "base/terminal.h"
 #include "conf/command_line.h"
 
 enum { STATUS_PIPE = 141 }; /* status of the shell for SIGPIPE */
@@ -74,6 +75,7 @@ int main(int argc, char **argv)
 
     main_streams();
     status = cr_cli_read(&cli, argc, argv) ? cli.command->run(&cli) : 2;
+    cr_terminal_end();
     cr_mapping_check(&diag); /* data read without a data loader */
     how = (struct cr_diag_format){ .json = cli.json, .color = cli.color };
     cr_diag_print(&diag, stderr, how);

@@ -329,7 +329,7 @@ static void bench_print(const struct job *j)
         else
             cr_table_f(&table, "%.1f %%", 100 * r->share);
     }
-    cr_table_print(&table, stdout, false);
+    cr_table_show(&table, false);
 }
 
 static void bench_print_cells(const struct job *j)

@@ -131,7 +131,7 @@ static void ckpt_tensors(struct cr_cli *cli, struct cr_tensor_file *file)
         cr_table_add(&table, ckpt_shape(cli->arena, &e[i]));
         cr_table_f(&table, "%zu", e[i].bytes);
     }
-    cr_table_print(&table, stdout, false);
+    cr_table_show(&table, false);
 }
 
 static bool ckpt_same_file(const char *a, const char *b)
@@ -195,7 +195,7 @@ static void ckpt_ls_folder(struct cr_cli *cli, const char *dir)
     if (cli->json)
         printf("[%s]\n", cr_buf_text(&json));
     else
-        cr_table_print(&table, stdout, false);
+        cr_table_show(&table, false);
 }
 
 static void ckpt_ls(struct cr_cli *cli, const char *path)
@@ -565,7 +565,7 @@ static int ckpt_diff(struct cr_cli *cli)
         printf("{\"same\": %s, \"tensors\": [%s]}\n",
                d.differ == 0 ? "true" : "false", cr_buf_text(&d.json));
     } else if (!cli->quiet) {
-        cr_table_print(&d.table, stdout, false);
+        cr_table_show(&d.table, false);
         if (d.differ > 0)
             printf("%d of %d tensors differ\n", d.differ, d.all);
         else

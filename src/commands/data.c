@@ -611,7 +611,7 @@ static void data_ls(struct cr_cli *cli)
     if (cli->json)
         printf("[%s]\n", cr_buf_text(&l.json));
     else
-        cr_table_print(&l.table, stdout, false);
+        cr_table_show(&l.table, false);
 }
 
 static void data_fetch(struct cr_cli *cli)

@@ -170,7 +170,7 @@ static void eval_per_class_text(const struct cr_model *model,
                        cr_score_find(scores, eval_columns[k])->table[i]);
         cr_table_f(&table, "%" PRId64, eval_of_class(scores, i));
     }
-    cr_table_print(&table, stdout, false);
+    cr_table_show(&table, false);
 }
 
 static void eval_per_class_json(const struct cr_model *model,
@@ -240,7 +240,7 @@ static void eval_kfold_text(const struct cr_kfold *k)
             cr_table_f(&table, "%.4f", run->scores.v[i].value);
         cr_table_add(&table, run->dir);
     }
-    cr_table_print(&table, stdout, false);
+    cr_table_show(&table, false);
 }
 
 static void eval_kfold_json(const struct cr_kfold *k)

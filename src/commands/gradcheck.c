@@ -396,7 +396,7 @@ static void gradcheck_print(const struct job *j)
                                   r->kinks, r->kinks + r->checked)
                         : "agrees");
     }
-    cr_table_print(&table, stdout, false);
+    cr_table_show(&table, false);
     if (gradcheck_hooks(j))
         puts("compared without the hooks of watch that replace gradients");
     if (cr_net_amp_ignored(j->net))

@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "base/str.h"
+#include "base/terminal.h"
 #include "conf/command_line.h"
 #include "conf/environment.h"
 #include "conf/help_tables.h"
@@ -636,7 +637,7 @@ static int help_search(struct cr_cli *cli, struct cr_buf *buf,
                     cr_quote(cli->arena, words, strlen(words)));
         return 1;
     }
-    fputs(cr_buf_text(buf), stdout);
+    cr_terminal_text(cr_buf_text(buf));
     return 0;
 }
 
@@ -669,7 +670,7 @@ static int help_run(struct cr_cli *cli)
         found = help_any(&buf, name);
     if (!found)
         return help_unknown(cli, o->man ? o->man : name);
-    fputs(cr_buf_text(&buf), stdout);
+    cr_terminal_text(cr_buf_text(&buf));
     return 0;
 }
 

@@ -56,7 +56,8 @@ static const struct cr_opt init_opts[] = {
 
 static int init_list(const struct cr_cli *cli)
 {
-    struct cr_table table = { .arena = cli->arena, .align = "ll" };
+    struct cr_table table = { .arena = cli->arena, .align = "ll",
+                              .headless = true };
     struct cr_buf b = { .arena = cli->arena };
 
     for (const struct cr_template *t = cr_templates; t->name; t++) {
@@ -73,7 +74,7 @@ static int init_list(const struct cr_cli *cli)
     if (cli->json)
         printf("%s]\n", cr_buf_text(&b));
     else
-        cr_table_print(&table, stdout, false);
+        cr_table_show(&table, false);
     return 0;
 }
 

@@ -363,7 +363,7 @@ static void plugin_show(struct cr_cli *cli, const char *path)
         cr_table_add(&table,
                      c->real_size == sizeof(double) ? "double" : "float");
     }
-    cr_table_print(&table, stdout, false);
+    cr_table_show(&table, false);
 }
 
 static void plugin_names(struct cr_buf *b, const char *key, int n,

@@ -220,7 +220,7 @@ static void summary_cells(const struct job *j)
         cr_table_add(&table, "");
         cr_table_add(&table, "");
     }
-    cr_table_print(&table, stdout, false);
+    cr_table_show(&table, false);
 }
 
 /* The optimizer's group of a parameter, from 1; 0: none, or never updated. */
@@ -262,7 +262,7 @@ static void summary_params(const struct job *j)
         values += cr_count(&p->spec);
         trained += p->trained ? cr_count(&p->spec) : 0;
     }
-    cr_table_print(&table, stdout, false);
+    cr_table_show(&table, false);
     printf("\nvalues: %" PRId64 "\nrequires_grad: %" PRId64 "\n", values,
            trained);
 }

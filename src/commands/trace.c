@@ -609,7 +609,7 @@ static void trace_print(struct trace_job *t)
     if (t->cli->json)
         printf("[%s]\n", cr_buf_text(&json));
     else
-        cr_table_print(&table, stdout, false);
+        cr_table_show(&table, false);
 }
 
 static void trace_against(struct trace_job *t)

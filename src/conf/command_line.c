@@ -13,12 +13,13 @@
 #include <unistd.h>
 
 #include "base/str.h"
+#include "base/terminal.h"
 #include "conf/environment.h"
 #include "conf/scalar.h"
 #include "conf/terms.h"
 
 struct common {
-    bool help, json, quiet, strict, trust;
+    bool help, json, quiet, strict, trust, wide, no_pager;
     int64_t verbose, threads;
     int color;
     const char *seed;
@@ -44,6 +45,10 @@ const struct cr_opt cr_cli_rows[] = {
     CR_ENUM_DEFAULT(
         struct common, color, COLOR_AUTO, "auto|always|never",
         "When to colour messages and curves. auto: in a terminal."),
+    CR_BOOL_DEFAULT(struct common, wide, false,
+                    "Do not shorten tables to the width of the terminal."),
+    CR_BOOL_DEFAULT(struct common, no_pager, false,
+                    "Do not send long output on a terminal through PAGER."),
     CR_BOOL_DEFAULT(struct common, strict, false, "Treat warnings as errors."),
     CR_BOOL_DEFAULT(
         struct common, trust, false,
@@ -381,6 +386,7 @@ static bool command_apply(struct line *l, const struct common *o)
     cli->threads = (int)o->threads;
     cli->seed = o->seed;
     cli->diag->strict = o->strict;
+    cr_terminal_options(o->wide, o->no_pager);
     cli->color = command_color(o->color, STDERR_FILENO);
     cli->color_out = command_color(o->color, STDOUT_FILENO);
     if (!cli->command)

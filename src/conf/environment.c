@@ -54,13 +54,16 @@ const struct cr_env cr_env_list[] = {
       .text = "If not empty and not 0, messages are coloured even when "
               "standard error is not a terminal." },
     { .name = "COLUMNS",
-      .text = "Width of the terminal, for the progress bar and for plots.",
+      .text = "Width of the terminal, for the progress bar, tables and plots.",
       .what = "a number of columns",
       .min = 0,
       .max = 1000000,
       .foreign = true },
     { .name = "TMPDIR",
       .text = "Folder of the temporary files of selftest. Default: /tmp." },
+    { .name = "PAGER",
+      .text = "Command for long output on a terminal. Default: less -FRX. "
+              "Empty or cat: none." },
     { .name = "TERM", .text = "If it is dumb, messages are not coloured." },
     { .name = "SOURCE_DATE_EPOCH",
       .text =

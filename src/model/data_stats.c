@@ -496,7 +496,7 @@ static void stats_classes_text(struct stats *s, const struct split_stats *p)
         cr_table_f(&t, "%.4f", (double)p->count[c] / (double)p->samples);
         cr_table_add(&t, cr_buf_text(&bar));
     }
-    cr_table_print(&t, stdout, false);
+    cr_table_show(&t, false);
 }
 
 static void stats_text(struct stats *s, const struct split_stats *p,
@@ -521,7 +521,7 @@ static void stats_text(struct stats *s, const struct split_stats *p,
     if (p->n_slots > 0) {
         stats_head(&t, false);
         stats_rows(s, &t, p, per_class, false);
-        cr_table_print(&t, stdout, false);
+        cr_table_show(&t, false);
     }
     if (p->label >= 0 && p->samples > 0)
         stats_classes_text(s, p);

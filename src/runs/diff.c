@@ -9,6 +9,7 @@
 
 #include "base/compiler.h"
 #include "base/table.h"
+#include "base/terminal.h"
 #include "runs/runs.h"
 
 #define DEPTH_MAX 64  /* deeper values are compared as a whole */
@@ -286,7 +287,7 @@ static void diff_run(struct cr_runs_job *job)
     else if (rows)
         cr_table_print(&table, stdout, true);
     else
-        fputs(cr_buf_text(&d.out), stdout);
+        cr_terminal_text(cr_buf_text(&d.out));
 }
 
 const struct cr_runs_sub cr_runs_sub_diff = {

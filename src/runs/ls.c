@@ -148,7 +148,9 @@ static char *ls_cells(struct cr_runs_job *job, const struct ls_columns *c,
             cr_table_add(to, ls_text(job, node, column[k].metric, job->o->tsv));
         }
     for (int k = 0; k < c->n; k++)
-        align[k] = column[k].numbers && !column[k].words ? 'r' : 'l';
+        align[k] = column[k].numbers && !column[k].words
+                       ? (column[k].metric ? 'R' : 'r')
+                       : 'l';
     return align;
 }
 
@@ -180,13 +182,13 @@ static void ls_run(struct cr_runs_job *job)
     if (job->o->group_by) {
         if (cr_run_groups_table(&job->found, job->o->group_by, job->o->tsv,
                                 &table))
-            cr_table_print(&table, stdout, job->o->tsv);
+            cr_table_show(&table, job->o->tsv);
         return;
     }
     ls_columns(job, &c);
     table.align = ls_cells(job, &c, &table);
     if (c.n > 0)
-        cr_table_print(&table, stdout, job->o->tsv);
+        cr_table_show(&table, job->o->tsv);
 }
 
 const struct cr_runs_sub cr_runs_sub_ls = {

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/table.h"
+#include "base/terminal.h"
 #include "ckpt/checkpoint.h"
 #include "rundir/run_remove.h"
 #include "runs/runs.h"
@@ -17,18 +18,18 @@ void cr_runs_json(struct cr_runs_job *job, const struct cr_run *run,
     cr_buf_str(to, text + 1);
 }
 
-static void show_node(struct cr_runs_job *job, const char *path,
-                      const struct cr_node *node)
+static void show_node(struct cr_runs_job *job, struct cr_buf *to,
+                      const char *path, const struct cr_node *node)
 {
     if (node->kind != CR_NODE_MAP) {
-        printf("%s: %s\n", cr_escape(job->arena, path),
-               cr_escape(job->arena, node->kind == CR_NODE_STR
-                                         ? node->text
-                                         : cr_node_json(job->arena, node)));
+        cr_buf_f(to, "%s: %s\n", cr_escape(job->arena, path),
+                 cr_escape(job->arena, node->kind == CR_NODE_STR
+                                           ? node->text
+                                           : cr_node_json(job->arena, node)));
         return;
     }
     for (CR_EACH(m, node))
-        show_node(job,
+        show_node(job, to,
                   *path ? cr_strf(job->arena, "%s.%s", path, m->key) : m->key,
                   m);
 }
@@ -67,35 +68,38 @@ static const char *show_ckpts(struct cr_runs_job *job, const struct cr_run *run)
     return cr_buf_text(&to);
 }
 
-static void show_files(struct cr_runs_job *job, const struct cr_run *run)
+static void show_files(struct cr_runs_job *job, const struct cr_run *run,
+                       struct cr_buf *to)
 {
     const char *command = show_line(job->arena, run, "command");
     const char *ckpts = show_ckpts(job, run);
     struct cr_run_contents c;
 
     if (*ckpts)
-        printf("checkpoints: %s\n", cr_escape(job->arena, ckpts));
+        cr_buf_f(to, "checkpoints: %s\n", cr_escape(job->arena, ckpts));
     if (cr_run_contents(job->arena, run->path, &c))
-        printf("files: %d, %s\n", c.files, cr_runs_size(job->arena, c.bytes));
+        cr_buf_f(to, "files: %d, %s\n", c.files,
+                 cr_runs_size(job->arena, c.bytes));
     if (command)
-        printf("command: %s\n", cr_escape(job->arena, command));
+        cr_buf_f(to, "command: %s\n", cr_escape(job->arena, command));
 }
 
 static void show_run(struct cr_runs_job *job)
 {
     struct cr_run *run = cr_runs_operand(job, 1);
-    struct cr_buf json = { .arena = job->arena };
+    struct cr_buf to = { .arena = job->arena };
 
     if (!run)
         return;
     if (job->cli->json) {
-        cr_runs_json(job, run, &json);
-        puts(cr_buf_text(&json));
+        cr_runs_json(job, run, &to);
+        puts(cr_buf_text(&to));
         return;
     }
-    printf("path: %s\n", cr_escape(job->arena, run->path));
-    show_node(job, "", run->record);
-    show_files(job, run);
+    cr_buf_f(&to, "path: %s\n", cr_escape(job->arena, run->path));
+    show_node(job, &to, "", run->record);
+    show_files(job, run, &to);
+    cr_terminal_text(cr_buf_text(&to));
 }
 
 const struct cr_runs_sub cr_runs_sub_show = {
