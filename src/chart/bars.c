@@ -81,7 +81,8 @@ static void bars_names(struct cr_svg *svg, const struct cr_chart_bars *b,
                        bool turned)
 {
     double slot = svg->plot_width / b->n_groups;
-    int every = (int)ceil((turned ? 14 : 8) / slot);
+    int every = b->every > 0 ? b->every
+                             : (int)ceil((turned ? 14 : 8) / slot);
     double y = svg->top + svg->plot_height + 14;
 
     for (int g = 0; g < b->n_groups; g += every) {
@@ -124,7 +125,7 @@ double cr_chart_bars(struct cr_buf *to, const struct cr_chart *chart,
     }
     svg.y = cr_scale_make(chart->arena, &y_axis, low, high,
                           (int)(svg.height / 60), true);
-    for (int g = 0; g < b->n_groups; g++)
+    for (int g = 0; g < b->n_groups && b->every == 0; g++)
         widest = fmax(widest, cr_svg_text_width(b->group[g]));
     turned = b->n_groups > 0 && widest > (svg.width - 60) / b->n_groups - 6;
     names = turned ? 24 + 0.64 * fmin(widest, 110) : 18;

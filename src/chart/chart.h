@@ -96,6 +96,8 @@ struct cr_chart_bars {
     const char *const *name;  /* of the n bars, in the legend; NULL: none */
     const double *value;      /* [n_groups][n]; not finite: no bar */
     const double *low, *high; /* ends of error bars; NULL: none */
+    int every;                /* groups from one with its name below it to the
+                                 next; 0: as many names as have room */
 };
 
 /* Vertical bars from 0. */

@@ -30,6 +30,8 @@ struct tally {
     double loss;
     int64_t *correct, *actual, *predicted; /* of each class */
     double absolute;
+    double right;                          /* of positions, or exact matches */
+    int64_t found, real, both;             /* labels */
     /* Of each output; truths relative to the first sample, whose deviations
      * lose no digits where the mean is large. */
     double square[WIDTH], truth[WIDTH], truth2[WIDTH];
@@ -69,7 +71,7 @@ static void results_add(const struct job *j, struct tally *t, int64_t i)
 {
     const struct cr_run_outcomes *o = j->o;
 
-    if (o->classes > 0 && o->label[i] < 0)
+    if ((o->classes > 0 && o->label[i] < 0) || (o->right && isnan(o->right[i])))
         return;
     t->n++;
     t->loss += o->loss[i];
@@ -77,6 +79,17 @@ static void results_add(const struct job *j, struct tally *t, int64_t i)
         t->actual[o->label[i]]++;
         t->predicted[o->predicted[i]]++;
         t->correct[o->label[i]] += o->label[i] == o->predicted[i];
+    }
+    if (o->right)
+        t->right += o->right[i];
+    if (o->labels > 0) {
+        uint64_t real = (uint64_t)o->true_labels[i];
+        uint64_t found = (uint64_t)o->found_labels[i];
+
+        t->right += real == found;
+        t->real += __builtin_popcountll(real);
+        t->found += __builtin_popcountll(found);
+        t->both += __builtin_popcountll(real & found);
     }
     for (int64_t k = 0; k < o->width; k++) {
         double y = o->truth[i * o->width + k];
@@ -136,6 +149,25 @@ static void results_numbers(const struct job *j, const struct tally *t,
     to[3] = sum / width;
 }
 
+/* Of positions; or of labels: precision, recall and F1 over all labels of all
+ * samples ("micro"). */
+static void results_right(const struct job *j, const struct tally *t,
+                          double *to)
+{
+    double n = (double)t->n, both = (double)t->both;
+
+    to[0] = t->right / n;
+    to[1] = t->loss / n;
+    if (j->o->right) {
+        to[2] = exp(to[1]);
+        return;
+    }
+    to[2] = t->found > 0 ? both / (double)t->found : 0;
+    to[3] = t->real > 0 ? both / (double)t->real : 0;
+    to[4] = t->found + t->real > 0 ? 2 * both / (double)(t->found + t->real)
+                                   : 0;
+}
+
 static void results_values(const struct job *j, const struct tally *t,
                            double *to)
 {
@@ -143,6 +175,8 @@ static void results_values(const struct job *j, const struct tally *t,
         to[k] = (double)NAN;
     if (t->n > 0 && j->o->classes > 0)
         results_classes(j, t, to);
+    else if (t->n > 0 && (j->o->right || j->o->labels > 0))
+        results_right(j, t, to);
     else if (t->n > 0)
         results_numbers(j, t, to);
 }
@@ -221,14 +255,33 @@ static void results_compute(struct job *j)
         { "", "root mean squared error" },
         { "", "coefficient of determination, R\xc2\xb2" },
     };
+    static const char *const positions[][2] = {
+        { "accuracy", "accuracy of the positions" },
+        { "", "negative log-likelihood of a position" },
+        { "perplexity", "perplexity" },
+    };
+    static const char *const labels[][2] = {
+        { "", "exact matches of all labels" },
+        { "", "negative log-likelihood of a label" },
+        { "", "precision over all labels" },
+        { "", "recall over all labels" },
+        { "", "F1 over all labels" },
+    };
     const char *const(*names)[2] = j->o->classes > 0 ? classes : numbers;
     struct tally t = { 0 };
     double value[METRICS];
     static const char *const only[][2] = { { "mse", "mean squared error" } };
 
     j->n_metrics = j->o->classes > 0 ? 5 : j->o->width > 0 ? 4 : 1;
-    if (j->o->classes == 0 && j->o->width == 0)
+    if (j->o->right) {
+        names = positions;
+        j->n_metrics = 3;
+    } else if (j->o->labels > 0) {
+        names = labels;
+        j->n_metrics = 5;
+    } else if (j->o->classes == 0 && j->o->width == 0) {
         names = only;
+    }
     j->n_resamples = j->o->n > MANY ? RESAMPLES_MANY : RESAMPLES;
     t.correct = CR_NEWS(j->arena, int64_t, j->o->classes + 1);
     t.actual = CR_NEWS(j->arena, int64_t, j->o->classes + 1);

@@ -3,7 +3,8 @@
 
 const char *const cr_report_css[] = {
     ":root{color-scheme:light dark;--bg:#fff;--card:#f6f7f9;--fg:#1b1e24;"
-    "--dim:#565d69;--line:#d5d9e0;--link:#0b57a4;--good:#1d6b34;--bad:#a3261c}"
+    "--dim:#565d69;--line:#d5d9e0;--link:#0b57a4;--good:#1d6b34;--bad:#a3261c;"
+    "--s1:#fdeee3;--s2:#fbd9c0;--s3:#f6bb92;--s4:#ee9a63}"
     "\n"
     "*{box-sizing:border-box}\n"
     "body{margin:0;background:var(--bg);color:var(--fg);"
@@ -31,7 +32,7 @@ const char *const cr_report_css[] = {
     ".facts .long{grid-column:span 2}\n"
     ".facts dt{color:var(--dim);font-size:.85rem}\n"
     ".facts dd{margin:0;overflow-wrap:anywhere}\n"
-    ".grid,.pair{display:grid;grid-template-columns:repeat(auto-fit,"
+    ".grid,.pair{display:grid;grid-template-columns:repeat(auto-fill,"
     "minmax(min(100%,26rem),1fr));gap:1rem;align-items:start}\n"
     ".fig{margin:0 0 1rem;background:var(--card);border:1px solid "
     "var(--line);border-radius:.5rem;padding:.5rem .6rem;min-width:0;"
@@ -78,7 +79,7 @@ const char *const cr_report_css[] = {
     "text-align:inherit;min-height:1.5rem}\n"
     "th[aria-sort=ascending] button::after{content:' \\2191'}\n"
     "th[aria-sort=descending] button::after{content:' \\2193'}\n"
-    "td.content{max-width:36rem;min-width:14rem;overflow-wrap:anywhere}\n"
+    "td.content{max-width:46rem;min-width:14rem;overflow-wrap:anywhere}\n"
     ".tiles{list-style:none;padding:0;display:grid;grid-template-columns:"
     "repeat(auto-fill,minmax(8.8rem,1fr));gap:.7rem}\n"
     ".tiles li{background:var(--card);border:1px solid var(--line);"
@@ -92,6 +93,11 @@ const char *const cr_report_css[] = {
     ".tiles .label{text-align:center}\n"
     ".rows li{overflow-wrap:anywhere;margin:.2rem 0}\n"
     ".rows .label{font-weight:600;margin-left:.6rem}\n"
+    ".text{font-family:ui-monospace,monospace;"
+    "font-size:.85rem}\n"
+    "mark{color:inherit;border-radius:.15rem}\n"
+    ".s1{background:var(--s1)}.s2{background:var(--s2)}"
+    ".s3{background:var(--s3)}.s4{background:var(--s4)}\n"
     ".wrong{color:var(--bad);font-weight:600}\n"
     ".right{color:var(--good);font-weight:600}\n"
     "pre{background:var(--card);border:1px solid var(--line);"
@@ -129,4 +135,5 @@ const char *const cr_report_css[] = {
 
 const char cr_report_css_dark[] =
     ":root{--bg:#101216;--card:#181b21;--fg:#e7e9ee;--dim:#a4abb8;"
-    "--line:#333842;--link:#8ec5ff;--good:#7fd694;--bad:#ff9d92}\n";
+    "--line:#333842;--link:#8ec5ff;--good:#7fd694;--bad:#ff9d92;"
+    "--s1:#33271f;--s2:#4d3423;--s3:#6f4526;--s4:#93592c}\n";

@@ -58,6 +58,57 @@ static bool outcomes_classes(struct job *j, struct cr_run_outcomes *to)
     return true;
 }
 
+/* An array of another length than the number of samples; *n: its length. */
+static bool outcomes_other(struct job *j, const char *name, enum cr_type type,
+                           int64_t *n, void *to)
+{
+    int64_t samples = j->n;
+    bool ok;
+
+    j->n = *n > 0 ? *n : -1;
+    ok = outcomes_array(j, name, type, NULL, to);
+    *n = j->n;
+    j->n = samples;
+    return ok;
+}
+
+static bool outcomes_positions(struct job *j, struct cr_run_outcomes *to)
+{
+    if (!outcomes_array(j, "right", CR_F64, NULL, &to->right) ||
+        !outcomes_other(j, "position_losses", CR_I64, &to->n_bins,
+                        &to->bins) ||
+        !outcomes_other(j, "class_positions", CR_I64, &to->n_classes,
+                        &to->class_positions) ||
+        !outcomes_other(j, "class_loss", CR_F64, &to->n_classes,
+                        &to->class_loss))
+        return false;
+    for (int64_t i = 0; i < to->n_bins; i++)
+        if (to->bins[i] < 0)
+            return outcomes_bad(j, "a count is negative");
+    for (int64_t i = 0; i < to->n_classes; i++)
+        if (to->class_positions[i] < 0)
+            return outcomes_bad(j, "a count is negative");
+    return true;
+}
+
+static bool outcomes_labels(struct job *j, struct cr_run_outcomes *to)
+{
+    const int64_t *labels;
+    int64_t one = 1;
+
+    if (!outcomes_other(j, "labels", CR_I64, &one, &labels) ||
+        !outcomes_array(j, "true_labels", CR_I64, NULL, &to->true_labels) ||
+        !outcomes_array(j, "found_labels", CR_I64, NULL, &to->found_labels))
+        return false;
+    if (labels[0] < 1 || labels[0] > 63)
+        return outcomes_bad(j, "the number of labels is out of range");
+    to->labels = labels[0];
+    for (int64_t i = 0; i < j->n; i++)
+        if ((to->true_labels[i] | to->found_labels[i]) >> to->labels != 0)
+            return outcomes_bad(j, "a label is out of range");
+    return true;
+}
+
 static bool outcomes_fill(struct job *j, struct cr_run_outcomes *to)
 {
     const int64_t *head;
@@ -76,6 +127,12 @@ static bool outcomes_fill(struct job *j, struct cr_run_outcomes *to)
         !outcomes_array(j, "loss", CR_F64, NULL, &to->loss))
         return false;
     if (to->classes > 0 && !outcomes_classes(j, to))
+        return false;
+    if (to->classes == 0 && cr_tensor_file_find(j->file, "right") &&
+        !outcomes_positions(j, to))
+        return false;
+    if (to->classes == 0 && cr_tensor_file_find(j->file, "labels") &&
+        !outcomes_labels(j, to))
         return false;
     if (to->classes == 0 && cr_tensor_file_find(j->file, "truth") &&
         (!outcomes_array(j, "truth", CR_F64, &to->width, &to->truth) ||

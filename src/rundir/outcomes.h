@@ -18,6 +18,17 @@ struct cr_run_outcomes {
     const int64_t *sample;              /* index in the data set */
     const int64_t *label, *predicted;   /* label -1: none of the classes */
     const double *truth, *output;       /* [n][width] */
+    /* Several positions of each sample with a class, such as tokens: `right` is
+     * not NULL. Losses of positions are counted in intervals of 0.25; the last
+     * one has no end. */
+    const double *right;                /* fraction; NAN: no position counts */
+    int64_t n_bins, n_classes;
+    const int64_t *bins;
+    const int64_t *class_positions;     /* [n_classes] */
+    const double *class_loss;           /* their sum */
+    /* Several labels of each sample, true or false, as bits: labels > 0. */
+    int64_t labels;
+    const int64_t *true_labels, *found_labels;
 };
 
 /* Reads the file of a run directory; n is 0 if there is none. False after

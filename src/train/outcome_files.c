@@ -10,12 +10,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "data/vocab.h"
 #include "tensorboard/tensorboard.h"
 #include "train/sample_json.h"
 #include "train/train.h"
 
 #define OUTCOME_PAUSE 10.0
 #define OUTCOME_TRAIN 24 /* training samples shown */
+#define TOKENS_NAMED 1000 /* largest vocabulary that samples.json repeats */
+#define LOSSES_SHOWN 512 /* losses of positions of a sample in samples.json */
 
 struct cr_train_outcomes {
     struct cr_outcomes two[2]; /* the evaluation under way; the one to keep */
@@ -98,6 +101,8 @@ static bool outcomes_npz(struct cr_train *t, const struct cr_outcomes *o)
     struct cr_spec two = { .rank = 2, .dim = { o->n, o->width } };
     int64_t head[4] = { o->step, o->epoch, o->seen,
                         o->kind == CR_OUTCOMES_CLASSES ? o->classes : 0 };
+    struct cr_spec bins = { CR_I64, CR_ROW_MAJOR, 1, { CR_OUTCOMES_BINS } };
+    struct cr_spec classes = { CR_I64, CR_ROW_MAJOR, 1, { o->classes } };
     struct cr_tensor all[8] = {
         { "evaluation", { CR_I64, CR_ROW_MAJOR, 1, { 4 } }, head },
         { "sample", one, o->sample },
@@ -115,6 +120,22 @@ static bool outcomes_npz(struct cr_train *t, const struct cr_outcomes *o)
         all[n - 1].spec.type = CR_I32;
         all[n++] = (struct cr_tensor){ "probability", one, o->probability };
         all[n - 1].spec.type = CR_F32;
+    } else if (o->kind == CR_OUTCOMES_POSITIONS) {
+        all[n++] = (struct cr_tensor){ "right", one, o->right };
+        all[n - 1].spec.type = CR_F32;
+        all[n++] = (struct cr_tensor){ "position_losses", bins,
+                                       (void *)(uintptr_t)o->bins };
+        all[n++] = (struct cr_tensor){ "class_positions", classes, o->class_n };
+        classes.type = CR_F64;
+        all[n++] = (struct cr_tensor){ "class_loss", classes, o->class_loss };
+    } else if (o->kind == CR_OUTCOMES_MULTILABEL) {
+        one.type = CR_I64;
+        all[n++] = (struct cr_tensor){ "true_labels", one, o->true_labels };
+        all[n++] = (struct cr_tensor){ "found_labels", one, o->found_labels };
+        all[n++] = (struct cr_tensor){
+            "labels", { CR_I64, CR_ROW_MAJOR, 1, { 1 } },
+            (void *)(uintptr_t)&o->width
+        };
     } else if (o->width > 0) {
         all[n++] = (struct cr_tensor){ "truth", two, o->truth };
         all[n++] = (struct cr_tensor){ "output", two, o->output };
@@ -124,6 +145,29 @@ static bool outcomes_npz(struct cr_train *t, const struct cr_outcomes *o)
 }
 
 /* ---- samples.json */
+
+/* The tokens of the vocabulary whose indices are the classes, as of a model of
+ * a language. */
+static struct cr_strs outcomes_tokens(struct cr_train *t, struct cr_arena *mem,
+                                      int64_t classes)
+{
+    struct cr_strs names = { 0 };
+    int n;
+    const struct cr_column *column = cr_data_loader_columns(t->eval_loader, &n);
+
+    for (int i = 0; i < n && names.n == 0 && classes <= TOKENS_NAMED; i++) {
+        const struct cr_vocab *v = cr_vocab_kept(t->config, column[i].name);
+        const char **name;
+
+        if (!v || !v->joint || !v->token || v->n != classes)
+            continue;
+        name = CR_NEWS(mem, const char *, classes);
+        memcpy(name, v->token, (size_t)classes * sizeof *name);
+        names.v = name;
+        names.n = (int)classes;
+    }
+    return names;
+}
 
 static struct cr_strs outcomes_class_names(struct cr_train *t)
 {
@@ -155,6 +199,32 @@ static void outcomes_list(struct cr_buf *b, const float *x, int64_t n)
     cr_buf_char(b, ']');
 }
 
+/* Losses of positions, which are shown as shades: three digits will do. */
+static void outcomes_details(struct cr_buf *b, const float *loss, int64_t n)
+{
+    cr_buf_str(b, ",\"losses\":[");
+    for (int64_t k = 0; k < n; k++) {
+        cr_buf_str(b, k ? "," : "");
+        if (isnan(loss[k]))
+            cr_buf_str(b, "null");
+        else
+            cr_buf_f(b, "%.3g", (double)loss[k]);
+    }
+    cr_buf_char(b, ']');
+}
+
+/* The numbers of the bits that are set. */
+static void outcomes_bits(struct cr_buf *b, const char *name, int64_t bits)
+{
+    int n = 0;
+
+    cr_buf_f(b, ",\"%s\":[", name);
+    for (int k = 0; k < CR_OUTCOMES_LABELS; k++)
+        if (bits >> k & 1)
+            cr_buf_f(b, "%s%d", n++ ? "," : "", k);
+    cr_buf_char(b, ']');
+}
+
 static void outcomes_sample(struct cr_train *t, struct cr_buf *b,
                             const struct cr_outcomes *o, int64_t i)
 {
@@ -164,6 +234,14 @@ static void outcomes_sample(struct cr_train *t, struct cr_buf *b,
         cr_buf_f(b, ",\"label\":%d,\"predicted\":%d,\"probability\":",
                  (int)o->label[i], (int)o->predicted[i]);
         cr_buf_real(b, (double)o->probability[i]);
+    } else if (o->kind == CR_OUTCOMES_POSITIONS) {
+        cr_buf_str(b, ",\"right\":");
+        cr_buf_real(b, (double)o->right[i]);
+        if (i < o->n_detailed && o->width <= LOSSES_SHOWN)
+            outcomes_details(b, o->position_loss + i * o->width, o->width);
+    } else if (o->kind == CR_OUTCOMES_MULTILABEL) {
+        outcomes_bits(b, "true_labels", o->true_labels[i]);
+        outcomes_bits(b, "found_labels", o->found_labels[i]);
     } else if (o->width > 0) {
         cr_buf_str(b, ",\"truth\":");
         outcomes_list(b, o->truth + i * o->width, o->width);
@@ -201,6 +279,8 @@ static bool outcomes_json(struct cr_train *t)
     int64_t *worst = CR_NEWS(&mem, int64_t, cap + 1);
     bool ok;
 
+    if (names.n == 0 && o->has_kept && o->kept->kind == CR_OUTCOMES_POSITIONS)
+        names = outcomes_tokens(t, &mem, o->kept->classes);
     cr_buf_str(&b, "{\"classes\":[");
     for (int i = 0; i < names.n; i++) {
         cr_buf_str(&b, i ? "," : "");

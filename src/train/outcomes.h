@@ -11,11 +11,19 @@
 
 #define CR_OUTCOMES_MAX 100000 /* samples kept; later ones are left out */
 #define CR_OUTCOMES_WIDTH 16   /* numbers of an output that are kept */
+#define CR_OUTCOMES_LABELS 63  /* labels of a sample, as bits of an integer */
+#define CR_OUTCOMES_BINS 64    /* intervals of the losses of positions, each
+                                  CR_OUTCOMES_BIN wide; the last one has no
+                                  end */
+#define CR_OUTCOMES_BIN 0.25
 
 enum cr_outcome_kind {
     CR_OUTCOMES_NONE,    /* outputs of another kind */
     CR_OUTCOMES_CLASSES, /* one class of each sample */
     CR_OUTCOMES_NUMBERS, /* a number, or several, for each sample */
+    CR_OUTCOMES_POSITIONS, /* classes of several positions of each sample, such
+                              as the tokens of a text or the pixels of a map */
+    CR_OUTCOMES_MULTILABEL, /* each of several labels is true or false */
 };
 
 /* The outcomes of one evaluation; arrays have n elements. */
@@ -25,16 +33,27 @@ struct cr_outcomes {
     int64_t step, epoch; /* after which it was made */
     int64_t n, cap;
     int64_t seen;        /* samples of the evaluation, with those left out */
-    int64_t classes;     /* CLASSES: at least 2 */
+    int64_t classes;     /* CLASSES, POSITIONS: at least 2 */
     int64_t width;       /* NUMBERS: of a sample; 0: more than
-                            CR_OUTCOMES_WIDTH, only the loss is kept */
+                            CR_OUTCOMES_WIDTH, only the loss is kept.
+                            POSITIONS, MULTILABEL: their number */
     int64_t *sample;     /* indices in the data set */
     /* CLASSES: -ln of the probability of the true class; NUMBERS: mean squared
-     * error of the sample. */
+     * error of the sample; POSITIONS, MULTILABEL: mean of -ln p. */
     float *loss;
     int32_t *label, *predicted; /* CLASSES; label -1: none of the classes */
     float *probability;         /* CLASSES: of the predicted class */
     float *truth, *output;      /* NUMBERS: (n, width) */
+    /* POSITIONS. Positions without a class count nowhere. */
+    float *right;          /* fraction of a sample's positions predicted right;
+                              NAN: no position has a class */
+    float *position_loss;  /* (width) of each of the first n_detailed samples;
+                              NAN: no class */
+    int64_t n_detailed, cap_detailed;
+    int64_t bins[CR_OUTCOMES_BINS]; /* positions by their loss */
+    int64_t *class_n, cap_classes;  /* positions of each class */
+    double *class_loss;             /* their sum */
+    int64_t *true_labels, *found_labels; /* MULTILABEL: bits */
 };
 
 /* Begins an evaluation; old outcomes are dropped, their memory is reused. */

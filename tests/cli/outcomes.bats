@@ -123,3 +123,60 @@ END
         (.seconds + 0.01 >= ([.phases[]] | add)) and .phases.steps > 0' \
         r/record.json
 }
+
+@test "positions: losses, right ones and classes of the tokens of texts" {
+    printf ababa >t.txt
+    cat >c.yaml <<'END'
+cellrun: 1
+dataset:
+  train: {CharSequenceDataset: {files: t.txt, seq_len: 4}}
+  eval: {CharSequenceDataset: {files: t.txt, seq_len: 4}}
+datapipe: {batch: {batch_size: 1}}
+network: {inputs: [tokens], cells: {e: {Embedding: {vocab_size: 2, embedding_size: 2, embedding_table: {Array: {values: [[1, 3], [2, 4]]}}}}}, construct: return e(tokens)}
+loss: {CrossEntropyLoss: {axis: -1}}
+optimizer: {SGD: {learning_rate: 0.0}}
+train: {steps: 1}
+END
+    "$CELLRUN" train c.yaml -o r -q >/dev/null
+    # tokens abab, labels baba: ln(1 + e^-2) for b, ln(1 + e^2) for a
+    [ "$(npz r/eval.npz loss f | xargs)" = 1.12693 ]
+    [ "$(npz r/eval.npz right f | xargs)" = 0.5 ]
+    [ "$(npz r/eval.npz class_positions q | xargs)" = "2 2" ]
+    [ "$(npz r/eval.npz position_losses q | xargs)" = "2 0 0 0 0 0 0 0 2$(
+        printf ' 0%.0s' {10..64})" ]
+    [ "$(jq -c '[.classes, .worst[0].losses, .worst[0].columns.tokens]' \
+        r/samples.json)" = '[["a","b"],[0.127,2.13,0.127,2.13],"abab"]' ]
+    "$CELLRUN" report r -o r.html
+    grep -q '4 positions: mean loss 1.1269 nats, which is 1.6258 bits' r.html
+    grep -q 'ab<mark class="s2">a</mark>b' r.html
+}
+
+@test "several labels: bits of what is true and what was found" {
+    # logits (1, 2, -3) and (-1, 2, 3)
+    printf 'a,b,p,q,r\n1,0,1,0,1\n0,1,0,1,1\n' >t.csv
+    cat >c.yaml <<'END'
+cellrun: 1
+dataset:
+  train: {CSVDataset: {dataset_files: t.csv, columns: {x: {fields: [a, b], type: float32}, label: {fields: [p, q, r], type: float32}}}}
+  eval: {CSVDataset: {dataset_files: t.csv, columns: {x: {fields: [a, b], type: float32}, label: {fields: [p, q, r], type: float32}}}}
+datapipe: {batch: {batch_size: 2}}
+network: {fc: {Dense: {out_channels: 3, has_bias: false, weight_init: {Array: {values: [[1, -1], [2, 2], [-3, 3]]}}}}}
+loss: BCEWithLogitsLoss
+optimizer: {SGD: {learning_rate: 0.0}}
+predict: {labels: [tall, "<i>", old]}
+train: {steps: 1}
+END
+    "$CELLRUN" train c.yaml -o r -q >/dev/null
+    [ "$(npz r/eval.npz true_labels q | xargs)" = "5 6" ]
+    [ "$(npz r/eval.npz found_labels q | xargs)" = "3 6" ]
+    # ln(1 + e^-1) + ln(1 + e^2) + ln(1 + e^3), a third of it
+    [ "$(npz r/eval.npz loss f | head -1)" = 1.82959 ]
+    [ "$(jq -c '.worst[0] | [.true_labels, .found_labels]' r/samples.json)" = \
+        '[[0,2],[0,1]]' ]
+    "$CELLRUN" report r -o - | perl -0777 -pe 's/<[^>]*>/ /g; s/ +/ /g' >w
+    # precision, recall, F1, true, found
+    grep -q 'tall 1.0000 1.0000 1.0000 1 1' w
+    grep -q '&#60;i&#62; 0.5000 1.0000 0.6667 1 2' w
+    grep -q 'old 1.0000 0.5000 0.6667 2 1' w
+    grep -q 'exact matches of all labels 0.5000' w
+}
