@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/prefetch.h"
 #include "base/str.h"
 #include "conf/yaml.h"
 
@@ -119,20 +120,46 @@ bool cr_runs_add(struct cr_runs *runs, const char *path)
     return true;
 }
 
+/* The entries of a folder, as paths; *n is their number. */
+static const char **runs_entries(struct cr_arena *arena, const char *path,
+                                 int *n)
+{
+    const char **entry = NULL;
+    DIR *d = opendir(path);
+    struct dirent *e;
+    int cap = 0;
+
+    *n = 0;
+    while (d && (e = readdir(d)) != NULL) {
+        if (e->d_name[0] == '.')
+            continue;
+        if (*n == cap) {
+            cap = 2 * cap + 64;
+            entry = cr_grow(arena, entry, (size_t)*n, (size_t)cap,
+                            sizeof *entry);
+        }
+        entry[(*n)++] = cr_path_join(arena, path, e->d_name);
+    }
+    if (d)
+        closedir(d);
+    return entry;
+}
+
 static void runs_search(struct cr_runs *runs, const char *path, int depth)
 {
-    DIR *d;
-    struct dirent *e;
+    struct cr_prefetch *prefetch;
+    const char **entry;
+    int n;
 
     if (cr_runs_add(runs, path) || depth == 0)
         return;
-    d = opendir(path);
-    while (d && (e = readdir(d)) != NULL)
-        if (e->d_name[0] != '.')
-            runs_search(runs, cr_path_join(runs->arena, path, e->d_name),
-                        depth - 1);
-    if (d)
-        closedir(d);
+    entry = runs_entries(runs->arena, path, &n);
+    prefetch = cr_prefetch_start(runs->arena, entry, n, "record.json");
+    for (int i = 0; i < n; i++) {
+        cr_prefetch_reach(prefetch, i);
+        runs_search(runs, entry[i], depth - 1);
+    }
+    cr_prefetch_end(prefetch);
 }
 
 int cr_runs_oldest(const void *a, const void *b)
@@ -165,8 +192,17 @@ static void runs_settings(struct cr_runs *runs, struct cr_run *run)
 
 void cr_runs_read_settings(struct cr_runs *runs)
 {
+    const char **dir = CR_NEWS(runs->arena, const char *, runs->n + 1);
+    struct cr_prefetch *prefetch;
+
     for (int i = 0; i < runs->n; i++)
+        dir[i] = runs->run[i].path;
+    prefetch = cr_prefetch_start(runs->arena, dir, runs->n, "resolved.yaml");
+    for (int i = 0; i < runs->n; i++) {
+        cr_prefetch_reach(prefetch, i);
         runs_settings(runs, &runs->run[i]);
+    }
+    cr_prefetch_end(prefetch);
 }
 
 const struct cr_node *cr_run_config(struct cr_runs *runs, struct cr_run *run)
