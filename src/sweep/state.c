@@ -124,7 +124,7 @@ void cr_sweep_refresh(struct cr_sweep *sweep, struct cr_sweep_point *point)
 
     point->exit = -1;
     point->error = NULL;
-    if (!cr_runs_add(&runs, point->dir)) {
+    if (!cr_runs_add(&runs, point->dir) || runs.n == 0) {
         point->state = state_is_claimed(&arena, sweep, point)
                            ? CR_POINT_RUNNING
                        : state_failure(&arena, sweep, point) ? CR_POINT_FAILED

@@ -241,6 +241,16 @@ failed	2	bad" ]
     [ "$(cut -f 2 s/sweep.tsv | sort | uniq -c | xargs)" = '6 done 1 status' ]
 }
 
+@test "a point whose record is damaged is run again" {
+    run -0 "$CELLRUN" sweep c.yaml --dir s seed=1,2 -q
+    id=$(sed -n '2s/\t.*//p' s/sweep.tsv)
+    truncate -s 9 "s/$id/record.json"
+    run -0 "$CELLRUN" sweep c.yaml --dir s seed=1,2 --status
+    [[ $output == *"2 points: 1 waiting 1 done"* ]]
+    run -0 "$CELLRUN" sweep c.yaml --dir s seed=1,2 -q
+    jq -e '.status == "completed"' "s/$id/record.json"
+}
+
 @test "a claim that is a link is not followed" {
     run -0 "$CELLRUN" sweep c.yaml --dir s seed=1,2 --dry-run
     ids=$(grep -o '^[0-9a-f]\{8\}' <<<"$output")
