@@ -145,7 +145,8 @@ static void file(struct archive *a, const char *name, size_t len,
 static void unpack(struct cr_arena *mem, const uint8_t *data, size_t size)
 {
     static const char mark[] = "=== ";
-    struct archive a = { .local = { .arena = mem }, .central = { .arena = mem } };
+    struct archive a = { .local = { .arena = mem },
+                         .central = { .arena = mem } };
     const uint8_t *end = data + size, *next;
     char path[128];
 
