@@ -319,22 +319,31 @@ static const char *differences_below(struct differences *d, const char *path,
                : cr_strf(d->arena, "%s.%s", path, key);
 }
 
-/* Adds the paths of values that a run has changed. A list is one value. */
+/* Whether the elements of a list are values of their own: maps or lists, such
+ * as the layers of a network. A list of scalars is one value. */
+static bool differences_nested(const struct cr_node *list)
+{
+    for (CR_EACH(m, list))
+        if (m->kind == CR_NODE_MAP || m->kind == CR_NODE_LIST)
+            return true;
+    return false;
+}
+
+/* Adds the paths of values that a run has changed; `list`: the path of the list
+ * of scalars that the node belongs to, or NULL. */
 static void differences_changed(struct differences *d, const char *path,
                                 const struct cr_node *node, const char *list)
 {
+    bool nested = node->kind == CR_NODE_LIST && differences_nested(node);
     int k = 0;
 
     if (node->kind == CR_NODE_MAP || node->kind == CR_NODE_LIST) {
+        if (node->kind == CR_NODE_LIST && !nested && !list)
+            list = path;
         for (CR_EACH(m, node)) {
-            bool item = node->kind == CR_NODE_LIST;
+            const char *key = m->key ? m->key : cr_strf(d->arena, "%d", k++);
 
-            differences_changed(
-                d,
-                differences_below(d, path,
-                                  item ? cr_strf(d->arena, "%d", k) : m->key),
-                m, item && !list ? path : list);
-            k++;
+            differences_changed(d, differences_below(d, path, key), m, list);
         }
         return;
     }
@@ -347,6 +356,18 @@ static void differences_between(struct differences *d, const char *path,
                                 const struct cr_node *a,
                                 const struct cr_node *b)
 {
+    const struct cr_node *x, *y;
+    int k = 0;
+
+    if (cr_node_type(a, &x) && cr_node_type(b, &y) && x && y &&
+        strcmp(x->key ? x->key : "", y->key ? y->key : "") != 0) {
+        differences_add(d, path);
+        for (CR_EACH(m, x)) /* arguments that both types have */
+            if (m->key && cr_node_get(y, m->key))
+                differences_between(d, differences_below(d, path, m->key), m,
+                                    cr_node_get(y, m->key));
+        return;
+    }
     if (a && b && a->kind == CR_NODE_MAP && b->kind == CR_NODE_MAP) {
         for (CR_EACH(m, a))
             differences_between(d, differences_below(d, path, m->key), m,
@@ -354,6 +375,14 @@ static void differences_between(struct differences *d, const char *path,
         for (CR_EACH(m, b))
             if (!cr_node_get(a, m->key))
                 differences_add(d, differences_below(d, path, m->key));
+        return;
+    }
+    if (a && b && a->kind == CR_NODE_LIST && b->kind == CR_NODE_LIST &&
+        differences_nested(a) && cr_node_count(a) == cr_node_count(b)) {
+        for (x = a->child, y = b->child; x && y; x = x->next, y = y->next)
+            differences_between(
+                d, differences_below(d, path, cr_strf(d->arena, "%d", k++)), x,
+                y);
         return;
     }
     if (!a || !b ||

@@ -141,17 +141,17 @@ static const struct cr_runs_sub *runs_sub(struct cr_cli *cli, const char *name)
 static bool runs_usage(struct cr_cli *cli, const struct cr_runs_sub *sub)
 {
     int n = cli->n_operands > 0 ? cli->n_operands - 1 : 0;
+    bool many = sub->max >= 0 && n > sub->max;
 
-    if (n >= sub->min && (sub->max < 0 || n <= sub->max))
+    if (n >= sub->min && !many)
         return true;
-    cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
+    cr_error(cli->diag, cli->operand_pos[many ? sub->max + 1 : 0], CR_E_USAGE,
              "runs %s: found %d run%s, expected %d%s", sub->name, n,
              n == 1 ? "" : "s", sub->min, sub->max < 0 ? " or more" : "");
-    if (sub->max == 0) {
+    if (sub->max == 0)
         cr_hint(
-            cli->diag, "--dir %s lists the runs of another folder",
+            cli->diag, "use --dir %s for another folder of runs",
             cr_quote(cli->arena, cli->operands[1], strlen(cli->operands[1])));
-    }
     return false;
 }
 

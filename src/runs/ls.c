@@ -7,10 +7,32 @@
 #include "runs/runs.h"
 
 #define VARIED_MAX 8 /* columns for settings that differ */
+#define FLOW_MAX 40  /* characters of such a setting */
 
 static bool ls_is_scalar(const struct cr_node *node)
 {
     return node && node->kind != CR_NODE_MAP && node->kind != CR_NODE_LIST;
+}
+
+/* A typed node with long arguments by its type alone: "Adam". Its arguments
+ * have columns of their own. */
+static const char *ls_type(struct cr_arena *arena, const struct cr_node *node)
+{
+    const struct cr_node *args;
+    const char *type = cr_node_type(node, &args);
+
+    return type && args && strlen(cr_node_flow(arena, node)) > FLOW_MAX ? type
+                                                                        : NULL;
+}
+
+static const char *ls_flow(struct cr_arena *arena, const struct cr_node *node)
+{
+    const char *type = ls_type(arena, node);
+
+    return !node                       ? "-"
+           : type                      ? type
+           : node->kind == CR_NODE_STR ? node->text
+                                       : cr_node_flow(arena, node);
 }
 
 /* Text of a value: metrics with 4 decimals in tables, all digits with --tsv. */
@@ -21,6 +43,8 @@ static const char *ls_text(struct cr_runs_job *job, const struct cr_node *node,
         return exact ? "" : "-";
     if (node->kind == CR_NODE_REAL && !exact)
         return cr_strf(job->arena, metric ? "%.4f" : "%.6g", node->real);
+    if (!exact && ls_type(job->arena, node))
+        return ls_type(job->arena, node);
     return cr_run_text(job->arena, node);
 }
 
@@ -43,13 +67,6 @@ static void ls_column(struct cr_runs_job *job, struct ls_columns *c,
     c->name[c->n++] = name;
 }
 
-static const char *ls_flow(struct cr_arena *arena, const struct cr_node *node)
-{
-    return !node                       ? "-"
-           : node->kind == CR_NODE_STR ? node->text
-                                       : cr_node_flow(arena, node);
-}
-
 /* Whether two runs with a config have different values at the path. Long texts
  * describe structure, not settings. */
 static bool ls_differ(struct cr_runs_job *job, const char *path)
@@ -69,9 +86,9 @@ static bool ls_differ(struct cr_runs_job *job, const char *path)
             some = true;
             first = node;
             a = b;
-            if (strlen(a) > 40)
+            if (strlen(a) > FLOW_MAX)
                 return false;
-        } else if (strcmp(a, b) != 0 && strlen(b) <= 40) {
+        } else if (strcmp(a, b) != 0 && strlen(b) <= FLOW_MAX) {
             return true;
         }
         other = node;

@@ -1,4 +1,5 @@
 /* The order of runs by a column. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -56,16 +57,24 @@ struct sort_key {
     bool down;
 };
 
+/* Numbers, then text, then no value. */
+static int sort_rank(const struct cr_node *value)
+{
+    if (cr_runs_is_number(value))
+        return isnan(value->real) ? 2 : 0;
+    return value && value->kind != CR_NODE_NULL && value->text ? 1 : 2;
+}
+
 static int sort_compare(const struct sort_key *x, const struct sort_key *y)
 {
     const struct cr_node *a = x->value, *b = y->value;
-    int order;
+    int rank = sort_rank(a), order = 0;
 
-    if (cr_runs_is_number(a) && cr_runs_is_number(b))
+    if (rank != sort_rank(b))
+        return rank - sort_rank(b); /* in both directions */
+    if (rank == 0)
         order = (a->real > b->real) - (a->real < b->real);
-    else if (!a || !b || !a->text || !b->text)
-        return (!a || !a->text) - (!b || !b->text); /* no value: last */
-    else
+    else if (rank == 1)
         order = strcmp(a->text, b->text);
     return x->down ? -order : order;
 }

@@ -57,6 +57,27 @@ runs/other	0.7" ]
     [ "$(xargs <<<"$output")" = "id cccc3333 aabb2222 aaaa1111" ]
 }
 
+@test "sorted: runs without a value are last, in both directions" {
+    a_run runs/a none0000 2026-01-01T08:00:00Z 0.5 0.5 0.1
+    a_run runs/b null0000 2026-01-01T07:00:00Z null 0.5 0.1
+    a_run runs/c text0000 2026-01-01T06:00:00Z '"n/a"' 0.5 0.1
+    a_run runs/d same0000 2026-01-01T12:00:00Z 0.91 0.5 0.1
+    sed -i 's/"eval":{"accuracy":0.5,/"eval":{/' runs/a/record.json
+    run -0 "$CELLRUN" runs --sort accuracy --cols id --tsv
+    [ "$(xargs <<<"$output")" = \
+      "id aabb2222 aaaa1111 same0000 cccc3333 text0000 null0000 none0000" ]
+    run -0 "$CELLRUN" runs --sort=-accuracy --cols id --tsv
+    [ "$(xargs <<<"$output")" = \
+      "id cccc3333 aaaa1111 same0000 aabb2222 text0000 null0000 none0000" ]
+    # texts by their characters, equal ones by their start
+    run -0 "$CELLRUN" runs --sort status --cols status,id --tsv
+    [ "$(tail -n 1 <<<"$output")" = "diverged	cccc3333" ]
+    [ "$(sed -n 2p <<<"$output")" = "completed	text0000" ]
+    run -0 "$CELLRUN" runs --sort=-status --cols status,id --tsv
+    [ "$(sed -n 2,3p <<<"$output" | xargs)" = \
+      "diverged cccc3333 completed text0000" ]
+}
+
 @test "filtered" {
     run -0 "$CELLRUN" runs --where 'eval.accuracy>0.9' --cols id --tsv
     [ "$(xargs <<<"$output")" = "id aaaa1111 aabb2222" ]
@@ -281,6 +302,10 @@ END
     run -2 --separate-stderr "$CELLRUN" runs show
     [[ "$stderr" == *"runs show: found 0 runs, expected 1"* ]]
     run -2 "$CELLRUN" runs diff aaaa
+    run -2 --separate-stderr "$CELLRUN" runs ls elsewhere
+    [[ "$stderr" == "command line, argument 3: error: runs ls: found 1 run, expected 0"*$'\n   elsewhere\n   ^^^^^^^^^ use --dir elsewhere for another folder of runs' ]]
+    run -2 --separate-stderr "$CELLRUN" runs diff aaaa aabb cccc
+    [[ "$stderr" == "command line, argument 5: error: "* ]]
 }
 
 @test "a full disk" {
@@ -357,6 +382,36 @@ h					" ]
     run -0 "$CELLRUN" runs --tsv
     [ "${lines[0]}" = \
       "run	status	epochs	s	x	t	eval.accuracy	eval.loss	seconds" ]
+}
+
+@test "columns for what differs within lists, and for types" {
+    rm -r runs
+    config runs/a $'n: [{Dense: {in: 3, out: 2}}, ReLU]\nopt: {SGD: {lr: 1}}\ns: [1, 2]\n'
+    config runs/b $'n: [{Dense: {in: 3, out: 4}}, ReLU]\nopt: {SGD: {lr: 2}}\ns: [1, 3]\n'
+    run -0 "$CELLRUN" runs --tsv
+    [ "${lines[0]}" = "run	status	epochs	n.0.out	opt.lr	s	eval.accuracy	eval.loss	seconds" ]
+    [ "$(cut -f 4-6 <<<"${lines[2]}")" = "4	2	[1, 3]" ]
+    # the same from files that are parsed on their own
+    sed -i 's/, ReLU/, ReLU  /; s/SGD/SGD /' runs/b/resolved.yaml
+    run -0 "$CELLRUN" runs --tsv
+    [ "$(cut -f 4-6 <<<"${lines[0]}")" = "n.0.out	opt.lr	s" ]
+    # and from files that differ in a line
+    config runs/a $'n:\n  - Dense:\n      out: 2\ns:\n  - 1\n  - 2\n'
+    config runs/b $'n:\n  - Dense:\n      out: 4\ns:\n  - 1\n  - 3\n'
+    run -0 "$CELLRUN" runs --tsv
+    [ "$(cut -f 4-5 <<<"${lines[0]}")" = "n.0.out	s" ]
+    # another type: its name, and the arguments that both have
+    config runs/a $'n: [{Dense: {in: 3, out: 2}}, ReLU]\nopt: {SGD: {lr: 1}}\ns: [1, 2]\n'
+    config runs/b $'n: [{Dense: {in: 3, out: 2}}, ReLU]\nopt: {Adam: {lr: 2, beta1: 0.9, beta2: 0.999, epsilon: 1e-8}}\ns: [1, 2]\n'
+    run -0 "$CELLRUN" runs
+    [ "$(xargs <<<"${lines[0]}")" = \
+      "run status epochs opt opt.lr eval.accuracy eval.loss seconds" ]
+    [ "$(xargs <<<"${lines[2]}")" = \
+      "runs/b completed 3 Adam 2 0.9000 0.3000 1.5" ]
+    # lists of different lengths are one value
+    config runs/b $'n: [{Dense: {in: 3, out: 2}}]\nopt: {SGD: {lr: 1}}\ns: [1]\n'
+    run -0 "$CELLRUN" runs --tsv
+    [ "$(cut -f 4-5 <<<"${lines[0]}")" = "n	s" ]
 }
 
 @test "a column that no run has" {
