@@ -145,7 +145,10 @@ static void schema_value(struct cr_buf *buf, const struct cr_opt *row)
         cr_buf_f(buf, "{\"$ref\": \"#/$defs/%s\"}", cr_kind_plural(row->kind));
         return;
     case CR_OPT_QUANTITY:
-        cr_buf_str(buf, "{\"$ref\": \"#/$defs/amount\"}");
+        cr_buf_str(buf, row->nullable
+                            ? "{\"anyOf\": [{\"const\": \"off\"}, {\"$ref\": "
+                              "\"#/$defs/amount\"}]}"
+                            : "{\"$ref\": \"#/$defs/amount\"}");
         return;
     case CR_OPT_SUB:
         if (cr_opt_switch(row))

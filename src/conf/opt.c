@@ -321,6 +321,9 @@ static bool opt_given(const struct reader *r, const struct cr_opt *row,
         return cr_obj_read(r->arena, r->diag, row->kind, node,
                            (struct cr_obj *)to);
     case CR_OPT_QUANTITY:
+        if (row->nullable && node->kind == CR_NODE_STR &&
+            strcmp(node->text, "off") == 0)
+            return true;
         if (row->share)
             return opt_fraction(r, row, node, (struct cr_quantity *)to);
         return cr_quantity_read(r->diag, node, (enum cr_unit)row->int_default,

@@ -108,7 +108,8 @@ struct cr_opt {
     bool min_exclusive;         /* min itself is excluded */
     bool pairs;                 /* INTS: a list of pairs, read as one list */
     bool empty;                 /* a required list may be [] */
-    bool nullable;              /* INTS: null is CR_INT_NONE */
+    bool nullable;              /* INTS: null is CR_INT_NONE; QUANTITY: off
+                                   is CR_UNIT_NONE */
     bool share;                 /* QUANTITY: below 1 samples are a fraction */
     bool keyword_only;          /* never by position; such rows follow all
                                    others */

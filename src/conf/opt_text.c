@@ -121,7 +121,8 @@ const char *cr_opt_expects(struct cr_arena *arena, const struct cr_opt *row)
     case CR_OPT_QUANTITY:
         if (row->share)
             return "a fraction below 1 or a number of samples";
-        return cr_strf(arena, "a number with a unit, such as '%s'",
+        return cr_strf(arena, "%sa number with a unit, such as '%s'",
+                       row->nullable ? "off or " : "",
                        row->text                        ? row->text
                        : row->int_default == CR_EPOCHS  ? "2 epochs"
                        : row->int_default == CR_SECONDS ? "10 min"

@@ -41,6 +41,7 @@ enum cr_hook_what {
     CR_OBSERVE_INPUT,
     CR_OBSERVE_GRAD_INPUT,  /* leaves the cell */
     CR_OBSERVE_GRAD_PARAMS, /* of its own parameters */
+    CR_OBSERVE_PARAMS,      /* its own parameters, before the update */
     CR_OBSERVES
 };
 extern const char *const cr_hook_whats[];

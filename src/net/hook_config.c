@@ -10,7 +10,8 @@ const char *const cr_hook_forms[] = { "tap",      "forward_pre",
                                       "backward", "hook_backward",
                                       NULL };
 const char *const cr_hook_whats[] = { "output",     "grad",        "input",
-                                      "grad_input", "grad_params", NULL };
+                                      "grad_input", "grad_params", "params",
+                                      NULL };
 const char *const cr_hook_ins[] = { "train", "eval", "predict", NULL };
 const char *const cr_hook_stats[] = {
     "mean",      "std",           "min",       "max",    "norm",
@@ -63,8 +64,10 @@ static const struct cr_opt hook_rows[] = {
                      "What to observe: output, grad (gradient of the output), "
                      "input, grad_input (gradient of the input), grad_params "
                      "(gradients of the cell's own parameters; for network: of "
-                     "all parameters). Default: output for a tap; for another "
-                     "hook that replaces nothing, the value it acts on."),
+                     "all parameters), params (the parameters themselves, "
+                     "before the update of the step). Default: output for a "
+                     "tap; for another hook that replaces nothing, the value "
+                     "it acts on."),
     CR_STRS_OPTIONAL(
         struct hook_opts, stats,
         "Statistics: mean, std, min, max, norm, nan_count (number of values "
@@ -296,7 +299,8 @@ static bool hook_place(struct cr_net *net, const struct cr_node *node,
 {
     bool grads = h->observe[CR_OBSERVE_GRAD] ||
                  h->observe[CR_OBSERVE_GRAD_INPUT] ||
-                 h->observe[CR_OBSERVE_GRAD_PARAMS];
+                 h->observe[CR_OBSERVE_GRAD_PARAMS] ||
+                 h->observe[CR_OBSERVE_PARAMS];
     const struct cr_node *at = o->in.n > 0 ? cr_node_get(node, "in") : node;
 
     h->until = o->until;
@@ -307,7 +311,8 @@ static bool hook_place(struct cr_net *net, const struct cr_node *node,
         return false;
     if (grads && !h->in[CR_IN_TRAIN])
         return cr_error(net->diag, at->pos, CR_E_CONFLICT,
-                        "gradients exist in training only: add train to 'in'");
+                        "gradients and parameters are observed in training "
+                        "only: add train to 'in'");
     if (h->text && h->until.unit != CR_UNIT_NONE)
         return cr_error(net->diag, cr_node_get(node, "until")->pos,
                         CR_E_CONFLICT,

@@ -46,6 +46,7 @@ static void export_number(struct cr_buf *to, double value)
         cr_buf_real(to, value);
 }
 
+/* run NULL: no column for it. */
 static void export_row(struct cr_buf *to, const char *run,
                        const struct row *row, const struct cr_names *names,
                        bool tabs)
@@ -55,8 +56,10 @@ static void export_row(struct cr_buf *to, const char *run,
                              s->samples[row->i] };
     char gap = tabs ? '\t' : ',';
 
-    export_text(to, run, tabs);
-    cr_buf_char(to, gap);
+    if (run) {
+        export_text(to, run, tabs);
+        cr_buf_char(to, gap);
+    }
     export_text(to, s->name, tabs);
     for (int i = 0; i < 3; i++) {
         cr_buf_char(to, gap);
@@ -94,6 +97,49 @@ static void export_run(struct cr_buf *to, const char *path,
         export_row(to, path, &row[i], names, tabs);
 }
 
+static void export_header(struct cr_buf *to, bool run,
+                          const struct cr_names *names, bool tabs)
+{
+    static const char *const first[] = { "run",   "split",   "step",
+                                         "epoch", "samples", "t" };
+
+    for (int i = run ? 0 : 1; i < (int)CR_LEN(first); i++)
+        cr_buf_f(to, "%s%s",
+                 i == (run ? 0 : 1) ? ""
+                 : tabs             ? "\t"
+                                    : ",",
+                 first[i]);
+    for (int i = 0; i < names->n; i++) {
+        cr_buf_char(to, tabs ? '\t' : ',');
+        export_text(to, names->name[i], tabs);
+    }
+    cr_buf_char(to, '\n');
+}
+
+static void export_names(struct cr_names *names,
+                         const struct cr_run_series *run)
+{
+    for (int k = 0; k < run->n; k++)
+        for (int c = 0; c < run->series[k].n_columns; c++)
+            cr_names_add(names, run->series[k].column[c].name);
+}
+
+bool cr_run_export_csv(struct cr_arena *arena, struct cr_diag *diag,
+                       const char *dir)
+{
+    struct cr_run_series run = { .arena = arena };
+    struct cr_names names = { .arena = arena };
+    struct cr_buf csv = { .arena = arena };
+
+    if (!cr_run_series_read(&run, diag, dir))
+        return false;
+    export_names(&names, &run);
+    export_header(&csv, false, &names, false);
+    export_run(&csv, NULL, &run, &names, false);
+    return cr_write_file(diag, cr_path_join(arena, dir, "metrics.csv"),
+                         cr_buf_text(&csv), csv.len);
+}
+
 bool cr_runs_export(struct cr_runs *runs, bool tabs, struct cr_buf *to)
 {
     struct cr_run_series *run = CR_NEWS(runs->arena, struct cr_run_series,
@@ -104,9 +150,7 @@ bool cr_runs_export(struct cr_runs *runs, bool tabs, struct cr_buf *to)
     for (int i = 0; i < runs->n; i++) {
         run[i].arena = runs->arena;
         ok = cr_run_series_read(&run[i], runs->diag, runs->run[i].path) && ok;
-        for (int k = 0; k < run[i].n; k++)
-            for (int c = 0; c < run[i].series[k].n_columns; c++)
-                cr_names_add(&names, run[i].series[k].column[c].name);
+        export_names(&names, &run[i]);
         any |= run[i].n > 0;
     }
     if (!ok)
@@ -115,13 +159,7 @@ bool cr_runs_export(struct cr_runs *runs, bool tabs, struct cr_buf *to)
         return cr_error(runs->diag,
                         cr_at_file(runs->arena, runs->run[0].path),
                         CR_E_RUN_DIR, "the run has no records");
-    cr_buf_str(to, tabs ? "run\tsplit\tstep\tepoch\tsamples\tt"
-                        : "run,split,step,epoch,samples,t");
-    for (int i = 0; i < names.n; i++) {
-        cr_buf_char(to, tabs ? '\t' : ',');
-        export_text(to, names.name[i], tabs);
-    }
-    cr_buf_char(to, '\n');
+    export_header(to, true, &names, tabs);
     for (int i = 0; i < runs->n; i++)
         export_run(to, runs->run[i].path, &run[i], &names, tabs);
     return true;

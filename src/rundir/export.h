@@ -13,4 +13,9 @@
  * file cannot be read or that there are no records. */
 bool cr_runs_export(struct cr_runs *runs, bool tabs, struct cr_buf *to);
 
+/* Writes the records of one run to metrics.csv in its directory, without the
+ * column run. False after reporting. */
+bool cr_run_export_csv(struct cr_arena *arena, struct cr_diag *diag,
+                       const char *dir);
+
 #endif

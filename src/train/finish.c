@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/table.h"
+#include "rundir/export.h"
 #include "tensorboard/tensorboard.h"
 #include "train/signals.h"
 #include "train/train.h"
@@ -205,6 +206,9 @@ int cr_train_finish(struct cr_train *t, enum cr_outcome end)
     cr_tensorboard_end(t->tensorboard, end == CR_OUTCOME_DONE ||
                                            end == CR_OUTCOME_EARLY);
     cr_train_close_records(t);
+    if (t->log.csv && t->dir.path && !t->old_record &&
+        !cr_run_lock_lost(&t->dir.lock))
+        cr_run_export_csv(t->arena, t->diag, t->dir.path);
     status = finish_exit(t, end);
     if (!t->old_record && t->dir.lock.path && !cr_run_lock_lost(&t->dir.lock) &&
         !cr_train_write_record(t, end, status) && status == 0)

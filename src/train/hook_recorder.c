@@ -72,6 +72,21 @@ static bool recorder_clips(const struct cr_hook *hook)
     return hook->observes && hook->in[CR_IN_TRAIN] && hook->as == CR_AS_CLIPPED;
 }
 
+/* The entry that log.histograms stands for. */
+static const struct cr_hook *recorder_histograms(const struct cr_train *t)
+{
+    struct cr_hook *h = CR_NEW(t->arena, struct cr_hook);
+
+    h->form = CR_HOOK_TAP;
+    h->network = h->observes = h->in[CR_IN_TRAIN] = true;
+    h->observe[CR_OBSERVE_PARAMS] = h->observe[CR_OBSERVE_GRAD_PARAMS] = true;
+    h->stat[CR_STAT_MEAN] = h->stat[CR_STAT_STD] = h->stat[CR_STAT_MIN] =
+        h->stat[CR_STAT_MAX] = h->stat[CR_STAT_HISTOGRAM] = true;
+    h->as = CR_AS_UNSCALED;
+    h->every = t->log.histograms;
+    return h;
+}
+
 bool cr_hook_recorder_open(struct cr_train *t, struct cr_hook_recorder **to)
 {
     struct cr_hook_recorder *w =
@@ -79,6 +94,10 @@ bool cr_hook_recorder_open(struct cr_train *t, struct cr_hook_recorder **to)
     bool grads;
 
     *to = cr_hooks_observe(t->net, CR_IN_TRAIN, &grads) ? w : NULL;
+    if (t->log.histograms.unit != CR_UNIT_NONE) {
+        w->taps[w->n++].hook = recorder_histograms(t);
+        *to = w;
+    }
     for (int i = 0; i < w->n; i++) {
         const struct cr_hook *h = w->taps[i].hook;
 
@@ -329,15 +348,14 @@ static void sight_tap(struct sight *s, const struct cr_tensor *kept, bool grads)
         sight_one(s, &s->w->taps[entry], cell + 1, what, kept);
 }
 
-/* Handles the gradient of a parameter, for entries that match its cell. */
-static void sight_param(struct sight *s, const struct cr_tensor *kept)
+/* Handles a parameter or its gradient, for entries that observe `kind` of its
+ * cell. */
+static void sight_param(struct sight *s, const char *name,
+                        enum cr_hook_what kind, const struct cr_tensor *kept)
 {
-    const struct cr_param *p;
-    const char *cell, *name = kept->name + strlen("grad.");
+    const struct cr_param *p = cr_net_param(s->w->net, name);
+    const char *cell;
 
-    if (!cr_starts(kept->name, "grad."))
-        return;
-    p = cr_net_param(s->w->net, name);
     if (!p)
         return;
     cell = cr_strndup(&s->mem, name, strrchr(name, '.')
@@ -346,12 +364,26 @@ static void sight_param(struct sight *s, const struct cr_tensor *kept)
     for (int k = 0; k < s->w->n; k++) {
         const struct cr_hook *h = s->w->taps[k].hook;
 
-        if (h->observe[CR_OBSERVE_GRAD_PARAMS] && h->form != CR_HOOK_POINT &&
+        if (h->observe[kind] && h->form != CR_HOOK_POINT &&
             (h->network || cr_hook_matches(h, cell, p->types[0]) ||
              cr_hook_matches(h, name, p->types[0]))) /* an entry that names a
                                                         Parameter */
-            sight_one(s, &s->w->taps[k], name, "grad_params", kept);
+            sight_one(s, &s->w->taps[k], name, cr_hook_whats[kind], kept);
     }
+}
+
+/* Handles the values of the parameters; not the statistics of BatchNorm. */
+static void sight_params(struct sight *s)
+{
+    int n;
+    const struct cr_param *p = cr_net_params(s->w->net, &n);
+
+    for (int i = 0; i < n; i++)
+        if (!p[i].statistic)
+            sight_param(s, p[i].name, CR_OBSERVE_PARAMS,
+                        &(struct cr_tensor){ .name = p[i].name,
+                                             .spec = p[i].spec,
+                                             .data = p[i].data });
 }
 
 static void sight_all(struct sight *s)
@@ -365,8 +397,11 @@ static void sight_all(struct sight *s)
     for (int i = n - 1; i >= 0; i--) /* the backward pass runs in the opposite
                                         order */
         sight_tap(s, &kept[i], true);
+    sight_params(s);
     for (int i = 0; i < n; i++)
-        sight_param(s, &kept[i]);
+        if (cr_starts(kept[i].name, "grad."))
+            sight_param(s, kept[i].name + strlen("grad."),
+                        CR_OBSERVE_GRAD_PARAMS, &kept[i]);
 }
 
 /* FILE.npz becomes FILE-STEP.npz, or FILE-eval-STEP-BATCH.npz outside of

@@ -87,6 +87,19 @@ static bool prepare_amount(struct cr_train *t, const char *section,
 
 /* ---- Sections */
 
+static bool prepare_histograms(struct cr_train *t)
+{
+    const struct cr_quantity *every = &t->log.histograms;
+    const struct cr_node *node =
+        cr_node_get(cr_section(t->config, "log"), "histograms");
+
+    return every->unit == CR_UNIT_NONE ||
+           (every->value > 0 && every->unit != CR_SECONDS) ||
+           cr_error(t->diag, node ? node->pos : CR_NOWHERE, CR_E_OUT_OF_RANGE,
+                    "'log.histograms': expected off or a number of steps, "
+                    "epochs, samples or percent above 0");
+}
+
 /* A fallback needs checkpoints that can be resumed. */
 static bool prepare_nan(struct cr_train *t)
 {
@@ -142,6 +155,7 @@ static bool prepare_sections(struct cr_train *t)
          prepare_amount(t, "checkpoint", &t->checkpoint.every) && ok;
     ok = cr_section_read(c, "log", &t->log) &&
          prepare_amount(t, "log", &t->log.every) && ok;
+    ok = prepare_histograms(t) && ok;
     ok = cr_section_read(c, "run", &t->run) && ok;
     ok = prepare_command(t) && ok;
     ok = cr_train_read(c, &t->train) &&

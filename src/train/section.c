@@ -320,6 +320,16 @@ static const struct cr_opt log_opts[] = {
         "Interval at which the loss is printed and written to metrics.jsonl."),
     CR_BOOL_DEFAULT(struct cr_log_section, grad_norm, false,
                     "Record the global norm of the gradients."),
+    CR_QUANTITY_OPTIONAL(
+        struct cr_log_section, histograms, CR_EPOCHS,
+        "Interval at which the values and gradients of all parameters are "
+        "recorded, as the entry {at: network, what: [params, grad_params], "
+        "stats: [mean, std, min, max, histogram], as: unscaled} of watch does: "
+        "records in metrics.jsonl, histograms in TensorBoard. Default: off.",
+        .nullable = true),
+    CR_BOOL_DEFAULT(struct cr_log_section, csv, false,
+                    "Write metrics.csv to the run directory at the end of the "
+                    "run: the records of metrics.jsonl as a table."),
     CR_BOOL_DEFAULT(struct cr_log_section, report, false,
                     "Write report.html to the run directory at the end of the "
                     "run, as `cellrun report` does."),
@@ -338,7 +348,8 @@ const struct cr_section cr_section_log = {
         .name = "log",
         .summary = "Values recorded during training.",
         .example =
-            "log: {every: 10 steps, grad_norm: true, tensorboard: true}\n",
+            "log: {every: 10 steps, grad_norm: true, tensorboard: true}\n"
+            "log: {csv: true, histograms: 1 epoch, images: {wrong: 64}}\n",
         .opts = log_opts,
         .size = sizeof(struct cr_log_section),
     },

@@ -65,7 +65,8 @@ struct cr_checkpoint_section {
 
 struct cr_log_section {
     struct cr_quantity every;
-    bool grad_norm, report, tensorboard;
+    bool grad_norm, report, tensorboard, csv;
+    struct cr_quantity histograms; /* CR_UNIT_NONE: off */
     struct {
         int64_t wrong;
     } images;

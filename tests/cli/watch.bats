@@ -73,6 +73,44 @@ records() {
     [[ "$output" == *"no differences"* ]]
 }
 
+@test "params: the parameters before the update" {
+    "$CELLRUN" train net.yaml -q -o run train.epochs=1 >/dev/null \
+        'watch=[{at: a, what: params, stats: values, every: 1}]'
+    [ "$(records run | jq -r '"\(.step) \(.at)"' | xargs)" = \
+        "1 a.weight 1 a.bias 2 a.weight 2 a.bias" ]
+    [ "$(records run | jq -c .values | head -2 | xargs)" = "[1,1,1,1,1,1] [0,0]" ]
+    "$CELLRUN" train net.yaml -q -o one --steps 1 >/dev/null
+    diff <(records run | jq -c 'select(.step == 2 and .at == "a.weight") | .values') \
+        <("$CELLRUN" ckpt show one --values a.weight --json |
+            jq -c '.["a.weight"] | flatten')
+    run -2 --separate-stderr "$CELLRUN" check net.yaml \
+        'watch=[{at: a, what: params, in: eval}]'
+    [[ "$stderr" == *"gradients and parameters are observed in training only"* ]]
+}
+
+@test "log.histograms records all parameters and gradients, log.csv a table of all records" {
+    "$CELLRUN" train net.yaml -q -o off >/dev/null
+    "$CELLRUN" train net.yaml -q -o run >/dev/null log.histograms='1 epoch' \
+        log.csv=true log.tensorboard=true
+    [ "$(records run | jq -r '"\(.step) \(.what) \(.at)"' | xargs)" = "$(
+        for step in 1 3; do
+            for what in params grad_params; do
+                echo $step $what {a,b}.{weight,bias}
+            done
+        done | awk '{ for (i = 3; i <= NF; i++) print $1, $2, $i }' | xargs)" ]
+    records run | jq -es 'all(.[]; (.bins | add) ==
+        ({"a.weight": 6, "a.bias": 2, "b.weight": 4, "b.bias": 2}[.at]))'
+    LC_ALL=C grep -qa 'watch/a.weight/grad_params' run/events.out.tfevents.*
+    "$CELLRUN" ckpt diff off run
+    [ "$(wc -l <run/metrics.csv)" = $(($(wc -l <run/metrics.jsonl) + 1)) ]
+    diff run/metrics.csv <("$CELLRUN" runs export run | cut -d, -f2-)
+    run -2 --separate-stderr "$CELLRUN" check net.yaml log.histograms='3 min'
+    [[ "$stderr" == *"'log.histograms': expected off or a number of steps, epochs"* ]]
+    "$CELLRUN" train net.yaml -q -o none log.histograms=off >/dev/null
+    [ -z "$(records none)" ]
+    [ ! -e none/metrics.csv ]
+}
+
 @test "what cannot be watched" {
     run -2 --separate-stderr "$CELLRUN" train net.yaml -o run \
         'watch=[{at: q}, {at: a, what: outputs}, {at: a, stats: men}, {stats: max}, {at: a, every: 1 min}]'
@@ -255,7 +293,7 @@ evaluated() {
         [[ "$output" == *"closest: ${at#*:}"* ]]
     done
     run -2 "$CELLRUN" check net.yaml 'watch=[{at: a, in: eval, what: grad}]'
-    [[ "$output" == *"gradients exist in training only"* ]]
+    [[ "$output" == *"gradients and parameters are observed in training only"* ]]
     run -2 "$CELLRUN" check net.yaml 'watch=[{at: a, as: clipped}]'
     [[ "$output" == *"'as: clipped' needs 'what: grad_params'"* ]]
     run -2 "$CELLRUN" check net.yaml 'watch=[{at: a, save: a.txt}]'
