@@ -164,8 +164,9 @@ void cr_report_figure(struct cr_report *r, bool wide)
     cr_buf_f(r->to, "<figure class=\"fig%s\">\n", wide ? " wide" : "");
     /* a wide chart scrolls on a narrow screen; the keyboard must reach it */
     if (wide)
-        cr_buf_str(r->to, "<div class=\"scroll\" tabindex=\"0\" "
-                          "role=\"region\" aria-label=\"Chart\">\n");
+        cr_buf_f(r->to, "<div class=\"scroll\" tabindex=\"0\" "
+                        "role=\"region\" aria-label=\"Chart %d\">\n",
+                 r->charts + 1);
     r->wide = wide;
 }
 

@@ -61,7 +61,8 @@ static void page_head(struct cr_buf *to, const char *title, int refresh)
                    "script-src '");
     page_hash(to);
     cr_buf_str(to, "'\">\n<meta name=\"viewport\" content=\"width=device-width,"
-                   "initial-scale=1\">\n");
+                   "initial-scale=1\">\n"
+                   "<meta name=\"color-scheme\" content=\"light dark\">\n");
     if (refresh > 0)
         cr_buf_f(to, "<meta http-equiv=\"refresh\" content=\"%d\">\n", refresh);
     cr_buf_str(to, "<title>");

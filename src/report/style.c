@@ -2,7 +2,7 @@
 #include "report/section.h"
 
 const char *const cr_report_css[] = {
-    ":root{color-scheme:light dark;--bg:#fff;--card:#f6f7f9;--fg:#1b1e24;"
+    ":root{--bg:#fff;--card:#f6f7f9;--fg:#1b1e24;"
     "--dim:#565d69;--line:#d5d9e0;--link:#0b57a4;--good:#1d6b34;--bad:#a3261c;"
     "--s1:#fdeee3;--s2:#fbd9c0;--s3:#f6bb92;--s4:#ee9a63}"
     "\n"
