@@ -107,7 +107,7 @@ static void curves_draw(struct curves *k, const char *title,
  * training that never changes is listed below the charts instead. */
 static void curves_chart(struct curves *k, const char *name, const char *title)
 {
-    struct cr_chart_curve curve[5];
+    struct cr_chart_curve curve[6]; /* two for each of three columns */
     double low, high;
     int n = curves_add(k, curve, k->train, name, "train", 1);
     int of_eval = curves_add(k, curve + n, k->eval, name, "eval", 2);
