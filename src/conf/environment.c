@@ -45,6 +45,12 @@ const struct cr_env cr_env_list[] = {
       .text = "If 1, transforms are run one at a time, without fusion: slower, "
               "for debugging.",
       .choices = "0|1" },
+    { .name = "CELLRUN_PASSES",
+      .text = "Passes that plans leave out, for debugging: -NAME,-NAME, of "
+              "fold, fuse_add, fuse_activation." },
+    { .name = "CELLRUN_VERIFY",
+      .text = "If 1, every plan is checked after each pass, for debugging.",
+      .choices = "0|1" },
     { .name = "CELLRUN_BLAS",
       .text = "Library for matrix products: own, onednn, openblas or plain. "
               "Default: the fastest one of the build and the processor.",

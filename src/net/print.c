@@ -1,17 +1,10 @@
 /*
- * print(...) in a `construct` or `bprop`, and how a plan does it.
- *
- * A call is a node that reads its tensors and gives nothing that anybody
- * takes. What it reads may be fused away, folded or pruned in the plan of a
- * run, and must not be kept alive there, or the run's numbers would change.
- * So a plan that is to print has another one beside it, its printer: unfused,
- * of only what the prints need, on the same graph, batch and random numbers.
- * It runs first; the plan itself leaves the nodes out.
+ * print(...) in a `construct` or `bprop`. A call is a node that reads its
+ * tensors and gives nothing that anybody takes; run/printer.c runs it.
  */
 #include "base/str.h"
 #include "base/table.h"
 #include "math/array_text.h"
-#include "net/plan.h"
 #include "net/script_interp.h"
 
 #include <inttypes.h>
@@ -181,40 +174,4 @@ bool cr_interp_print(struct cr_interp *m, const struct cr_script *call)
     if (!call->args)
         line_new(&c)->text = "";
     return cr_emit_as_is(m->b, &cr_op_print, c.lines, c.n, c.in) != NULL;
-}
-
-/* ---- the printer of a plan ---- */
-
-/* Whether some print is among the nodes of a list, and of the backward pass. */
-static void find_prints(const struct cr_exec *e, const struct cr_opnode *node,
-                        bool *forward, bool *back)
-{
-    for (; node; node = node->next) {
-        if (node->metric ? !e->opts.metrics : node->loss && !e->opts.loss)
-            continue;
-        if (node->op == &cr_op_print)
-            *forward = true;
-        if (node->custom && node->custom->node == node && e->opts.backward)
-            find_prints(e, node->custom->nodes, back, back);
-    }
-}
-
-bool cr_plan_printer(struct cr_exec *e)
-{
-    struct cr_exec_opts want = e->opts;
-    bool forward = false, back = false;
-
-    if (!e->print || e->prints)
-        return true;
-    find_prints(e, e->graph->nodes, &forward, &back);
-    if (!forward && !back)
-        return true;
-    want.backward = back;
-    want.update = want.separate_update = want.keep_outputs = want.const_params =
-        false;
-    want.freeze_stats = want.inputs = true;
-    want.wrt_columns = want.wrt_params = NULL;
-    want.at = NULL;
-    e->printer = cr_exec_new(e->net, &want, e->graph, true);
-    return e->printer != NULL;
 }

@@ -15,7 +15,7 @@
  *   gradient: false     no differences (the values sit on a kink)
  *   tolerance: 1e-5     instead of rounding
  */
-#include "net/plan.h"
+#include "run/run.h"
 #include "nets.h"
 
 #define CR_CELL(x) extern const struct cr_cell cr_cell_##x;
@@ -115,7 +115,7 @@ static void check_values(struct unit *u, struct made *m,
     got = cr_exec_output(e, &spec);
     if (is_loss) {
         got = kept(e, "loss");
-        spec = e->vals[e->loss].spec;
+        spec = e->loss->spec;
     }
     want = case_tensor(&u->arena, out, u->batch, 0, &want_spec);
     if (ok(want && cr_spec_same(&spec, &want_spec), "%s: gives %s", u->name,
@@ -138,8 +138,8 @@ static void check_gradients(struct unit *u, const struct cr_spec *out)
     void *data = u->data[1];
     struct cr_exec *e;
     struct made m;
+    struct cr_pval *g;
     int64_t i, n;
-    int g;
 
     if (!is_loss) {
         n = cr_count(out);
@@ -161,11 +161,11 @@ static void check_gradients(struct unit *u, const struct cr_spec *out)
                                              .eager = true });
     cr_exec_forward(e, 1);
     cr_exec_backward(e, 1, 0);
-    g = e->vals[e->of[m.net->graph->feeds[0]->id]].grad;
-    if (u->x.type == CR_REAL && ok(g >= 0, "%s: passes a gradient", u->name)) {
+    g = e->of[m.net->graph->feeds[0]->id]->grad;
+    if (u->x.type == CR_REAL && ok(g, "%s: passes a gradient", u->name)) {
         n = cr_count(&u->x);
         data = cr_alloc(&u->arena, (size_t)n, sizeof(cr_real));
-        memcpy(data, e->vals[g].data, cr_bytes(&u->x));
+        memcpy(data, cr_pval_base(g)->data, cr_bytes(&u->x));
         ok(made_differences(&m, e, "x", u->data[0], data, n),
            "%s: gradient of what comes in", u->name);
     }

@@ -52,7 +52,7 @@ static int64_t slot_size(const struct cr_optim *optim, int slot, int64_t n)
     return optim->scalars & 1u << slot ? 1 : n;
 }
 
-/* As the engine does it (net/update.c), in `pieces`. */
+/* As the engine does it (run/update.c), in `pieces`. */
 static void update(const struct cr_optim *optim, struct cr_update u,
                    int64_t pieces)
 {

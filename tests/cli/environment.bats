@@ -35,6 +35,18 @@ refused() {
     refused CELLRUN_UNFUSED "0 or 1" yes
 }
 
+@test "CELLRUN_PASSES leaves out passes of plans by name" {
+    refused CELLRUN_PASSES "a list of -fold, -fuse_add, -fuse_activation" \
+        fold -gradient -
+    refused CELLRUN_VERIFY "0 or 1" yes
+    run -0 env CELLRUN_PASSES=-fuse_activation,-fuse_add "$CELLRUN" \
+        summary -v "$BATS_TEST_DIRNAME/../../configs/digits.yaml"
+    [[ $output == *"forward  relu"* && $output != *"+activation"* ]]
+    run -0 env CELLRUN_PASSES= "$CELLRUN" summary -v \
+        "$BATS_TEST_DIRNAME/../../configs/digits.yaml"
+    [[ $output != *"forward  relu"* && $output == *"+activation"* ]]
+}
+
 @test "SOURCE_DATE_EPOCH is a number of seconds" {
     refused SOURCE_DATE_EPOCH "seconds since 1970 from 0 to 253402300799" \
         now -1 253402300800 1e9

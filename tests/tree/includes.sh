@@ -20,6 +20,8 @@ result 'includes follow the layers' < <(includes | awk '
         may["conf"] = "base conf"
         may["math"] = "base conf math"
         may["net"] = "base conf math data net cellrun.h"
+        may["plan"] = "base conf math net plan"
+        may["run"] = "base conf math net plan run"
         may["data"] = "base conf math data"
         may["ckpt"] = "base conf math net data ckpt"
         may["tensorboard"] = "base conf net ckpt tensorboard"

@@ -4,7 +4,7 @@
  */
 #include "base/thread_pool.h"
 #include "ckpt/checkpoint.h"
-#include "net/plan.h"
+#include "run/run.h"
 #include "nets.h"
 
 static const struct shape vector = { .x = { .rank = 1, .dim = { 6 } },
@@ -49,9 +49,9 @@ static cr_real *gradient(struct ready *r, int k, const struct cr_param **p)
 
     if (r->e->n_backward + k >= r->e->n_steps)
         return NULL;
-    s = &r->e->steps[r->e->n_backward + k];
+    s = r->e->steps[r->e->n_backward + k];
     *p = &r->m.net->params[s->param];
-    return (cr_real *)(uintptr_t)s->run.dy[0];
+    return (cr_real *)(uintptr_t)s->run->dy[0];
 }
 
 static const cr_real *golden(struct ready *r, const char *kind,

@@ -3,7 +3,7 @@
  * finite, clipped updates, labels out of range.
  */
 #include "base/thread_pool.h"
-#include "net/plan.h"
+#include "run/run.h"
 #include "nets.h"
 
 static const struct shape vector = { .x = { .rank = 1, .dim = { 6 } },

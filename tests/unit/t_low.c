@@ -1,5 +1,5 @@
 /* Low precision: what a plan fuses gives the bytes of the steps apart. */
-#include "net/plan.h"
+#include "run/run.h"
 #include "nets.h"
 
 #define CE "loss: CrossEntropyLoss\n"

@@ -3,10 +3,15 @@
  * whatever the mode; memory is shared only by what does not live together.
  */
 #include "base/thread_pool.h"
-#include "net/plan.h"
+#include "run/run.h"
 #include "nets.h"
 
 #include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define CE "loss: CrossEntropyLoss\n"
 #define SGD "optimizer: {SGD: {learning_rate: 0.1}}\n"
@@ -248,12 +253,24 @@ static const struct example examples[] = {
 static const struct mode {
     const char *name;
     struct cr_exec_opts want;
+    const char *passes; /* CELLRUN_PASSES; NULL: all of them */
 } modes[] = {
-    { "eager", { .eager = true } },
-    { "fused", { 0 } },
-    { "held back", { .separate_update = true } },
-    { "kept", { .keep_outputs = true } },
+    { "eager", { .eager = true }, NULL },
+    { "fused", { 0 }, NULL },
+    { "held back", { .separate_update = true }, NULL },
+    { "kept", { .keep_outputs = true }, NULL },
+    { "without fuse_add", { 0 }, "-fuse_add" },
+    { "without fuse_activation", { 0 }, "-fuse_activation" },
+    { "without fusion", { 0 }, "-fuse_add,-fuse_activation,-fold" },
 };
+
+static void passes_set(const struct mode *mode)
+{
+    if (mode->passes)
+        setenv("CELLRUN_PASSES", mode->passes, 1);
+    else
+        unsetenv("CELLRUN_PASSES");
+}
 
 struct result {
     double loss[4];
@@ -296,7 +313,10 @@ static void check_modes(const struct example *ex, int64_t batch)
     int t;
 
     for (k = 0; k < CR_LEN(modes); k++) {
-        bool good = train(&m[k], ex, batch, modes[k].want, &r[k]);
+        bool good;
+
+        passes_set(&modes[k]);
+        good = train(&m[k], ex, batch, modes[k].want, &r[k]);
 
         for (t = 0; t < 4 && good && k > 0; t++)
             if (!case_close_to(r[k].loss[t], r[0].loss[t], SAME_TOLERANCE)) {
@@ -311,6 +331,7 @@ static void check_modes(const struct example *ex, int64_t batch)
         ok(good, "%s, batch %lld, %s", ex->name, (long long)batch,
            modes[k].name);
     }
+    unsetenv("CELLRUN_PASSES");
     for (k = 0; k < CR_LEN(modes); k++)
         made_free(&m[k]);
 }
@@ -322,10 +343,10 @@ static const cr_real *grad_of(const struct made *m, struct cr_exec *e,
 {
     const struct cr_val *v =
         param < e->graph->cap_params ? e->graph->params[param] : NULL;
-    int g = v && m->net->params[param].trained ? e->vals[e->of[v->id]].grad
-                                               : -1;
+    struct cr_pval *g =
+        v && m->net->params[param].trained ? e->of[v->id]->grad : NULL;
 
-    return g < 0 ? NULL : e->vals[cr_plan_base(e, g)].data;
+    return g ? cr_pval_base(g)->data : NULL;
 }
 
 static bool same_grads(const struct made *m, struct cr_exec *e,
@@ -479,70 +500,73 @@ struct life {
     int first, last;
 };
 
-static void live_at(const struct cr_exec *e, struct life *life, int val,
-                    int step)
+static void live_at(struct life *life, struct cr_pval *val, int step)
 {
     struct life *l;
 
-    if (val < 0)
+    if (!val)
         return;
-    l = &life[cr_plan_base(e, val)];
+    l = &life[cr_pval_base(val)->id];
     if (l->first < 0)
         l->first = step;
     l->last = step;
 }
 
+static void live_operands(struct life *life, const struct cr_operand *o, int n,
+                          int step)
+{
+    for (int k = 0; o && k < n; k++)
+        live_at(life, o[k].val, step);
+}
+
 /* When each buffer is touched, from the list of steps alone. */
 static void find_lives(const struct cr_exec *e, struct life *life)
 {
-    int i, k, g;
+    int i, k;
 
     for (i = 0; i < e->n_vals; i++)
         life[i] = (struct life){ -1, -1 };
     for (i = 0; i < e->n_steps; i++) {
-        const struct cr_exec_step *s = &e->steps[i];
+        const struct cr_exec_step *s = e->steps[i];
 
-        if (i == e->n_forward && e->loss >= 0) {
-            g = e->vals[e->loss].grad;
-            live_at(e, life, g, i); /* written from outside */
-        }
-        for (k = 0; k < CR_OP_MAX; k++) {
-            live_at(e, life, s->x[k], i);
-            live_at(e, life, s->y[k], i);
-            live_at(e, life, s->dy[k], i);
-            live_at(e, life, s->dx[k], i);
-            live_at(e, life, s->mask[k], i);
-        }
-        live_at(e, life, s->saved, i);
+        if (i == e->n_forward && e->loss)
+            live_at(life, e->loss->grad, i); /* written from outside */
+        live_operands(life, s->x, s->n_in, i);
+        live_operands(life, s->mask, s->n_in, i);
+        live_operands(life, s->dy, s->n_out, i);
+        live_operands(life, s->read_y, s->n_out, i);
+        for (k = 0; s->y && k < s->n_out; k++)
+            live_at(life, s->y[k], i);
+        for (k = 0; s->dx && k < s->n_in; k++)
+            live_at(life, s->dx[k], i);
+        live_at(life, s->saved, i);
+        live_at(life, s->read_saved.val, i);
     }
     /* read from outside, after forward or after all */
-    live_at(e, life, e->outputs[0], e->n_steps);
-    live_at(e, life, e->loss, e->n_steps);
+    live_at(life, e->outputs[0], e->n_steps);
+    live_at(life, e->loss, e->n_steps);
 }
 
 /* Whether a buffer is placed before another: the larger one is, or of equal
  * ones that of lower index. */
 static bool placed_before(const struct cr_pval *a, const struct cr_pval *b)
 {
-    return a->bytes != b->bytes ? a->bytes > b->bytes : a < b;
+    return a->bytes != b->bytes ? a->bytes > b->bytes : a->id < b->id;
 }
 
 static bool is_buffer(const struct cr_pval *v)
 {
-    return v->feed < 0 && v->param < 0 && v->alias < 0 && v->first >= 0;
+    return v->feed < 0 && v->param < 0 && !v->alias && v->first >= 0;
 }
 
 /* Whether v at that offset meets none of those that are placed before it. */
 static bool is_free(const struct cr_exec *e, const struct cr_pval *v, size_t at)
 {
-    for (int i = 0; i < e->n_vals; i++) {
-        const struct cr_pval *o = &e->vals[i];
-
+    for (const struct cr_pval *o = e->vals; o; o = o->next)
         if (is_buffer(o) && placed_before(o, v) && o->first <= v->last &&
             v->first <= o->last && o->offset < at + v->bytes &&
             at < o->offset + o->bytes)
             return false;
-    }
     return true;
 }
 
@@ -550,14 +574,12 @@ static bool is_free(const struct cr_exec *e, const struct cr_pval *v, size_t at)
  * behind one of those placed before it. Compared by trying all of them. */
 static bool lowest(const struct cr_exec *e)
 {
-    for (int i = 0; i < e->n_vals; i++) {
-        const struct cr_pval *v = &e->vals[i];
+    for (const struct cr_pval *v = e->vals, *o; v; v = v->next) {
         size_t at = is_buffer(v) && is_free(e, v, 0) ? 0 : SIZE_MAX;
 
         if (!is_buffer(v))
             continue;
-        for (int k = 0; k < e->n_vals && at > 0; k++) {
-            const struct cr_pval *o = &e->vals[k];
+        for (o = e->vals; o && at > 0; o = o->next) {
             size_t end = (o->offset + o->bytes + 63) / 64 * 64;
 
             if (is_buffer(o) && placed_before(o, v) && end < at &&
@@ -565,7 +587,8 @@ static bool lowest(const struct cr_exec *e)
                 at = end;
         }
         if (v->offset != at) {
-            printf("# value %d lies at %zu, could at %zu\n", i, v->offset, at);
+            printf("# value %d lies at %zu, could at %zu\n", v->id, v->offset,
+                   at);
             return false;
         }
     }
@@ -578,6 +601,7 @@ static void check_memory(const struct example *ex, int64_t batch,
     struct made m;
     struct cr_exec *e;
     struct life *life;
+    const struct cr_pval *a, *b;
     bool apart = true, inside = true;
     int i, k, buffers = 0;
 
@@ -587,18 +611,16 @@ static void check_memory(const struct example *ex, int64_t batch,
     e = made_exec(&m, want);
     life = CR_NEWS(&m.arena, struct life, e->n_vals + 1);
     find_lives(e, life);
-    for (i = 0; i < e->n_vals; i++) {
-        const struct cr_pval *a = &e->vals[i];
-
+    for (a = e->vals; a; a = a->next) {
+        i = a->id;
         if (life[i].first < 0 || a->feed >= 0 || a->param >= 0)
             continue;
         buffers++;
         inside = inside && a->offset % 64 == 0 &&
                  a->offset + a->bytes <= e->bytes &&
                  a->data == e->block + a->offset;
-        for (k = 0; k < i; k++) {
-            const struct cr_pval *b = &e->vals[k];
-
+        for (b = e->vals; b != a; b = b->next) {
+            k = b->id;
             if (life[k].first < 0 || b->feed >= 0 || b->param >= 0 ||
                 life[i].last < life[k].first || life[k].last < life[i].first)
                 continue;
@@ -682,6 +704,105 @@ static void the_list(void)
     made_free(&m);
 }
 
+/* ---- the verifier ---- */
+
+static void break_maker(struct cr_exec *e)
+{
+    cr_step_before(e, e->first->next, e->first);
+}
+
+static void break_operand(struct cr_exec *e)
+{
+    cr_operand_set(&e->first->next->x[0], e->last->dx[0]);
+}
+
+static void break_uses(struct cr_exec *e)
+{
+    e->first->y[0]->n_uses++;
+}
+
+static void break_shape(struct cr_exec *e)
+{
+    e->first->out[0].dim[0]++;
+}
+
+static void break_writer(struct cr_exec *e)
+{
+    e->first->y[0]->maker = e->last;
+}
+
+/* The last step reads a parameter that the one before it has updated. */
+static void break_order(struct cr_exec *e)
+{
+    cr_operand_set(&e->last->dy[0], e->last->prev->acc[0].val);
+}
+
+/* A weight's gradient in the place of its layer's result. */
+static void break_memory(struct cr_exec *e)
+{
+    struct cr_exec_step *s = e->last->prev;
+
+    while (s->kind != CR_BACKWARD)
+        s = s->prev;
+    s->dx[1]->offset = s->dx[2]->offset;
+}
+
+static const struct damage {
+    const char *name, *message;
+    void (*done)(struct cr_exec *e);
+} damages[] = {
+    { "a step before the one whose result it reads", "written later",
+      break_maker },
+    { "a forward step that reads a gradient", "written later", break_operand },
+    { "a wrong number of readers", "readers", break_uses },
+    { "an output of another shape", "shape", break_shape },
+    { "an output of two steps", "another step", break_writer },
+    { "a reader after an update", "overwritten", break_order },
+    { "two values in one place", "shares memory", break_memory },
+};
+
+/* What the verifier of the damaged plan says before it aborts; in a process of
+ * its own. */
+static void verifier(void)
+{
+    struct made m;
+    struct cr_exec *e;
+    size_t i;
+
+    if (!made_ok(&m, examples[0].text, examples[0].shape, 3))
+        return;
+    for (i = 0; i < CR_LEN(damages); i++) {
+        char said[512] = "";
+        int fd[2], status;
+        ssize_t n;
+        pid_t pid;
+
+        e = made_exec(&m, (struct cr_exec_opts){ .training = true,
+                                                 .backward = true,
+                                                 .separate_update = true,
+                                                 .update = true });
+        cr_plan_verify(e, "test");
+        if (pipe(fd) != 0 || (pid = fork()) < 0)
+            return;
+        if (pid == 0) {
+            dup2(fd[1], STDERR_FILENO);
+            damages[i].done(e);
+            cr_plan_verify(e, "test");
+            _exit(0);
+        }
+        close(fd[1]);
+        n = read(fd[0], said, sizeof said - 1);
+        close(fd[0]);
+        waitpid(pid, &status, 0);
+        ok(n > 0 && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT &&
+               strstr(said, "after pass test") &&
+               strstr(said, damages[i].message),
+           "the verifier finds %s", damages[i].name);
+        cr_exec_free(e);
+    }
+    made_free(&m);
+}
+
 int main(void)
 {
     size_t i, k;
@@ -692,8 +813,11 @@ int main(void)
         check_modes(&examples[i], 1);
         check_grads(&examples[i], 3);
         check_grads(&examples[i], 1);
-        for (k = 0; k < CR_LEN(modes); k++)
+        for (k = 0; k < CR_LEN(modes); k++) {
+            passes_set(&modes[k]);
             check_memory(&examples[i], 5, modes[k].want, modes[k].name);
+        }
+        unsetenv("CELLRUN_PASSES");
     }
     test_begin("%s: all ways to run agree, batch 64", examples[0].name);
     check_modes(&examples[0], 64);
@@ -704,5 +828,6 @@ int main(void)
     test_end();
     saves_memory();
     the_list();
+    verifier();
     return done();
 }

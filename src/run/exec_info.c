@@ -1,7 +1,7 @@
 /*
  * What a plan is made of, for summary, bench and tests.
  */
-#include "net/plan.h"
+#include "run/run.h"
 
 size_t cr_exec_bytes(const struct cr_exec *e)
 {
@@ -20,8 +20,8 @@ static double step_macs(const struct cr_exec_step *s)
     double macs = s->kind == CR_FORWARD ? s->macs : 0;
     int k;
 
-    for (k = 0; k < 2 && s->kind == CR_BACKWARD; k++)
-        macs += s->dx[k] >= 0 ? s->macs : 0;
+    for (k = 0; k < 2 && k < s->n_in && s->kind == CR_BACKWARD; k++)
+        macs += s->dx[k] ? s->macs : 0;
     return macs;
 }
 
@@ -31,7 +31,7 @@ double cr_exec_macs(const struct cr_exec *e)
     int i;
 
     for (i = 0; i < e->n_steps; i++)
-        macs += step_macs(&e->steps[i]);
+        macs += step_macs(e->steps[i]);
     return macs;
 }
 
@@ -61,28 +61,28 @@ double cr_exec_backward_macs(const struct cr_exec *e, double *all)
     }
     cr_arena_free(&mem);
     for (i = 0; i < e->n_steps; i++)
-        macs += e->steps[i].kind == CR_BACKWARD ? step_macs(&e->steps[i]) : 0;
+        macs += e->steps[i]->kind == CR_BACKWARD ? step_macs(e->steps[i]) : 0;
     return macs;
 }
 
+static void add_bytes(void *ctx, struct cr_operand *o)
+{
+    *(double *)ctx += (double)o->val->bytes;
+}
+
 /* What a step reads and writes, if nothing stays in a cache. */
-static double step_bytes(const struct cr_exec *e, const struct cr_exec_step *s)
+static double step_bytes(const struct cr_exec *e, struct cr_exec_step *s)
 {
     double bytes = 0;
     int k;
 
     if (s->kind == CR_UPDATE)
-        return (double)e->vals[s->dy[0]].bytes * (3 + 2 * e->net->rule->slots);
-    for (k = 0; k < CR_OP_MAX; k++) {
-        const int of[] = { s->x[k], s->y[k], s->dy[k], s->dx[k], s->mask[k] };
-        size_t i;
-
-        for (i = 0; i < CR_LEN(of); i++)
-            if (of[i] >= 0)
-                bytes += (double)e->vals[of[i]].bytes;
-        if (s->dx[k] >= 0 && s->accumulate[k])
-            bytes += (double)e->vals[s->dx[k]].bytes;
-    }
+        return (double)s->dy[0].val->bytes * (3 + 2 * e->net->rule->slots);
+    cr_step_operands(s, &bytes, add_bytes);
+    for (k = 0; s->y && k < s->n_out; k++)
+        bytes += (double)s->y[k]->bytes;
+    for (k = 0; s->dx && k < s->n_in; k++)
+        bytes += s->dx[k] ? (double)s->dx[k]->bytes : 0;
     return bytes;
 }
 
@@ -95,7 +95,7 @@ const struct cr_exec_step_cost *cr_exec_costs(struct cr_exec *e, int *n)
         return e->costs;
     e->costs = CR_NEWS(&e->arena, struct cr_exec_step_cost, e->n_steps + 1);
     for (i = 0; i < e->n_steps; i++) {
-        const struct cr_exec_step *s = &e->steps[i];
+        struct cr_exec_step *s = e->steps[i];
         struct cr_exec_step_cost *c = &e->costs[i];
 
         c->back = i >= e->n_forward; /* a bprop's steps run forward there */
@@ -142,7 +142,7 @@ const char *cr_exec_dump(const struct cr_exec *e, struct cr_arena *arena)
     int i, k;
 
     for (i = 0; i < e->n_steps; i++) {
-        const struct cr_exec_step *s = &e->steps[i];
+        struct cr_exec_step *s = e->steps[i];
         const char *cell = s->kind == CR_UPDATE ? e->net->params[s->param].name
                            : s->node ? e->net->cells[s->node->cell].name
                                      : "";
@@ -155,19 +155,19 @@ const char *cr_exec_dump(const struct cr_exec *e, struct cr_arena *arena)
                                                              : s->kind],
             s->op ? s->op->about.name : "", cell);
         for (k = 0; k < s->n_in; k++)
-            if (s->run.rounds & CR_X(k))
+            if (s->rounds & CR_X(k))
                 text = cr_strf(arena, "%s +fake_cast(%s%d)", text,
                                s->kind == CR_FORWARD ? "x" : "dx", k);
-        if (s->kind == CR_FORWARD && (s->run.rounds & CR_Y(0)))
+        if (s->kind == CR_FORWARD && (s->rounds & CR_Y(0)))
             text = cr_strf(arena, "%s +fake_cast(y)", text);
         for (k = 0; k < s->n_in; k++)
-            if (s->kind == CR_FORWARD && s->x[k] >= 0 &&
+            if (s->kind == CR_FORWARD && s->x[k].val &&
                 (s->op->fuses_add & CR_X(k)))
                 text = cr_strf(arena, "%s +add", text);
         if (s->act != CR_ACT_NONE)
             text = cr_strf(arena, "%s +activation", text);
-        for (k = 0; k < s->n_in; k++) {
-            if (s->mask[k] >= 0)
+        for (k = 0; k < s->n_in && s->kind == CR_BACKWARD; k++) {
+            if (s->mask[k].val)
                 text = cr_strf(arena, "%s +mask", text);
             if (s->direct[k] >= 0)
                 text = cr_strf(arena, "%s +update(%s)", text,
@@ -182,12 +182,12 @@ const char *cr_exec_dump(const struct cr_exec *e, struct cr_arena *arena)
 static const struct cr_exec_step *made_by(const struct cr_exec *e,
                                           const struct cr_opnode *node)
 {
-    int i, y = e->of[node->out[0]->id];
+    const struct cr_pval *y = e->of[node->out[0]->id];
 
-    for (i = 0; i < e->n_forward; i++)
-        if (y >= 0 && e->steps[i].y[0] == y)
-            return &e->steps[i];
-    return NULL;
+    return y && y->maker && y->maker->kind == CR_FORWARD &&
+                   y->maker->at < e->n_forward && y->maker->y[0] == y
+               ? y->maker
+               : NULL;
 }
 
 /* The same node of the graph that `e` is made from. */
@@ -208,8 +208,8 @@ static bool masks_apart(const struct cr_exec *e, const struct cr_exec_step *f)
     int i;
 
     for (i = e->n_forward; i < e->n_backward; i++)
-        if (!e->steps[i].node && e->steps[i].kind == CR_BACKWARD &&
-            e->steps[i].y[0] == f->y[0])
+        if (!e->steps[i]->node && e->steps[i]->kind == CR_BACKWARD &&
+            e->steps[i]->read_y[0].val == f->y[0])
             return true;
     return false;
 }

@@ -3,7 +3,7 @@
  * gradients are asked for, and the values at which it begins, the loss or the
  * network's results.
  */
-#include "net/plan.h"
+#include "plan/plan.h"
 
 static bool trains(const struct cr_exec *e, int param)
 {
@@ -44,17 +44,16 @@ bool cr_plan_aux(const struct cr_exec *e)
 
 /* A value at which the backward pass begins: false, nothing wants its
  * gradient. */
-static bool seed_make(struct cr_exec *e, int val)
+static bool seed_make(struct cr_exec *e, struct cr_pval *val)
 {
-    int g;
+    struct cr_pval *g;
 
     e->seeds[e->n_seeds++].val = val;
-    if (!e->vals[val].needs)
+    if (!val->needs)
         return false;
     g = cr_plan_grad(e, val);
-    e->vals[g].seed = true;
-    e->vals[g].root = true;
-    e->vals[g].writers = 1;
+    g->seed = true;
+    g->root = true;
     return true;
 }
 
@@ -76,16 +75,14 @@ bool cr_plan_seeds(struct cr_exec *e)
 
 /* The gradient of such a value: `scale`, times what is given for each
  * element. */
-static bool seed_fill(struct cr_exec *e, const struct cr_seed *seed,
-                      double scale, bool add)
+static bool seed_fill(const struct cr_seed *seed, double scale, bool add)
 {
-    int g = e->vals[seed->val].grad;
-    int64_t k, n = cr_count(&e->vals[seed->val].spec);
+    int64_t k, n = cr_count(&seed->val->spec);
     cr_real *to;
 
-    if (g < 0)
+    if (!seed->val->grad)
         return false; /* nothing is trained */
-    to = e->vals[g].data;
+    to = cr_pval_base(seed->val->grad)->data;
     for (k = 0; k < n; k++) {
         double v = seed->sens ? scale * (double)seed->sens[k] : scale;
 
@@ -102,7 +99,7 @@ bool cr_plan_seeds_fill(struct cr_exec *e, double scale)
     for (i = 0; i < e->n_seeds; i++) {
         for (k = 0; k < i && e->seeds[k].val != e->seeds[i].val; k++)
             ; /* a value may be returned twice */
-        any = seed_fill(e, &e->seeds[i], scale, k < i) || any;
+        any = seed_fill(&e->seeds[i], scale, k < i) || any;
     }
     return any;
 }

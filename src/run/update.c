@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "base/thread_pool.h"
 #include "math/parallel_for.h"
-#include "net/plan.h"
+#include "run/run.h"
 
 #include <assert.h>
 #include <math.h>
@@ -75,7 +75,7 @@ static void update_measure(void *ctx, int64_t from, int64_t to)
 static const cr_real *update_gradient(const struct cr_exec *e,
                                       const struct cr_exec_step *s)
 {
-    return e->net->accumulated ? e->net->accumulated[s->param] : s->run.dy[0];
+    return e->net->accumulated ? e->net->accumulated[s->param] : s->run->dy[0];
 }
 
 /* The number of the update that the present forward pass belongs to. */
@@ -85,14 +85,14 @@ static int64_t update_number(const struct cr_exec *e)
            e->net->skipped;
 }
 
-double cr_plan_rate(const struct cr_exec *e, int param, double lr)
+double cr_exec_rate(const struct cr_exec *e, int param, double lr)
 {
     double own = e->net->hyper[param].lr;
 
     return isnan(own) ? lr : own;
 }
 
-void cr_plan_update(struct cr_exec *e, const struct cr_exec_step *s,
+void cr_exec_update_step(struct cr_exec *e, const struct cr_exec_step *s,
                     double scale, double lr)
 {
     const struct cr_net *net = e->net;
@@ -106,7 +106,7 @@ void cr_plan_update(struct cr_exec *e, const struct cr_exec_step *s,
                .n = cr_count(&p->spec),
                .w = p->data,
                .g = update_gradient(e, s),
-               .lr = cr_plan_rate(e, s->param, lr),
+               .lr = cr_exec_rate(e, s->param, lr),
                .weight_decay = h->weight_decay,
                .scale = scale,
                .excluded = h->excluded,
@@ -134,7 +134,7 @@ void cr_plan_update(struct cr_exec *e, const struct cr_exec_step *s,
 void cr_exec_update(struct cr_exec *e, double scale, double lr)
 {
     for (int i = e->n_backward; i < e->n_steps; i++)
-        cr_plan_update(e, &e->steps[i], scale, lr);
+        cr_exec_update_step(e, e->steps[i], scale, lr);
 }
 
 struct update_pass {
@@ -196,7 +196,7 @@ double cr_exec_norm(struct cr_exec *e)
     double sum = 0;
 
     for (int i = e->n_backward; i < e->n_steps; i++)
-        sum += update_sum(e, &e->steps[i]);
+        sum += update_sum(e, e->steps[i]);
     return sqrt(sum);
 }
 
@@ -216,7 +216,7 @@ CR_CLONES static void update_bound(void *ctx, int64_t from, int64_t to)
 void cr_exec_clip_value(struct cr_exec *e, double low, double high)
 {
     for (int i = e->n_backward; i < e->n_steps; i++) {
-        const struct cr_exec_step *s = &e->steps[i];
+        const struct cr_exec_step *s = e->steps[i];
         struct update_pass p = {
             .to = (cr_real *)(uintptr_t)update_gradient(e, s),
             .low = (cr_real)low,
@@ -242,7 +242,7 @@ CR_CLONES static void update_shorten(void *ctx, int64_t from, int64_t to)
 void cr_exec_clip_per_param(struct cr_exec *e, double norm)
 {
     for (int i = e->n_backward; i < e->n_steps; i++) {
-        const struct cr_exec_step *s = &e->steps[i];
+        const struct cr_exec_step *s = e->steps[i];
         int64_t n = cr_count(&e->net->params[s->param].spec);
         double own = sqrt(update_sum(e, s));
         struct update_pass p = {
@@ -275,7 +275,7 @@ void cr_exec_noise(struct cr_exec *e, double scale, double deviation,
                    int64_t update)
 {
     for (int i = e->n_backward; i < e->n_steps; i++) {
-        const struct cr_exec_step *s = &e->steps[i];
+        const struct cr_exec_step *s = e->steps[i];
         const struct cr_param *param = &e->net->params[s->param];
         struct update_noise p = {
             .g = (cr_real *)(uintptr_t)update_gradient(e, s),
@@ -324,10 +324,10 @@ void cr_exec_accumulate(struct cr_exec *e)
     if (!e->net->accumulated)
         return;
     for (int i = e->n_backward; i < e->n_steps; i++) {
-        const struct cr_exec_step *s = &e->steps[i];
+        const struct cr_exec_step *s = e->steps[i];
         struct update_pass p = {
             .to = e->net->accumulated[s->param],
-            .from = s->run.dy[0],
+            .from = s->run->dy[0],
             .first = (e->t - 1) % e->net->grad_accum == 0,
         };
 

@@ -3,7 +3,7 @@
  * become steps that run forward, behind whatever writes the gradients of the
  * values there; then one step hands on what they give.
  */
-#include "net/plan.h"
+#include "plan/plan.h"
 
 /* Marks those of the text's values that the wanted gradients are made of. */
 static bool *needed(struct cr_exec *e, const struct cr_custom_grad *c,
@@ -43,11 +43,11 @@ static bool arrivals(struct cr_exec *e, const struct cr_custom_grad *c,
 
     for (i = 0; i < c->n_out; i++)
         if (c->dout[i]) {
-            int g = e->vals[e->of[c->out[i]->id]].grad;
+            struct cr_pval *g = e->of[c->out[i]->id]->grad;
 
-            any = any || g >= 0;
+            any = any || g;
             e->of[c->dout[i]->id] = g;
-            if (g < 0 && need[c->dout[i]->id])
+            if (!g && need[c->dout[i]->id])
                 need[c->zero[i]->id] = true;
         }
     return any;
@@ -78,14 +78,14 @@ bool cr_plan_custom_grad(struct cr_exec *e, const struct cr_exec_step *f,
 {
     const struct cr_custom_grad *c = f->node->custom;
     bool want[CR_OP_MAX] = { false }, wanted = false, *need;
-    int i, at, grad[CR_OP_MAX];
+    int i;
     struct cr_exec_step *s;
 
     *cut = false;
     if (f->node != c->node)
         return true; /* the first one, to come, has all gradients */
     for (i = 0; i < f->n_in; i++) {
-        want[i] = c->grad[i] && e->vals[f->x[i]].needs;
+        want[i] = c->grad[i] && f->x[i].val->needs;
         wanted = wanted || want[i];
     }
     need = needed(e, c, want, f->n_in);
@@ -94,19 +94,19 @@ bool cr_plan_custom_grad(struct cr_exec *e, const struct cr_exec_step *f,
         return true;
     if (!text_nodes(e, c, need))
         return false;
-    for (i = 0; i < f->n_in; i++)
-        grad[i] = want[i] ? cr_plan_in_layout(e, e->of[c->grad[i]->id],
-                                              e->vals[f->x[i]].spec.layout)
-                          : -1;
-    s = cr_plan_new(e, CR_BACKWARD, f->node);
-    at = e->n_steps - 1;
-    s->op = f->op;
-    s->n_in = f->n_in;
-    s->run = f->run;
-    for (i = 0; i < f->n_in; i++)
-        s->dy[i] = grad[i];
+    s = cr_step_new(e, CR_BACKWARD, f->op, f->n_in, f->n_in);
+    s->node = f->node;
+    s->attr = f->attr;
+    s->in = f->in;
+    s->out = f->out;
     for (i = 0; i < f->n_in; i++)
         if (want[i])
-            cr_plan_write(e, at, i, f->x[i]);
+            cr_operand_set(&s->dy[i],
+                           cr_plan_in_layout(e, e->of[c->grad[i]->id],
+                                             f->x[i].val->spec.layout));
+    cr_step_append(e, s);
+    for (i = 0; i < f->n_in; i++)
+        if (want[i])
+            cr_plan_write(e, s, i, f->x[i].val);
     return true;
 }

@@ -2,7 +2,7 @@
  * Running a plan: a walk over its list of steps.
  */
 #include "base/thread_pool.h"
-#include "net/plan.h"
+#include "run/run.h"
 
 #include <assert.h>
 #include <math.h>
@@ -12,63 +12,89 @@
 
 /* ---- pointers ---- */
 
-static void *data_of(struct cr_exec *e, int val)
+static void *data_of(struct cr_pval *val)
 {
-    return val < 0 ? NULL : e->vals[cr_plan_base(e, val)].data;
+    return val ? cr_pval_base(val)->data : NULL;
 }
 
 static void place_values(struct cr_exec *e)
 {
-    int i;
+    struct cr_pval *v;
 
-    for (i = 0; i < e->n_vals; i++) {
-        struct cr_pval *v = &e->vals[i];
-
+    for (v = e->vals; v; v = v->next)
         if (v->param >= 0)
             v->data = e->net->params[v->param].data;
-        else if (v->feed < 0 && v->alias < 0 && v->first >= 0)
+        else if (v->feed < 0 && !v->alias && v->first >= 0)
             v->data = e->block + v->offset;
-    }
 }
 
-static void patch(struct cr_exec *e, int val, const void **slot)
+/* The pointer to a column is set when the column is fed. */
+static void patch(struct cr_exec *e, struct cr_pval *val, const void **slot)
 {
-    int base = cr_plan_base(e, val);
+    const struct cr_pval *base = cr_pval_base(val);
 
-    if (val < 0 || e->vals[base].feed < 0)
+    if (!base || base->feed < 0)
         return;
     e->patches[e->n_patches].slot = slot;
-    e->patches[e->n_patches++].column = e->vals[base].feed;
+    e->patches[e->n_patches++].column = base->feed;
+}
+
+/* Where a forward step updates the moving statistic that it reads as x[k]. */
+static void *state_of(struct cr_exec *e, const struct cr_exec_step *s, int k)
+{
+    struct cr_pval *x = s->x[k].val;
+
+    return s->kind == CR_FORWARD && s->training && !e->opts.freeze_stats &&
+                   (s->op->running_stats & CR_X(k)) && x && x->param >= 0
+               ? data_of(x)
+               : NULL;
+}
+
+static void point_inputs(struct cr_exec *e, struct cr_exec_step *s)
+{
+    struct cr_op_ctx *r = s->run;
+    int k;
+
+    for (k = 0; k < s->n_in; k++) {
+        r->x[k] = data_of(s->x[k].val);
+        patch(e, s->x[k].val, &r->x[k]);
+        if (s->op)
+            r->state[k] = state_of(e, s, k);
+        if (s->kind == CR_FORWARD)
+            continue;
+        r->dx[k] = data_of(s->dx[k]);
+        r->mask[k] = data_of(s->mask[k].val);
+        r->accumulate[k] = s->acc[k].val != NULL;
+    }
 }
 
 static void point(struct cr_exec *e)
 {
-    int i, k;
+    int i, k, n = 0;
 
-    e->patches = cr_alloc(&e->arena, (size_t)(e->n_steps + 1) * 2 * CR_OP_MAX,
-                          sizeof *e->patches);
+    for (i = 0; i < e->n_steps; i++)
+        n += e->steps[i]->n_in;
+    e->patches = cr_alloc(&e->arena, (size_t)n + 1, sizeof *e->patches);
     for (i = 0; i < e->n_steps; i++) {
-        struct cr_exec_step *s = &e->steps[i];
-        struct cr_op_ctx *r = &s->run;
+        struct cr_exec_step *s = e->steps[i];
+        struct cr_op_ctx *r = s->run = CR_NEW(&e->arena, struct cr_op_ctx);
 
-        for (k = 0; k < CR_OP_MAX; k++) {
-            r->x[k] = data_of(e, s->x[k]);
-            r->y[k] = data_of(e, s->y[k]);
-            r->dy[k] = data_of(e, s->dy[k]);
-            r->dx[k] = data_of(e, s->dx[k]);
-            r->mask[k] = data_of(e, s->mask[k]);
-            r->accumulate[k] = s->accumulate[k];
-            r->alpha[k] = 1;
-            r->state[k] = s->kind == CR_FORWARD && r->training &&
-                                  !e->opts.freeze_stats &&
-                                  (s->op->running_stats & CR_X(k)) &&
-                                  s->x[k] >= 0 && e->vals[s->x[k]].param >= 0
-                              ? data_of(e, s->x[k])
-                              : NULL;
-            patch(e, s->x[k], &r->x[k]);
-        }
+        r->attr = s->attr;
+        r->in = s->in;
+        r->out = s->out;
+        r->training = s->training;
+        r->bf16 = s->bf16;
+        r->rounds = s->rounds;
         r->act = s->act;
-        r->saved = data_of(e, s->saved);
+        for (k = 0; k < CR_OP_MAX; k++)
+            r->alpha[k] = 1;
+        point_inputs(e, s);
+        for (k = 0; k < s->n_out; k++) {
+            r->y[k] = data_of(s->y ? s->y[k] : s->read_y[k].val);
+            r->dy[k] = s->dy ? data_of(s->dy[k].val) : NULL;
+        }
+        r->saved = data_of(s->kind == CR_FORWARD ? s->saved
+                                                 : s->read_saved.val);
         r->scratch = e->block + e->bytes;
         r->rng = cr_rng(e->net->opts.seed, CR_STREAM_DROPOUT,
                         s->node ? s->node->key : 0, 0);
@@ -89,17 +115,16 @@ struct cr_exec *cr_exec_new(struct cr_net *net, const struct cr_exec_opts *want,
     e->prints = prints;
     if (!want->silent && !want->observe && !want->hold)
         e->print = net->opts.print;
-    if (!cr_plan_make(e) || !cr_plan_printer(e) || !cr_plan_observed(e)) {
+    if (!cr_plan_make(e) || !cr_exec_printer(e) || !cr_exec_observed(e)) {
         cr_exec_free(e);
         return NULL;
     }
-    e->bytes = cr_plan_layout(e);
     e->threads = cr_thread_count();
     for (i = 0; i < e->n_steps; i++) {
-        if (e->steps[i].scratch > e->scratch)
-            e->scratch = e->steps[i].scratch;
-        if (e->steps[i].thread_scratch > e->thread_scratch)
-            e->thread_scratch = e->steps[i].thread_scratch;
+        if (e->steps[i]->scratch > e->scratch)
+            e->scratch = e->steps[i]->scratch;
+        if (e->steps[i]->thread_scratch > e->thread_scratch)
+            e->thread_scratch = e->steps[i]->thread_scratch;
     }
     if (!net->opts.no_values) {
         cr_thread_scratch_reserve(e->thread_scratch);
@@ -207,9 +232,9 @@ static bool bounds_hold(struct cr_exec *e, const struct cr_exec_step *s)
     int i;
 
     for (i = 0; i < s->n_in; i++) {
-        const int32_t *v = s->run.x[i];
+        const int32_t *v = s->run->x[i];
 
-        n = s->bounds[i].set ? cr_count(&s->run.in[i]) : 0;
+        n = s->bounds[i].set ? cr_count(&s->in[i]) : 0;
         for (k = 0; k < n; k++)
             if (!bound_holds(&s->bounds[i], v[k])) {
                 e->fault = s;
@@ -242,21 +267,21 @@ static void run_step(struct cr_exec *e, struct cr_exec_step *s, double lr)
 {
     int k;
 
-    s->run.rng.b = (uint64_t)e->t;
-    place(e, &s->run);
-    s->run.stop = e->stop;
-    s->run.print = printed_elsewhere(e, s->kind) ? NULL : e->print;
+    s->run->rng.b = (uint64_t)e->t;
+    place(e, s->run);
+    s->run->stop = e->stop;
+    s->run->print = printed_elsewhere(e, s->kind) ? NULL : e->print;
     if (s->kind == CR_UPDATE) {
-        cr_plan_update(e, s, 1, lr);
+        cr_exec_update_step(e, s, 1, lr);
     } else if (s->kind == CR_FORWARD) {
         if (!s->same && !(s->once && e->ran) &&
             (!s->bounds || bounds_hold(e, s)))
-            s->op->forward(&s->run);
+            s->op->forward(s->run);
     } else {
         for (k = 0; k < s->n_in; k++)
             if (s->direct[k] >= 0)
-                s->run.alpha[k] = -cr_plan_rate(e, s->direct[k], lr);
-        s->op->backward(&s->run);
+                s->run->alpha[k] = -cr_exec_rate(e, s->direct[k], lr);
+        s->op->backward(s->run);
     }
     if (e->stop[0])
         e->fault = s;
@@ -277,7 +302,7 @@ static void run_steps(struct cr_exec *e, int from, int to, double lr)
 
     for (i = from; i < to && !e->fault; i++) {
         start = e->costs ? now() : 0;
-        run_step(e, &e->steps[i], lr);
+        run_step(e, e->steps[i], lr);
         if (e->costs) {
             e->costs[i].seconds += now() - start;
             e->costs[i].runs++;
@@ -296,7 +321,7 @@ void cr_exec_forward(struct cr_exec *e, int64_t t)
         e->printer->before = e->before;
         cr_exec_forward(e->printer, t);
     }
-    cr_plan_observe_forward(e, t);
+    cr_exec_observe_forward(e, t);
     e->t = t;
     e->fault = NULL;
     e->stop[0] = '\0';
@@ -321,18 +346,18 @@ bool cr_exec_check_faults(const struct cr_exec *e, struct cr_diag *diag)
                e->fault_value, (long long)b->low, (long long)b->high - 1);
 }
 
-static const void *value_data(const struct cr_exec *e, int val)
+static const void *value_data(const struct cr_exec *e, struct cr_pval *val)
 {
-    const struct cr_pval *base = &e->vals[cr_plan_base(e, val)];
+    const struct cr_pval *base = cr_pval_base(val);
 
     return base->feed >= 0 ? e->fed[base->feed] : base->data;
 }
 
 /* The mean of the elements. */
-static double value_mean(const struct cr_exec *e, int val)
+static double value_mean(const struct cr_exec *e, struct cr_pval *val)
 {
     const cr_real *x = value_data(e, val); /* perhaps a column */
-    int64_t i, n = cr_count(&e->vals[val].spec);
+    int64_t i, n = cr_count(&val->spec);
     double sum = 0;
 
     for (i = 0; i < n; i++)
@@ -346,9 +371,9 @@ double cr_exec_loss(const struct cr_exec *e)
     return value_mean(e, e->loss);
 }
 
-static double value_sum(const struct cr_exec *e, int val)
+static double value_sum(const struct cr_exec *e, struct cr_pval *val)
 {
-    return value_mean(e, val) * (double)cr_count(&e->vals[val].spec);
+    return value_mean(e, val) * (double)cr_count(&val->spec);
 }
 
 double cr_exec_objective(const struct cr_exec *e)
@@ -372,16 +397,12 @@ double cr_exec_aux_mean(const struct cr_exec *e, int i)
 }
 
 /* The gradient that arrived at a result, in whichever layout. */
-static bool finite_grad(const struct cr_exec *e, int val)
+static bool finite_grad(const struct cr_pval *v)
 {
-    const struct cr_pval *v = &e->vals[val], *g;
-    int at = v->grad >= 0 ? v->grad : v->other >= 0 ? e->vals[v->other].grad
-                                                    : -1;
+    struct cr_pval *g = v->grad ? v->grad : v->other ? v->other->grad : NULL;
 
-    if (at < 0)
-        return true;
-    g = &e->vals[cr_plan_base(e, at)];
-    return cr_all_finite(g->data, cr_count(&g->spec));
+    g = cr_pval_base(g);
+    return !g || cr_all_finite(g->data, cr_count(&g->spec));
 }
 
 /* Whether the gradients that the loss gives are finite: that of each output of
@@ -391,10 +412,10 @@ static bool finite_loss_grads(const struct cr_exec *e)
     int i;
 
     for (i = 0; i < e->n_outputs; i++)
-        if (!finite_grad(e, e->outputs[i]))
+        if (!finite_grad(e->outputs[i]))
             return false;
     for (i = 0; i < e->n_loss_grads; i++) {
-        const struct cr_pval *g = &e->vals[e->loss_grads[i]];
+        const struct cr_pval *g = e->loss_grads[i];
 
         if (!cr_all_finite(g->data, cr_count(&g->spec)))
             return false;
@@ -409,7 +430,7 @@ bool cr_exec_backward(struct cr_exec *e, double sens, double lr)
     assert(e->opts.backward);
     if (e->printer && e->printer->opts.backward)
         cr_exec_backward(e->printer, sens, lr);
-    cr_plan_observe_backward(e, sens, lr);
+    cr_exec_observe_backward(e, sens, lr);
     if (!cr_plan_seeds_fill(e, sens))
         return true;
     run_steps(e, e->n_forward, e->n_loss, lr);
@@ -437,7 +458,7 @@ int cr_exec_results(const struct cr_exec *e)
 const cr_real *cr_exec_result(const struct cr_exec *e, int i,
                               struct cr_spec *spec)
 {
-    *spec = e->vals[e->outputs[i]].spec;
+    *spec = e->outputs[i]->spec;
     return value_data(e, e->outputs[i]);
 }
 
@@ -448,10 +469,10 @@ const cr_real *cr_exec_output(const struct cr_exec *e, struct cr_spec *spec)
 
 const cr_real *cr_exec_at(const struct cr_exec *e, struct cr_spec *spec)
 {
-    if (e->at < 0)
+    if (!e->kept_at)
         return NULL;
-    *spec = e->vals[e->at].spec;
-    return value_data(e, e->at);
+    *spec = e->kept_at->spec;
+    return value_data(e, e->kept_at);
 }
 
 int cr_exec_metrics(const struct cr_exec *e)
@@ -462,7 +483,7 @@ int cr_exec_metrics(const struct cr_exec *e)
 const cr_real *cr_exec_metric(const struct cr_exec *e, int i,
                               struct cr_spec *spec)
 {
-    *spec = e->vals[e->metrics[i]].spec;
+    *spec = e->metrics[i]->spec;
     return value_data(e, e->metrics[i]);
 }
 
@@ -480,18 +501,18 @@ static void *plain_data(struct cr_exec *e, const struct cr_pval *v,
 }
 
 static void keep(struct cr_exec *e, const char *prefix, const char *name,
-                 int val)
+                 struct cr_pval *val)
 {
     struct cr_tensor *t;
 
-    if (val < 0)
+    if (!val)
         return;
     t = &e->kept[e->n_kept++];
     t->name = cr_strf(&e->arena, "%s%s", prefix, name);
-    t->spec = e->vals[val].spec;
+    t->spec = val->spec;
     t->data = (void *)(uintptr_t)value_data(e, val);
     if (t->spec.layout == CR_CHANNELS_LAST)
-        t->data = plain_data(e, &e->vals[val], t->data);
+        t->data = plain_data(e, val, t->data);
     t->spec.layout = CR_ROW_MAJOR;
 }
 
@@ -505,7 +526,7 @@ static void keep_column(struct cr_exec *e, int column)
         keep(e,
              cr_name_map_get(&e->net->param_names, name) < 0 ? "grad."
                                                              : "grad.input.",
-             name, e->vals[e->of[v->id]].grad);
+             name, e->of[v->id]->grad);
 }
 
 const struct cr_tensor *cr_exec_kept(struct cr_exec *e, int *n)
@@ -528,15 +549,15 @@ const struct cr_tensor *cr_exec_kept(struct cr_exec *e, int *n)
         keep(e, "loss.", c->name, e->aux[i]);
     if (e->opts.backward) {
         for (c = e->graph->named.first; c && whole; c = c->next)
-            if (e->of[c->val->id] >= 0)
+            if (e->of[c->val->id])
                 keep(e, "grad.output.", c->name,
-                     e->vals[e->of[c->val->id]].grad);
+                     e->of[c->val->id]->grad);
         for (i = 0;
              i < e->graph->cap_params && (whole || e->opts.separate_update);
              i++)
             if (e->graph->params[i] && cr_plan_wrt(e, e->graph->params[i]))
                 keep(e, "grad.", e->net->params[i].name,
-                     e->vals[e->of[e->graph->params[i]->id]].grad);
+                     e->of[e->graph->params[i]->id]->grad);
         for (i = 0;
              i < e->net->opts.n_columns && (whole || e->opts.separate_update);
              i++)
@@ -545,8 +566,8 @@ const struct cr_tensor *cr_exec_kept(struct cr_exec *e, int *n)
     for (c = e->graph->seen.first; c && whole; c = c->next)
         keep(e, "tap.", c->name, e->of[c->val->id]);
     for (c = e->graph->seen_grads.first; c && whole; c = c->next)
-        if (e->of[c->val->id] >= 0)
-            keep(e, "tap.", c->name, e->vals[e->of[c->val->id]].grad);
+        if (e->of[c->val->id])
+            keep(e, "tap.", c->name, e->of[c->val->id]->grad);
     *n = e->n_kept;
     return e->kept;
 }

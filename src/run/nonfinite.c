@@ -3,7 +3,7 @@
  * computing the batch again, with every value kept.
  */
 #include "base/str.h"
-#include "net/plan.h"
+#include "run/run.h"
 
 #include <math.h>
 #include <string.h>
@@ -70,20 +70,18 @@ static struct cr_nonfinite culprit_forward(struct cr_exec *again)
     int i;
 
     for (c = again->graph->named.first; c; c = c->next) {
-        int val = again->of[c->val->id];
-        const struct cr_pval *base;
+        struct cr_pval *val = again->of[c->val->id];
+        const struct cr_pval *base = cr_pval_base(val);
 
-        if (val < 0 || again->vals[val].spec.type != CR_REAL)
+        if (!val || val->spec.type != CR_REAL)
             continue;
-        base = &again->vals[cr_plan_base(again, val)];
         if (!cr_all_finite(base->feed >= 0 ? again->fed[base->feed]
                                            : base->data,
-                           cr_count(&again->vals[val].spec)))
+                           cr_count(&val->spec)))
             return culprit_of(again->net, c->name);
     }
     for (i = 0; i < again->n_outputs; i++) {
-        const struct cr_pval *base =
-            &again->vals[cr_plan_base(again, again->outputs[i])];
+        const struct cr_pval *base = cr_pval_base(again->outputs[i]);
 
         if (base->spec.type == CR_REAL && base->feed < 0 &&
             !cr_all_finite(base->data, cr_count(&base->spec)))

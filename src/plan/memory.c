@@ -7,7 +7,7 @@
  * in a tree over the steps, so that placing takes about the same time however
  * many lie there already.
  */
-#include "net/plan.h"
+#include "plan/plan.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -20,43 +20,44 @@ static size_t aligned(size_t at)
     return (at + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-static void touch(struct cr_exec *e, int val, int step)
+static void touch(struct cr_pval *val, int step)
 {
-    struct cr_pval *v;
+    struct cr_pval *v = cr_pval_base(val);
 
-    if (val < 0)
+    if (!v)
         return;
-    v = &e->vals[cr_plan_base(e, val)];
     if (v->first < 0)
         v->first = step;
     if (v->last < step)
         v->last = step;
 }
 
+static void touch_operand(void *ctx, struct cr_operand *o)
+{
+    (void)ctx;
+    touch(o->val, o->step->at);
+}
+
 static void lives(struct cr_exec *e)
 {
-    int i, k;
+    struct cr_exec_step *s;
+    struct cr_pval *v;
+    int k;
 
-    for (i = 0; i < e->n_steps; i++) {
-        const struct cr_exec_step *s = &e->steps[i];
-
-        for (k = 0; k < CR_OP_MAX; k++) {
-            touch(e, s->x[k], i);
-            /* computed once, it stays there while other batches go by */
-            touch(e, s->y[k], s->once ? 0 : i);
-            touch(e, s->dy[k], i);
-            touch(e, s->dx[k], i);
-            touch(e, s->mask[k], i);
-        }
-        touch(e, s->saved, i);
+    for (s = e->first; s; s = s->next) {
+        cr_step_operands(s, NULL, touch_operand);
+        /* computed once, it stays there while other batches go by */
+        for (k = 0; s->y && k < s->n_out; k++)
+            touch(s->y[k], s->once ? 0 : s->at);
+        for (k = 0; s->dx && k < s->n_in; k++)
+            touch(s->dx[k], s->at);
+        touch(s->saved, s->at);
     }
-    for (i = 0; i < e->n_vals; i++)
-        if (e->vals[i].root || e->opts.eager) {
-            struct cr_pval *v = &e->vals[cr_plan_base(e, i)];
-
-            v->last = e->n_steps;
+    for (v = e->vals; v; v = v->next)
+        if (v->root || e->opts.eager) {
+            cr_pval_base(v)->last = e->n_steps;
             /* the loss's gradient is written before the first step back */
-            if (e->vals[i].seed)
+            if (v->seed)
                 v->first = 0;
         }
 }
@@ -68,7 +69,7 @@ static int by_size(const void *a, const void *b)
 
     if (x->bytes != y->bytes)
         return x->bytes < y->bytes ? 1 : -1;
-    return x < y ? -1 : 1;
+    return x->id < y->id ? -1 : 1;
 }
 
 /* ---- what is occupied, and when ---- */
@@ -203,32 +204,30 @@ static void place(struct places *p, struct cr_pval *v)
 
 /* ---- all of them ---- */
 
-size_t cr_plan_layout(struct cr_exec *e)
+/* Each value its place, each step its operands' places: see run/exec.c. */
+bool cr_plan_memory(struct cr_exec *e)
 {
     struct cr_pval **buffers =
         CR_NEWS(&e->arena, struct cr_pval *, e->n_vals + 1);
     struct cr_arena mem = { 0 };
     struct places places = { .arena = &mem, .n_steps = 1 };
-    size_t total = 0;
+    struct cr_pval *v;
     int i, n = 0;
 
     lives(e);
-    for (i = 0; i < e->n_vals; i++) {
-        struct cr_pval *v = &e->vals[i];
-
-        if (v->feed >= 0 || v->param >= 0 || v->alias >= 0 || v->first < 0)
-            continue;
-        buffers[n++] = v;
-    }
+    for (v = e->vals; v; v = v->next)
+        if (v->feed < 0 && v->param < 0 && !v->alias && v->first >= 0)
+            buffers[n++] = v;
     qsort(buffers, (size_t)n, sizeof *buffers, by_size);
     while (places.n_steps <= e->n_steps) /* some live beyond the last step */
         places.n_steps *= 2;
     places.span = CR_NEWS(&mem, struct span, 2 * places.n_steps);
     for (i = 0; i < n; i++) {
         place(&places, buffers[i]);
-        if (buffers[i]->offset + buffers[i]->bytes > total)
-            total = buffers[i]->offset + buffers[i]->bytes;
+        if (buffers[i]->offset + buffers[i]->bytes > e->bytes)
+            e->bytes = buffers[i]->offset + buffers[i]->bytes;
     }
+    e->bytes = aligned(e->bytes);
     cr_arena_free(&mem);
-    return aligned(total);
+    return true;
 }

@@ -2,7 +2,7 @@
  * Plans that are looked at while others run (cr_observer): of the same kind,
  * with the hooks that look, every value kept, and nothing moved or updated.
  */
-#include "net/plan.h"
+#include "run/run.h"
 
 void cr_net_observe(struct cr_net *net, const struct cr_observer *observer)
 {
@@ -15,7 +15,7 @@ void cr_net_observe_begin(const struct cr_net *net)
         net->observer->begin(net->observer->ctx);
 }
 
-bool cr_plan_observed(struct cr_exec *e)
+bool cr_exec_observed(struct cr_exec *e)
 {
     const struct cr_observer *o = e->net->observer;
     struct cr_exec_opts want = e->opts;
@@ -40,7 +40,7 @@ static void seen(const struct cr_exec *e)
         o->seen(o->ctx, e->observed);
 }
 
-void cr_plan_observe_forward(struct cr_exec *e, int64_t t)
+void cr_exec_observe_forward(struct cr_exec *e, int64_t t)
 {
     e->observing = e->observed && e->net->observer->due(e->net->observer->ctx);
     if (!e->observing)
@@ -51,7 +51,7 @@ void cr_plan_observe_forward(struct cr_exec *e, int64_t t)
         seen(e);
 }
 
-void cr_plan_observe_backward(struct cr_exec *e, double sens, double lr)
+void cr_exec_observe_backward(struct cr_exec *e, double sens, double lr)
 {
     if (!e->observing || !e->observed->opts.backward)
         return;

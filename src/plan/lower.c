@@ -1,0 +1,345 @@
+/*
+ * From the nodes of a graph to forward steps: nodes that nobody reads are left
+ * out, and each step takes its inputs in the layout that its op prefers.
+ */
+#include "plan/plan.h"
+
+#include <string.h>
+
+/* ---- shapes ---- */
+
+/* Whether the node has moving statistics that stay as they are. */
+static bool stats_fixed(const struct cr_exec *e, const struct cr_exec_step *s)
+{
+    int i;
+
+    for (i = 0; i < s->n_in; i++)
+        if ((s->op->running_stats & CR_X(i)) && s->x[i].val &&
+            s->x[i].val->param >= 0 &&
+            e->net->params[s->x[i].val->param].stats_frozen)
+            return true;
+    return false;
+}
+
+static struct cr_spec spec_of(const struct cr_operand *o)
+{
+    return o->val ? o->val->spec : (struct cr_spec){ .rank = -1 };
+}
+
+static struct cr_spec *input_specs(struct cr_exec *e,
+                                   const struct cr_exec_step *s)
+{
+    int i, room = s->op->max_inputs > s->n_in ? s->op->max_inputs : s->n_in;
+    struct cr_spec *in = CR_NEWS(&e->arena, struct cr_spec, room + 1);
+
+    for (i = 0; i < s->n_in; i++)
+        in[i] = spec_of(&s->x[i]);
+    return in;
+}
+
+/* Ranges of integer inputs: columns are checked once per batch, computed
+ * values before each step. */
+static void bounds_keep(struct cr_exec *e, struct cr_exec_step *s,
+                        const struct cr_opnode *node,
+                        const struct cr_op_plan *plan)
+{
+    struct cr_bound *computed = NULL;
+    int i;
+
+    for (i = 0; i < node->n_in; i++) {
+        const struct cr_pval *x = s->x[i].val;
+
+        if (!plan->bound[i].set || !x)
+            continue;
+        if (x->feed >= 0) {
+            e->bounds[e->n_bounds].node = node;
+            e->bounds[e->n_bounds].column = x->feed;
+            e->bounds[e->n_bounds++].bound = plan->bound[i];
+        } else if (plan->bound[i].computed) {
+            if (!computed)
+                computed = CR_NEWS(&e->arena, struct cr_bound, node->n_in + 1);
+            computed[i] = plan->bound[i];
+        }
+    }
+    s->bounds = computed;
+}
+
+static bool infer(struct cr_exec *e, struct cr_exec_step *s,
+                  const struct cr_opnode *node)
+{
+    struct cr_spec out[CR_OP_MAX];
+    struct cr_op_plan plan;
+
+    memset(out, 0, sizeof out);
+    s->training = e->opts.training && !node->predict && !stats_fixed(e, s);
+    s->in = input_specs(e, s);
+    if (!cr_op_infer(&e->arena, e->net->diag, node, s->training, s->in, &plan,
+                     out))
+        return false;
+    s->attr = node->attr;
+    s->n_out = plan.n_out;
+    s->out = CR_NEWS(&e->arena, struct cr_spec, plan.n_out + 1);
+    memcpy(s->out, out, (size_t)plan.n_out * sizeof *out);
+    s->saved_bytes = plan.saved;
+    s->scratch = plan.scratch;
+    s->thread_scratch = plan.thread_scratch;
+    s->macs = plan.macs;
+    s->same = plan.same && !e->opts.eager;
+    bounds_keep(e, s, node, &plan);
+    return true;
+}
+
+/* ---- outputs ---- */
+
+/* Whether a gradient passes the step to one of the inputs that need one. */
+static bool passes(const struct cr_exec_step *s)
+{
+    const struct cr_custom_grad *c = s->node ? s->node->custom : NULL;
+    bool any = false;
+    int i;
+
+    for (i = 0; i < s->n_out; i++)
+        any = any || s->out[i].type == CR_REAL;
+    if (!any || !s->op->backward)
+        return false;
+    for (i = 0; c && i < s->n_in; i++)
+        if (c->grad[i] && s->x[i].val->needs)
+            return true;
+    return !c;
+}
+
+/* The values that a step writes, once its op has planned it. */
+static void outputs_make(struct cr_exec *e, struct cr_exec_step *s)
+{
+    bool needs = false, held;
+    int i;
+
+    for (i = 0; i < s->n_in; i++)
+        needs = needs || (s->x[i].val && s->x[i].val->needs);
+    held = e->opts.hold && needs && !passes(s);
+    if (held) {
+        s->once = true;
+        s->same = false; /* the input changes later */
+    }
+    for (i = 0; i < s->n_out; i++) {
+        struct cr_pval *y = s->y[i] = cr_pval_new(e, &s->out[i]);
+
+        y->maker = s;
+        y->root = held;
+        y->needs = needs && !held && s->op->backward &&
+                   s->out[i].type == CR_REAL;
+    }
+    if (s->same)
+        s->y[0]->alias = s->x[0].val;
+    if (s->saved_bytes > 0) {
+        struct cr_spec bytes = { .type = CR_U8,
+                                 .rank = 1,
+                                 .dim = { (int64_t)s->saved_bytes } };
+
+        s->saved = cr_pval_new(e, &bytes);
+        s->saved->maker = s;
+    }
+}
+
+bool cr_plan_step(struct cr_exec *e, struct cr_exec_step *s,
+                  const struct cr_opnode *node)
+{
+    if (!infer(e, s, node))
+        return false;
+    outputs_make(e, s);
+    return true;
+}
+
+/* ---- layouts ---- */
+
+struct cr_pval *cr_plan_in_layout(struct cr_exec *e, struct cr_pval *val,
+                                  enum cr_layout layout)
+{
+    struct cr_opnode node = { .op = cr_op_find("reorder"), .n_in = 1 };
+    struct cr_exec_step *s;
+
+    if (!val || val->spec.layout == layout)
+        return val;
+    if (!val->other) {
+        s = cr_step_new(e, CR_FORWARD, node.op, 1, 1);
+        cr_operand_set(&s->x[0], val);
+        cr_plan_step(e, s, &node);
+        cr_step_append(e, s);
+        val->other = s->y[0];
+        s->y[0]->other = val;
+    }
+    return val->other;
+}
+
+/* Whether the value may have either layout. */
+static bool has_layout(const struct cr_pval *val)
+{
+    return val && val->param < 0 && val->spec.type == CR_REAL &&
+           val->spec.rank >= 3;
+}
+
+static bool one_shape(const struct cr_exec_step *s)
+{
+    int i;
+
+    for (i = 0; i < s->n_in; i++)
+        if (!has_layout(s->x[i].val) ||
+            !cr_spec_same(&s->x[i].val->spec, &s->x[0].val->spec))
+            return false;
+    return true;
+}
+
+static bool prefers_last(struct cr_exec *e, const struct cr_exec_step *s,
+                         const struct cr_opnode *node)
+{
+    struct cr_spec in[CR_OP_MAX];
+    struct cr_op_plan plan = { .attr = node->attr,
+                               .arena = &e->arena,
+                               .training = e->opts.training && !node->predict,
+                               .n_in = s->n_in,
+                               .in = in };
+    int i;
+
+    for (i = 0; i < s->n_in; i++)
+        in[i] = spec_of(&s->x[i]);
+    return s->op->prefers_last && s->op->prefers_last(&plan);
+}
+
+/* The layout in which a step takes its inputs. */
+static enum cr_layout layout_for(struct cr_exec *e,
+                                 const struct cr_exec_step *s,
+                                 const struct cr_opnode *node)
+{
+    int i;
+
+    if (e->opts.eager || s->n_in == 0 || !has_layout(s->x[0].val))
+        return CR_ROW_MAJOR;
+    if (s->op->layouts == CR_LAYOUT_LAST)
+        return s->x[0].val->spec.layout == CR_CHANNELS_LAST ||
+                       prefers_last(e, s, node)
+                   ? CR_CHANNELS_LAST
+                   : CR_ROW_MAJOR;
+    if (s->op->layouts == CR_LAYOUT_FLAT && one_shape(s))
+        for (i = 0; i < s->n_in; i++)
+            if (s->x[i].val->spec.layout == CR_CHANNELS_LAST)
+                return CR_CHANNELS_LAST;
+    return CR_ROW_MAJOR;
+}
+
+/* Whether input i is row-major in every layout of the op: a weight, parameter
+ * or computed. */
+static bool stays_row_major(const struct cr_op *op, int i)
+{
+    return op->layouts == CR_LAYOUT_LAST && i > 0 && !(op->fuses_add & CR_X(i));
+}
+
+bool cr_plan_node(struct cr_exec *e, const struct cr_opnode *node)
+{
+    const struct cr_val *same = cr_plan_shortcut(e, node);
+    struct cr_exec_step *s;
+    enum cr_layout layout;
+    int i;
+
+    if (same) {
+        e->of[node->out[0]->id] = e->of[same->id];
+        return true;
+    }
+    s = cr_step_new(e, CR_FORWARD, node->op, node->n_in, node->n_out);
+    s->node = node;
+    for (i = 0; i < node->n_in; i++)
+        if (node->in[i] && node->in[i]->id >= 0)
+            cr_operand_set(&s->x[i], e->of[node->in[i]->id]);
+    layout = layout_for(e, s, node);
+    for (i = 0; i < node->n_in; i++)
+        if (layout == CR_ROW_MAJOR || stays_row_major(node->op, i))
+            cr_operand_set(&s->x[i], cr_plan_in_layout(e, s->x[i].val,
+                                                       CR_ROW_MAJOR));
+        else if (has_layout(s->x[i].val))
+            cr_operand_set(&s->x[i], cr_plan_in_layout(e, s->x[i].val,
+                                                       CR_CHANNELS_LAST));
+    cr_step_append(e, s);
+    if (!infer(e, s, node))
+        return false;
+    if (layout == CR_CHANNELS_LAST && node->op->layouts == CR_LAYOUT_FLAT)
+        for (i = 0; i < s->n_out; i++)
+            s->out[i].layout = CR_CHANNELS_LAST;
+    outputs_make(e, s);
+    for (i = 0; i < node->n_out; i++)
+        e->of[node->out[i]->id] = s->y[i];
+    return true;
+}
+
+/* ---- all of them ---- */
+
+/* Columns and parameters. */
+static void sources_make(struct cr_exec *e)
+{
+    const struct cr_val *v;
+
+    for (v = e->graph->vals; v; v = v->next) {
+        struct cr_pval *p;
+
+        if (v->producer)
+            continue;
+        p = e->of[v->id] = cr_pval_new(e, &v->spec);
+        p->feed = v->feed;
+        p->param = v->param;
+        p->root = true;
+        p->needs = cr_plan_source_needs(e, v);
+    }
+}
+
+/* A value that is read from outside: row-major, and never reused. */
+static struct cr_pval *result_of(struct cr_exec *e, const struct cr_val *v)
+{
+    struct cr_pval *val = cr_plan_in_layout(e, e->of[v->id], CR_ROW_MAJOR);
+
+    val->root = true;
+    return val;
+}
+
+static void roots_make(struct cr_exec *e, const struct cr_names *names)
+{
+    const struct cr_named *n;
+
+    for (n = names->first; n; n = n->next)
+        if (e->of[n->val->id])
+            e->of[n->val->id]->root = true;
+}
+
+bool cr_plan_lower(struct cr_exec *e)
+{
+    const struct cr_named *result = e->graph->results.first, *aux;
+    const struct cr_val *at = cr_graph_at(e->graph, e->opts.at);
+    const struct cr_opnode *node;
+    const bool *live = cr_plan_live(e);
+    bool ends = cr_plan_ends(e);
+    int i = 0;
+
+    e->of = CR_NEWS(&e->arena, struct cr_pval *, e->graph->n_vals + 1);
+    e->bounds = cr_alloc(&e->arena,
+                         (size_t)(e->graph->n_nodes + 1) * CR_OP_MAX,
+                         sizeof *e->bounds);
+    sources_make(e);
+    for (node = e->graph->nodes; node; node = node->next)
+        if (live[i++] && !cr_plan_node(e, node))
+            return false;
+    e->outputs = CR_NEWS(&e->arena, struct cr_pval *, e->graph->results.n + 1);
+    for (; result && ends; result = result->next)
+        e->outputs[e->n_outputs++] = result_of(e, result->val);
+    if (e->opts.loss && ends)
+        e->loss = result_of(e, e->graph->loss);
+    e->aux = CR_NEWS(&e->arena, struct cr_pval *, e->graph->aux.n + 1);
+    aux = e->graph->aux.first;
+    for (; aux && ends && cr_plan_aux(e); aux = aux->next)
+        e->aux[e->n_aux++] = result_of(e, aux->val);
+    e->kept_at = at ? result_of(e, at) : NULL;
+    e->metrics = CR_NEWS(&e->arena, struct cr_pval *, e->graph->n_metrics + 1);
+    for (i = 0; i < e->graph->n_metrics && e->opts.metrics && ends; i++)
+        e->metrics[i] = result_of(e, e->graph->metrics[i]);
+    if (cr_plan_keeps_all(e)) {
+        roots_make(e, &e->graph->named);
+        roots_make(e, &e->graph->seen);
+    }
+    return true;
+}

@@ -1,0 +1,105 @@
+/*
+ * The passes, in order. Each is a function over the list of steps in a file of
+ * its own; verify.c checks the list after each one if CELLRUN_VERIFY is 1.
+ * CELLRUN_PASSES=-NAME,-NAME leaves out passes that only save time or memory:
+ * the numbers stay, apart from rounding.
+ */
+#include "base/str.h"
+#include "plan/plan.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct pass {
+    const char *name;
+    bool (*run)(struct cr_exec *exec); /* false after reporting */
+    bool optional;
+    bool merges; /* values vanish: not in plans that keep all of them */
+} passes[] = {
+    { "lower", cr_plan_lower, false, false },
+    { "fold", cr_plan_fold, true, true },
+    { "bf16", cr_plan_bf16, false, false },
+    { "fuse_add", cr_plan_fuse_add, true, true },
+    { "fuse_activation", cr_plan_fuse_activation, true, true },
+    { "gradient", cr_plan_gradient, false, false },
+    { "update", cr_plan_update_steps, false, false },
+    { "memory", cr_plan_memory, false, false },
+};
+
+static const struct pass *pass_named(const char *name, size_t len)
+{
+    size_t i;
+
+    for (i = 0; i < CR_LEN(passes); i++)
+        if (passes[i].optional && strlen(passes[i].name) == len &&
+            strncmp(passes[i].name, name, len) == 0)
+            return &passes[i];
+    return NULL;
+}
+
+/* Reports an item of CELLRUN_PASSES that is no -NAME; false. */
+static bool item_unknown(struct cr_exec *e, const char *item, size_t len)
+{
+    const char *known = "";
+    size_t i;
+
+    for (i = 0; i < CR_LEN(passes); i++)
+        if (passes[i].optional)
+            known = cr_strf(&e->arena, "%s%s-%s", known, *known ? ", " : "",
+                            passes[i].name);
+    return cr_error(e->net->diag, CR_NOWHERE, CR_E_USAGE,
+                    "CELLRUN_PASSES: found '%s', expected a list of %s",
+                    cr_quote(&e->arena, item, len), known);
+}
+
+/* Reads CELLRUN_PASSES: sets left_out[i] of each pass that it leaves out.
+ * False after reporting. */
+static bool left_out_read(struct cr_exec *e, bool *left_out)
+{
+    const char *at = getenv("CELLRUN_PASSES");
+
+    while (at && *at) {
+        size_t n = strcspn(at, ",");
+        const struct pass *p = *at == '-' ? pass_named(at + 1, n - 1) : NULL;
+
+        if (!p)
+            return item_unknown(e, at, n);
+        left_out[p - passes] = true;
+        at += n + (at[n] == ',');
+    }
+    return true;
+}
+
+static void steps_list(struct cr_exec *e)
+{
+    struct cr_exec_step *s;
+
+    cr_steps_number(e);
+    e->steps = CR_NEWS(&e->arena, struct cr_exec_step *, e->n_steps + 1);
+    for (s = e->first; s; s = s->next)
+        e->steps[s->at] = s;
+    e->n_forward = e->last_forward ? e->last_forward->at + 1 : 0;
+    e->n_loss = e->last_loss ? e->last_loss->at + 1 : e->n_forward;
+}
+
+bool cr_plan_make(struct cr_exec *e)
+{
+    const char *verify = getenv("CELLRUN_VERIFY");
+    bool left_out[CR_LEN(passes)] = { false };
+    size_t i;
+
+    if (!left_out_read(e, left_out))
+        return false;
+    for (i = 0; i < CR_LEN(passes); i++) {
+        const struct pass *p = &passes[i];
+
+        if ((p->merges && (cr_plan_keeps_all(e) || e->prints)) || left_out[i])
+            continue;
+        if (!p->run(e))
+            return false;
+        if (verify && strcmp(verify, "1") == 0)
+            cr_plan_verify(e, p->name);
+    }
+    steps_list(e);
+    return true;
+}

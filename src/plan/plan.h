@@ -1,0 +1,287 @@
+/*
+ * A plan: one mode of a network, compiled for one batch size.
+ *
+ * Passes (passes.c) turn the nodes of a graph into steps and change the list
+ * of steps: what nobody reads is pruned, layouts are chosen, neighbours are
+ * fused, the backward pass and the updates are appended, every value gets its
+ * place in memory. A step reads and writes values; a value knows the step that
+ * writes it and all operands that read it, so a pass never searches for
+ * readers. Each value is written once: a step that adds to a gradient, rounds
+ * in place or updates a parameter reads one value and writes another in the
+ * same memory. verify.c states what holds between passes.
+ *
+ * Used by src/run, which runs the steps. Knows nothing of configs, cells'
+ * descriptors or the training loop.
+ */
+#ifndef CR_PLAN_PLAN_H
+#define CR_PLAN_PLAN_H
+
+#include "net/graph.h"
+
+struct cr_exec_step;
+
+/* What a step reads at one place. Operands of a value form a list. */
+struct cr_operand {
+    struct cr_pval *val;      /* NULL: absent */
+    struct cr_exec_step *step;
+    struct cr_operand *prev, *next;
+};
+
+/* A value: a tensor that one step writes, a column or a parameter. */
+struct cr_pval {
+    int id;                   /* in order of creation */
+    struct cr_spec spec;
+    size_t bytes;
+    struct cr_exec_step *maker; /* writes it; NULL: a source, a seed, or a
+                                 value that passes have replaced */
+    struct cr_operand *uses;  /* operands that read it */
+    int n_uses;
+    int feed, param;          /* index of the column or parameter; -1 */
+    struct cr_pval *alias;    /* the value whose memory it shares; NULL */
+    struct cr_pval *grad;     /* its gradient, as written last; NULL: none */
+    struct cr_pval *other;    /* the same value in the other layout; NULL */
+    bool root;                /* read from outside: never reused or fused */
+    bool needs;               /* its gradient is wanted */
+    bool bf16;                /* holds bfloat16 numbers only; never set for
+                                 gradients */
+    bool seed;                /* a gradient that is given from outside */
+    int first, last;          /* numbers of the steps between which it lives;
+                                 first -1: it needs no memory */
+    size_t offset;            /* in the block; buffers only */
+    void *data;
+    struct cr_pval *next;
+};
+
+enum cr_exec_step_kind {
+    CR_FORWARD,
+    CR_BACKWARD,
+    CR_UPDATE
+};
+
+/*
+ * A step. Forward, it reads x and writes y and `saved`. Backward, it reads x
+ * and y as far as the op's gradient needs them, dy, `saved`, mask and acc, and
+ * writes dx: dx[i] is acc[i] plus the gradient, in the memory of acc[i]. An
+ * update reads the gradient dy[0] and writes dx[0], the parameter acc[0] after
+ * the update.
+ */
+struct cr_exec_step {
+    enum cr_exec_step_kind kind;
+    int at;                   /* number in the list; cr_steps_number */
+    const struct cr_opnode *node; /* NULL: made by a pass */
+    const struct cr_op *op;
+    const void *attr;
+    int param;                /* CR_UPDATE: which */
+    int n_in, n_out;
+    struct cr_operand *x, *mask, *acc; /* n_in each */
+    struct cr_operand *dy;    /* n_out */
+    struct cr_operand *read_y; /* n_out: outputs that backward reads */
+    struct cr_pval **y;       /* n_out; NULL but in forward steps */
+    struct cr_pval **dx;      /* n_in; NULL: not wanted */
+    int *direct;              /* n_in: parameter that dx[i] is; -1 */
+    struct cr_pval *saved;    /* written by forward; NULL */
+    struct cr_operand read_saved; /* read by backward */
+    size_t saved_bytes, scratch, thread_scratch;
+    struct cr_spec *in, *out; /* of x and y, CR_OP_MAX each; a backward step
+                                 has those of its forward step */
+    enum cr_act act;
+    bool bf16;                /* see struct cr_op_ctx */
+    unsigned rounds;
+    bool training;
+    bool same;                /* no work: y[0] is x[0] */
+    bool once;                /* in the first forward only */
+    bool constant;            /* y are the same for every batch */
+    const struct cr_bound *bounds; /* of computed inputs; NULL: none */
+    double macs;
+    struct cr_exec_step *prev, *next;
+    struct cr_op_ctx *run;    /* what the op gets, pointers filled in */
+};
+
+struct cr_exec {
+    struct cr_net *net;
+    const struct cr_graph *graph;
+    struct cr_exec_opts opts;
+    struct cr_arena arena;
+    struct cr_pval *vals, *last_val;
+    int n_vals;
+    struct cr_pval **of;      /* value of each value of the graph; NULL */
+    struct cr_exec_step *first, *last;
+    struct cr_exec_step **steps; /* the list as an array, once it is complete */
+    int n_steps;
+    int n_forward;            /* steps before backward */
+    int n_loss;               /* steps before those of the network's backward:
+                                 none of them updates a parameter */
+    struct cr_pval **loss_grads; /* gradients of parameters that the steps of
+                                 the loss write */
+    int n_loss_grads;
+    int n_backward;           /* steps before held-back updates */
+    struct cr_exec_step *last_forward, *last_loss; /* NULL: none */
+    struct cr_pval **outputs; /* several of a tuple */
+    int n_outputs;
+    struct cr_pval *loss;     /* NULL: none */
+    struct cr_pval **aux;     /* what the loss returns beside it */
+    int n_aux;
+    struct cr_seed {
+        struct cr_pval *val;  /* whose gradient is given, */
+        const cr_real *sens;  /* in elements; NULL: ones */
+    } *seeds;
+    int n_seeds;
+    struct cr_pval *kept_at;  /* of opts.at; NULL: none */
+    struct cr_pval **metrics; /* of the graph's */
+    size_t bytes, scratch;
+    size_t thread_scratch;    /* of each thread */
+    int threads;              /* that have it */
+    char *block;
+    const void **fed;         /* per column */
+    struct {
+        const void **slot;
+        int column;
+    } *patches;               /* pointers to set when a column is fed */
+    int n_patches;
+    struct {
+        int column;
+        struct cr_bound bound;
+        const struct cr_opnode *node;
+    } *bounds;
+    int n_bounds;
+    bool *pruned_cells;       /* per cell: one of the cuts; NULL: no backward */
+    struct cr_pruned *pruned;
+    int n_pruned;
+    int64_t t;
+    int64_t before;           /* outside of training: samples before this
+                                 batch */
+    bool ran;                 /* forward has run to its end */
+    const struct cr_print *print; /* NULL: nothing is printed */
+    bool prints;              /* it is a printer, which runs what print(...)
+                                 needs */
+    struct cr_exec *observed; /* what an observer looks at; NULL: none does */
+    bool observing;           /* in this step */
+    struct cr_exec *printer;  /* runs before it; NULL: nothing is printed */
+    const struct cr_exec_step
+        *fault;               /* where forward stopped; NULL: it did not */
+    int32_t fault_value;
+    struct cr_bound fault_bound;
+    char stop[CR_STOP_MAX];   /* of a plug-in's cell; "": it did not */
+    struct cr_tensor *kept;
+    int n_kept;
+    struct cr_exec_step_cost *costs; /* per step; NULL: nobody asked */
+};
+
+/* passes.c: runs all passes; then exec->steps is complete and every value has
+ * its place. False after reporting. */
+bool cr_plan_make(struct cr_exec *exec);
+
+/* ---- steps.c: the list ---- */
+
+struct cr_pval *cr_pval_new(struct cr_exec *exec, const struct cr_spec *spec);
+/* The value whose memory this one has; NULL for NULL. */
+struct cr_pval *cr_pval_base(struct cr_pval *val);
+/* A step with room for the operands of its op, not in the list yet. */
+struct cr_exec_step *cr_step_new(struct cr_exec *exec,
+                                 enum cr_exec_step_kind kind,
+                                 const struct cr_op *op, int n_in, int n_out);
+void cr_step_append(struct cr_exec *exec, struct cr_exec_step *step);
+/* Puts a step, which may stand elsewhere in the list, before or after
+ * another. */
+void cr_step_before(struct cr_exec *exec, struct cr_exec_step *step,
+                    struct cr_exec_step *other);
+void cr_step_after(struct cr_exec *exec, struct cr_exec_step *step,
+                   struct cr_exec_step *other);
+/* Takes a step out of the list and all its operands from their values. */
+void cr_step_remove(struct cr_exec *exec, struct cr_exec_step *step);
+/* The operand reads that value from now on; NULL: none. */
+void cr_operand_set(struct cr_operand *operand, struct cr_pval *val);
+/* The step writes val as its y[0] from now on. */
+void cr_step_takes(struct cr_exec_step *step, struct cr_pval *val);
+/* The forward step that writes val as its y[0] for one operand alone; NULL:
+ * there is none, or val is read from outside. */
+struct cr_exec_step *cr_step_producer(const struct cr_pval *val);
+/* Numbers all steps in order: step->at. */
+void cr_steps_number(struct cr_exec *exec);
+/* Calls `each` for every operand of the step that has a value. */
+void cr_step_operands(struct cr_exec_step *step, void *ctx,
+                      void (*each)(void *ctx, struct cr_operand *operand));
+
+/* ---- lower.c: from nodes to forward steps ---- */
+
+/* Sources, then a forward step per live node, in the layouts that ops prefer.
+ * False after reporting. */
+bool cr_plan_lower(struct cr_exec *exec);
+/* A step for that node of the graph, in the layout it takes best. */
+bool cr_plan_node(struct cr_exec *exec, const struct cr_opnode *node);
+/* Plans a step whose x are set, and makes its outputs; `node` says what op and
+ * where. False after reporting. */
+bool cr_plan_step(struct cr_exec *exec, struct cr_exec_step *step,
+                  const struct cr_opnode *node);
+/* The same value in that layout: itself, or what a reorder makes of it. */
+struct cr_pval *cr_plan_in_layout(struct cr_exec *exec, struct cr_pval *val,
+                                  enum cr_layout layout);
+
+/* ---- live.c: what a plan computes ---- */
+
+/* Whether the plan keeps what is in between; whether it computes results and
+ * loss, which one for prints alone does not. */
+bool cr_plan_keeps_all(const struct cr_exec *exec);
+bool cr_plan_ends(const struct cr_exec *exec);
+/* The value that a node's result is, turned there and back (nhwc.h), so that
+ * no step is needed; NULL: there is none, or the plan keeps both. */
+const struct cr_val *cr_plan_shortcut(const struct cr_exec *exec,
+                                      const struct cr_opnode *node);
+/* Marks the nodes whose values somebody reads; eager plans run them all. */
+bool *cr_plan_live(struct cr_exec *exec);
+
+/* ---- passes over forward steps ---- */
+
+bool cr_plan_fold(struct cr_exec *exec);             /* bn_folding.c */
+bool cr_plan_bf16(struct cr_exec *exec);             /* bf16.c */
+bool cr_plan_fuse_add(struct cr_exec *exec);         /* fuse.c */
+bool cr_plan_fuse_activation(struct cr_exec *exec);  /* fuse.c */
+
+/* ---- the backward pass ---- */
+
+/* gradient.c: appends the backward steps. */
+bool cr_plan_gradient(struct cr_exec *exec);
+/* The gradient of a value, a new one if there is none yet: a placeholder that
+ * cr_plan_write or a seed fills. */
+struct cr_pval *cr_plan_grad(struct cr_exec *exec, struct cr_pval *val);
+/* Step writes dx[i], the gradient of val: it stores it, or adds to what other
+ * steps have written. */
+void cr_plan_write(struct cr_exec *exec, struct cr_exec_step *step, int i,
+                   struct cr_pval *val);
+/* fuse.c: the gradient of an activation that is part of a forward step: done
+ * by the one writer of the gradient if it can, else by a step in place. */
+void cr_plan_act_backward(struct cr_exec *exec,
+                          const struct cr_exec_step *step);
+/* bf16.c: before the backward pass of step f: whether its product is one of
+ * bfloat16 there too. What arrives is rounded if f has taken the fake cast
+ * behind it. After it: a gradient that the step alone reads is rounded where
+ * it lies. */
+bool cr_plan_bf16_backward(struct cr_exec *exec, const struct cr_exec_step *f);
+void cr_plan_bf16_done(const struct cr_exec_step *f, struct cr_exec_step *step);
+/* custom_grad.c: the backward pass of a cell with bprop, at its first node's
+ * step. *cut: a gradient arrives, and nobody wants what it gives. False after
+ * reporting. */
+bool cr_plan_custom_grad(struct cr_exec *exec, const struct cr_exec_step *step,
+                         bool *cut);
+/* seeds.c: whether the gradient of that column or parameter is read from
+ * outside; and whether it is computed. */
+bool cr_plan_wrt(const struct cr_exec *exec, const struct cr_val *v);
+bool cr_plan_source_needs(const struct cr_exec *exec, const struct cr_val *v);
+/* Whether the values beside the loss are computed: in training, and where all
+ * are kept. */
+bool cr_plan_aux(const struct cr_exec *exec);
+/* Makes the gradients at which the backward pass begins; later, in each step,
+ * fills them. False: nothing wants them. */
+bool cr_plan_seeds(struct cr_exec *exec);
+bool cr_plan_seeds_fill(struct cr_exec *exec, double sens);
+
+/* ---- updates and memory ---- */
+
+bool cr_plan_update_steps(struct cr_exec *exec);     /* update_steps.c */
+bool cr_plan_memory(struct cr_exec *exec);           /* memory.c */
+
+/* verify.c: checks what holds between passes; aborts with a message that names
+ * the pass otherwise. */
+void cr_plan_verify(struct cr_exec *exec, const char *pass);
+
+#endif

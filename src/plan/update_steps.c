@@ -1,0 +1,175 @@
+/*
+ * Updates of parameters: each follows the last step that writes the gradient,
+ * while that is in the cache; plain SGD is part of that step where its kernel
+ * can scale.
+ */
+#include "plan/plan.h"
+
+static bool separate(const struct cr_exec *e)
+{
+    return e->opts.separate_update || cr_plan_keeps_all(e);
+}
+
+/* The end of the loss's backward pass, and the gradients of parameters that
+ * it writes: all of them are checked before the first update of a step. */
+static void loss_grads_find(struct cr_exec *e)
+{
+    bool *written = CR_NEWS(&e->arena, bool, e->n_vals + 1);
+    struct cr_exec_step *s,
+        *begin = e->last_forward ? e->last_forward->next : e->first;
+    struct cr_pval *v;
+    int k;
+
+    e->last_loss = e->last_forward;
+    for (s = begin; s; s = s->next)
+        if (s->node && s->node->loss)
+            e->last_loss = s;
+    for (s = begin; s && e->last_loss != e->last_forward; s = s->next) {
+        for (k = 0; s->kind == CR_BACKWARD && k < s->n_in; k++)
+            if (s->dx[k])
+                written[cr_pval_base(s->dx[k])->id] = true;
+        if (s == e->last_loss)
+            break;
+    }
+    e->loss_grads = CR_NEWS(&e->arena, struct cr_pval *, e->net->n_params + 1);
+    for (v = e->vals; v; v = v->next)
+        if (v->param >= 0 && v->grad && written[cr_pval_base(v->grad)->id])
+            e->loss_grads[e->n_loss_grads++] = cr_pval_base(v->grad);
+}
+
+/* The value of a parameter after its update by the step. */
+static struct cr_pval *updated(struct cr_exec *e, struct cr_exec_step *s,
+                               struct cr_pval *param)
+{
+    struct cr_pval *v = cr_pval_new(e, &param->spec);
+
+    v->maker = s;
+    v->alias = param;
+    v->root = true;
+    return v;
+}
+
+/* Whether the one writer of a gradient can update the parameter itself; `read`
+ * is the last step that reads it. */
+static bool update_directly(struct cr_exec *e, struct cr_pval *val,
+                            const struct cr_exec_step *read)
+{
+    struct cr_pval *g = val->grad;
+    struct cr_exec_step *w = g->maker;
+    int i;
+
+    if (separate(e) || !e->net->rule->is_plain_sgd || !w || g->root ||
+        (e->last_loss && w->at <= e->last_loss->at) ||
+        (read && read->at > w->at) ||
+        e->net->hyper[val->param].weight_decay != 0)
+        return false;
+    for (i = 0; i < w->n_in; i++)
+        if (w->dx[i] == g && (w->op->scales & CR_X(i)) && !w->acc[i].val) {
+            w->direct[i] = val->param;
+            g->maker = NULL;
+            cr_operand_set(&w->acc[i], val);
+            w->dx[i] = updated(e, w, val);
+            return true;
+        }
+    return false;
+}
+
+/* The last step of the backward pass that reads each parameter, or a view of
+ * it; NULL: none. A step may read one whose gradient it does not write: after
+ * stop_gradient, or in a bprop's text. */
+struct reads {
+    struct cr_exec *e;
+    struct cr_exec_step **last;
+};
+
+static void read_at(void *ctx, struct cr_operand *o)
+{
+    struct reads *r = ctx;
+    const struct cr_pval *base = cr_pval_base(o->val);
+
+    if (base->param >= 0)
+        r->last[base->param] = o->step;
+}
+
+static struct cr_exec_step **last_reads(struct cr_exec *e)
+{
+    struct reads r = { e, CR_NEWS(&e->arena, struct cr_exec_step *,
+                                  e->net->n_params + 1) };
+    struct cr_exec_step *s = e->last_forward ? e->last_forward->next : e->first;
+
+    for (; s; s = s->next)
+        cr_step_operands(s, &r, read_at);
+    return r.last;
+}
+
+static struct cr_exec_step *later(struct cr_exec_step *a,
+                                  struct cr_exec_step *b)
+{
+    return !a ? b : !b || b->at < a->at ? a : b;
+}
+
+/* The step that writes a gradient last, through views; NULL: none does. */
+static struct cr_exec_step *writer(const struct cr_pval *g)
+{
+    while (g && !g->maker)
+        g = g->alias;
+    return g ? g->maker : NULL;
+}
+
+/* The step after which the update of val goes: the last one that writes its
+ * gradient (none: all), reads the parameter, or belongs to the loss. */
+static struct cr_exec_step *update_after(const struct cr_exec *e,
+                                         const struct cr_pval *val,
+                                         struct cr_exec_step *read,
+                                         struct cr_exec_step *last)
+{
+    struct cr_exec_step *w = writer(val->grad);
+
+    if (separate(e) || !w)
+        return last;
+    return later(later(w, read), e->last_loss);
+}
+
+/* Adds the update of val after that step; NULL: at the end. */
+static void update_add(struct cr_exec *e, struct cr_pval *val,
+                       struct cr_exec_step *after)
+{
+    struct cr_exec_step *s = cr_step_new(e, CR_UPDATE, NULL, 1, 1);
+
+    s->param = val->param;
+    cr_operand_set(&s->dy[0], val->grad);
+    cr_operand_set(&s->acc[0], val);
+    s->dx[0] = updated(e, s, val);
+    while (after && after->next && after->next->kind == CR_UPDATE)
+        after = after->next;
+    if (after)
+        cr_step_after(e, s, after);
+    else
+        cr_step_append(e, s);
+}
+
+bool cr_plan_update_steps(struct cr_exec *e)
+{
+    struct cr_exec_step *last = e->last, *after, **read;
+    const struct cr_val *v;
+
+    cr_steps_number(e);
+    e->n_backward = e->n_steps;
+    loss_grads_find(e);
+    if (!e->opts.update)
+        return true;
+    read = last_reads(e);
+    for (v = e->graph->vals; v; v = v->next) {
+        struct cr_pval *val = e->of[v->id];
+
+        if (v->param < 0 || !e->net->params[v->param].trained || !val->grad ||
+            update_directly(e, val, read[v->param]))
+            continue;
+        after = update_after(e, val, read[v->param], last);
+        update_add(e, val, after == last ? NULL : after);
+    }
+    cr_steps_number(e);
+    if (!separate(e))
+        e->n_backward = e->n_steps;
+    return true;
+}

@@ -1,0 +1,181 @@
+/*
+ * What holds between passes:
+ *
+ *   - each value that a step reads is a column, a parameter, a gradient given
+ *     from outside, or written by a step before it
+ *   - each value is written by one step
+ *   - the operands of a value are those of steps in the list, and no others
+ *   - types and shapes of operands are those that the op was planned for
+ *   - a step that writes in the memory of another value (an addition to a
+ *     gradient, an update, a fake cast in place) comes after all other steps
+ *     that read that value
+ *   - after the pass `memory`: no two values share memory while both live
+ */
+#include "plan/plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct check {
+    struct cr_exec *e;
+    const char *pass;
+    int *reads; /* per value: operands found in the list */
+};
+
+static void broken(const struct check *c, const struct cr_exec_step *s,
+                   const char *what)
+{
+    const char *cell =
+        s && s->node ? c->e->net->cells[s->node->cell].name : "";
+
+    fprintf(stderr, "cellrun: plan is invalid after pass %s: step %d, %s %s: "
+                    "%s\n",
+            c->pass, s ? s->at : -1, s && s->op ? s->op->about.name : "update",
+            cell, what);
+    abort();
+}
+
+static void check_operand(void *ctx, struct cr_operand *o)
+{
+    struct check *c = ctx;
+    const struct cr_exec_step *s = o->step;
+    const struct cr_pval *v = o->val;
+    /* the gradients of two inputs that are one value are added in one step */
+    bool adds = s->acc && o >= s->acc && o < s->acc + s->n_in;
+
+    c->reads[v->id]++;
+    while (!v->maker && v->alias)
+        v = v->alias; /* an elided view */
+    if (v->maker ? v->maker->at > s->at - !adds
+                 : v->feed < 0 && v->param < 0 && !v->seed)
+        broken(c, s, v->maker ? "reads a value that is written later"
+                                    : "reads a value that no step writes");
+}
+
+/* All readers of the value but step s come before s. */
+static void check_overwrite(const struct check *c, const struct cr_pval *v,
+                            const struct cr_exec_step *s)
+{
+    const struct cr_operand *o;
+
+    for (o = v->uses; o; o = o->next)
+        if (o->step->at > s->at)
+            broken(c, o->step, "reads a value that has been overwritten");
+}
+
+static void check_forward(const struct check *c, const struct cr_exec_step *s)
+{
+    int i;
+
+    for (i = 0; i < s->n_in; i++) {
+        const struct cr_pval *v = s->x[i].val;
+
+        if (v && (!cr_spec_same(&v->spec, &s->in[i]) ||
+                  v->spec.layout != s->in[i].layout))
+            broken(c, s, "an input has another type, shape or layout");
+    }
+    for (i = 0; i < s->n_out; i++) {
+        const struct cr_pval *v = s->y[i];
+
+        if (v->maker != s)
+            broken(c, s, "its output is written by another step");
+        if (!cr_spec_same(&v->spec, &s->out[i]) ||
+            v->spec.layout != s->out[i].layout)
+            broken(c, s, "an output has another type, shape or layout");
+    }
+}
+
+static void check_backward(const struct check *c, const struct cr_exec_step *s)
+{
+    int i;
+
+    for (i = 0; i < s->n_in; i++) {
+        const struct cr_pval *v = s->dx[i];
+
+        if (!v)
+            continue;
+        if (v->maker != s)
+            broken(c, s, "its gradient is written by another step");
+        if (s->acc[i].val && v->alias != s->acc[i].val)
+            broken(c, s, "adds to a value in other memory");
+        if (s->acc[i].val)
+            check_overwrite(c, s->acc[i].val, s);
+        if (s->kind == CR_BACKWARD && s->in[i].rank >= 0 &&
+            !cr_spec_same(&v->spec, &s->in[i]))
+            broken(c, s, "a gradient has another type or shape");
+    }
+    for (i = 0; i < s->n_out; i++)
+        if (s->kind == CR_BACKWARD && s->dy[i].val && s->op->max_inputs > 0 &&
+            !s->node && !cr_spec_same(&s->dy[i].val->spec, &s->out[i]))
+            broken(c, s, "an arriving gradient has another type or shape");
+}
+
+static void check_uses(const struct check *c)
+{
+    const struct cr_operand *o;
+    const struct cr_pval *v;
+
+    for (v = c->e->vals; v; v = v->next) {
+        int n = 0;
+
+        for (o = v->uses; o; o = o->next, n++)
+            if (o->val != v)
+                broken(c, o->step, "is listed as a reader of another value");
+        if (n != v->n_uses || n != c->reads[v->id])
+            broken(c, v->maker, "its result has readers that are not in the "
+                                "list");
+    }
+}
+
+static int by_offset(const void *a, const void *b)
+{
+    const struct cr_pval *x = *(struct cr_pval *const *)a,
+                         *y = *(struct cr_pval *const *)b;
+
+    return x->offset < y->offset ? -1 : x->offset > y->offset ? 1 : 0;
+}
+
+/* Values in order of their offsets: each against those that begin before its
+ * end. */
+static void check_memory(const struct check *c)
+{
+    struct cr_pval **v, *p;
+    int i, k, n = 0;
+
+    v = calloc((size_t)c->e->n_vals + 1, sizeof(struct cr_pval *));
+    if (!v)
+        cr_out_of_memory(sizeof *v);
+    for (p = c->e->vals; p; p = p->next)
+        if (!p->alias && p->feed < 0 && p->param < 0 && p->first >= 0 &&
+            p->bytes > 0)
+            v[n++] = p;
+    qsort(v, (size_t)n, sizeof *v, by_offset);
+    for (i = 0; i < n; i++)
+        for (k = i + 1; k < n && v[k]->offset < v[i]->offset + v[i]->bytes; k++)
+            if (v[k]->first <= v[i]->last && v[i]->first <= v[k]->last)
+                broken(c, v[k]->maker, "its result shares memory with a value "
+                                       "that is still read");
+    free(v);
+}
+
+void cr_plan_verify(struct cr_exec *e, const char *pass)
+{
+    struct check c = { .e = e, .pass = pass };
+    struct cr_exec_step *s;
+
+    c.reads = calloc((size_t)e->n_vals + 1, sizeof *c.reads);
+    if (!c.reads)
+        cr_out_of_memory(sizeof *c.reads);
+    cr_steps_number(e);
+    for (s = e->first; s; s = s->next) {
+        cr_step_operands(s, &c, check_operand);
+        if (s->kind == CR_FORWARD)
+            check_forward(&c, s);
+        else
+            check_backward(&c, s);
+    }
+    check_uses(&c);
+    if (e->bytes > 0)
+        check_memory(&c);
+    free(c.reads);
+}

@@ -1,0 +1,30 @@
+/*
+ * Running a plan: feeding columns, one step of the plan after another, what is
+ * read from outside. The functions that the training loop calls are in
+ * net/net.h. Private to src/run.
+ */
+#ifndef CR_RUN_RUN_H
+#define CR_RUN_RUN_H
+
+#include "plan/plan.h"
+
+/* exec.c: a plan of that graph; `prints`: of what print(...) needs alone. NULL
+ * after reporting. */
+struct cr_exec *cr_exec_new(struct cr_net *net, const struct cr_exec_opts *want,
+                            const struct cr_graph *graph, bool prints);
+/* observe.c: the plan that an observer looks at, if there is one; the same
+ * step of it. False after reporting. */
+bool cr_exec_observed(struct cr_exec *exec);
+void cr_exec_observe_forward(struct cr_exec *exec, int64_t t);
+void cr_exec_observe_backward(struct cr_exec *exec, double sens, double lr);
+/* printer.c: the printer of a plan, if it needs one. False after reporting. */
+bool cr_exec_printer(struct cr_exec *exec);
+/* update.c: updates the parameter of a step; the rate it has in a step that
+ * has `lr`. */
+void cr_exec_update_step(struct cr_exec *exec, const struct cr_exec_step *step,
+                         double scale, double lr);
+double cr_exec_rate(const struct cr_exec *exec, int param, double lr);
+/* nonfinite.c */
+bool cr_all_finite(const cr_real *x, int64_t n);
+
+#endif
