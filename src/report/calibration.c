@@ -64,7 +64,7 @@ static void calibration_diagram(struct cr_report *r, const struct bin *bin)
     curve[1].n = curve[2].n = n;
     chart.x = (struct cr_chart_axis){ .label = "mean probability", .max = 1 };
     chart.y = (struct cr_chart_axis){ .label = "accuracy", .max = 1 };
-    cr_report_figure(r, false);
+    cr_report_figure(r, 0);
     cr_chart_curves(r->to, &chart, curve, 3);
     cr_report_figure_end(r, "Accuracy of the samples in each of 10 intervals "
                             "of the probability. Below the dashed line the "
@@ -87,7 +87,7 @@ static bool calibration_write(struct cr_report *r,
     cr_buf_str(r->to, "</strong>, over 10 intervals of equal width.</p>\n"
                       "<div class=\"grid\">\n");
     calibration_diagram(r, bin);
-    cr_report_figure(r, false);
+    cr_report_figure(r, 0);
     chart = cr_report_chart(r, "Probability of the prediction");
     chart.x = (struct cr_chart_axis){ .label = "probability", .max = 1 };
     chart.y.label = "samples";

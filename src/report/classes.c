@@ -53,7 +53,7 @@ static void classes_matrix(struct cr_report *r, const struct cr_report_run *run)
     chart.height = 140 + (n > 12 ? 22 : 32) * n;
     chart.x.label = "predicted";
     chart.y.label = "truth";
-    cr_report_figure(r, n > 12);
+    cr_report_figure(r, n > 12 ? 700 : 0);
     cr_chart_heatmap(r->to, &chart, &map);
     cr_report_figure_end(r, "Number of samples. Blue: right, relative to the "
                             "samples of the class. Orange: confusions, "

@@ -34,6 +34,13 @@ static bool curves_range(const struct cr_series_column *c, int64_t n,
     return *low <= *high;
 }
 
+/* The weight of the moving average: over about a hundredth of the records, at
+ * least 10. */
+static double curves_weight(int64_t n)
+{
+    return n > 1000 ? 1 - 100 / (double)n : 0.9;
+}
+
 static int curves_add(struct curves *k, struct cr_chart_curve *to,
                       const struct cr_series *s, const char *column,
                       const char *name, int color)
@@ -51,7 +58,8 @@ static int curves_add(struct curves *k, struct cr_chart_curve *to,
         curve.faint = true;
         to[0] = curve;
         curve.n = cr_report_thin(arena, s->step,
-                                 cr_curve_smooth(arena, c->value, s->n, 0.9),
+                                 cr_curve_smooth(arena, c->value, s->n,
+                                                 curves_weight(s->n)),
                                  s->n, CR_REPORT_POINTS, &curve.x, &curve.y);
         curve.faint = false;
         curve.name = name;
@@ -81,7 +89,7 @@ static void curves_draw(struct curves *k, const char *title,
         cr_range_add(CR_SCALE_LINEAR, &least, &high, curve[i].y, curve[i].n);
         cr_range_add(CR_SCALE_LOG, &low, &high, curve[i].y, curve[i].n);
     }
-    cr_report_figure(r, false);
+    cr_report_figure(r, 0);
     chart = cr_report_chart(r, title);
     if (strcmp(title, "Loss") == 0 && least > 0 && high / low >= DYNAMIC) {
         chart.y.scale = CR_SCALE_LOG;
@@ -187,7 +195,8 @@ static bool curves_write(struct cr_report *r, const struct cr_report_run *run)
                       "step of the best result. The epoch mean is the mean "
                       "training loss of an epoch. Curves of more than 60 "
                       "records are smoothed by an exponential moving average "
-                      "of weight 0.9; the records are drawn pale.");
+                      "over about a hundredth of them, at least 10; the "
+                      "records are drawn pale.");
     if (k.constant.len > 0) {
         cr_buf_str(r->to, " Unchanged during the run: ");
         cr_html(r->to, cr_buf_text(&k.constant));

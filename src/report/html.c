@@ -159,21 +159,22 @@ struct cr_chart cr_report_chart(struct cr_report *r, const char *title)
                               .for_script = true };
 }
 
-void cr_report_figure(struct cr_report *r, bool wide)
+void cr_report_figure(struct cr_report *r, int min_width)
 {
-    cr_buf_f(r->to, "<figure class=\"fig%s\">\n", wide ? " wide" : "");
+    r->wide = min_width > 0;
+    cr_buf_f(r->to, "<figure class=\"fig%s\">\n", r->wide ? " wide" : "");
     /* a wide chart scrolls on a narrow screen; the keyboard must reach it */
-    if (wide)
+    if (r->wide)
         cr_buf_f(r->to, "<div class=\"scroll\" tabindex=\"0\" "
-                        "role=\"region\" aria-label=\"Chart %d\">\n",
-                 r->charts + 1);
-    r->wide = wide;
+                        "role=\"region\" aria-label=\"Chart %d\">\n"
+                        "<div style=\"min-width:%dpx\">\n",
+                 r->charts + 1, min_width);
 }
 
 void cr_report_figure_end(struct cr_report *r, const char *caption)
 {
     if (r->wide)
-        cr_buf_str(r->to, "</div>\n");
+        cr_buf_str(r->to, "</div></div>\n");
     if (caption) {
         cr_buf_str(r->to, "<figcaption>");
         cr_html(r->to, caption);

@@ -41,7 +41,7 @@ static bool overlay_chart(struct cr_report *r, const char *split,
     }
     if (n == 0)
         return false;
-    cr_report_figure(r, false);
+    cr_report_figure(r, 0);
     chart = cr_report_chart(r, title);
     chart.x.label = "step";
     cr_chart_curves(r->to, &chart, curve, n);

@@ -4,7 +4,7 @@
 
 #include "report/section.h"
 
-#define AXES 10
+#define AXES 8
 #define WORDS 12
 
 struct axes {
@@ -86,9 +86,9 @@ static bool parallel_write(struct cr_report *r, const struct cr_report_run *run)
     all.n_axes = a.n;
     all.value = value;
     chart = cr_report_chart(r, "Settings of each run");
-    chart.width = 200 * a.n > 900 ? 200 * a.n : 900;
+    chart.width = 150 * a.n > 900 ? 150 * a.n : 900;
     chart.height = 360;
-    cr_report_figure(r, true);
+    cr_report_figure(r, (int)(0.8 * chart.width));
     cr_chart_parallel(r->to, &chart, &all);
     cr_report_figure_end(r, "One line for each run; the better its result, "
                             "the stronger the line. The best one is orange.");

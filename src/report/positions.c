@@ -44,7 +44,7 @@ static void positions_histogram(struct cr_report *r,
     bars.every = 4;
     chart.y.label = "positions";
     chart.x.label = "loss, -ln p";
-    cr_report_figure(r, false);
+    cr_report_figure(r, 0);
     cr_chart_bars(r->to, &chart, &bars);
     cr_report_figure_end(r, "Number of positions by the loss of their true "
                             "class, in intervals of 0.25.");

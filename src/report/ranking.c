@@ -17,15 +17,20 @@ static bool ranking_shows(const struct cr_node *m)
 /* The format of the last values of a metric. */
 static const char *ranking_format(const struct cr_report *r, const char *metric)
 {
-    double largest = 0;
+    double largest = 0, least = INFINITY;
 
     for (int i = 0; i < r->n; i++) {
-        double value = cr_json_real(cr_node_get(r->run[i].record, "eval"),
-                                    metric, NAN);
+        double value = fabs(cr_json_real(cr_node_get(r->run[i].record, "eval"),
+                                         metric, NAN));
 
-        largest = isfinite(value) ? fmax(largest, fabs(value)) : largest;
+        if (!isfinite(value))
+            continue;
+        largest = fmax(largest, value);
+        least = value > 0 ? fmin(least, value) : least;
     }
-    return cr_html_format(largest);
+    /* aligned decimals, unless they would show nothing of the small values */
+    return largest >= 100 && largest > 1e4 * least ? "%.4g"
+                                                   : cr_html_format(largest);
 }
 
 static void ranking_head(struct cr_report *r, const struct cr_node *of)

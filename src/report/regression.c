@@ -32,7 +32,7 @@ static void regression_scatter(struct cr_report *r,
     }
     chart.x.label = "truth";
     chart.y.label = "output";
-    cr_report_figure(r, false);
+    cr_report_figure(r, 0);
     cr_chart_curves(r->to, &chart, curve, 2);
     cr_report_figure_end(r, n < o->n ? cr_strf(r->arena, "%" PRId64 " of %"
                                                PRId64 " samples, at equal "
@@ -55,7 +55,7 @@ static void regression_residuals(struct cr_report *r,
         square += (error[i] - mean) * (error[i] - mean);
     chart.x.label = "output - truth";
     chart.y.label = "samples";
-    cr_report_figure(r, false);
+    cr_report_figure(r, 0);
     cr_chart_histogram(r->to, &chart, error, o->n, 0);
     cr_report_figure_end(
         r, cr_strf(r->arena, "Mean %.4g, standard deviation %.4g.", mean,

@@ -98,7 +98,7 @@ bool cr_html_is_base64(const char *text);
 /* A chart of the next id; `wide`: over the whole column. Call the function of
  * chart/chart.h between these two. */
 struct cr_chart cr_report_chart(struct cr_report *report, const char *title);
-void cr_report_figure(struct cr_report *report, bool wide);
+void cr_report_figure(struct cr_report *report, int min_width);
 void cr_report_figure_end(struct cr_report *report, const char *caption);
 
 /* ---- run.c */

@@ -118,7 +118,7 @@ static void seeds_curves(struct cr_report *r, const struct cr_run_group *group,
     }
     if (n == 0)
         return;
-    cr_report_figure(r, true);
+    cr_report_figure(r, 700);
     chart = cr_report_chart(r, cr_strf(r->arena, "Mean %s over seeds",
                                        r->metric));
     chart.width = 900;

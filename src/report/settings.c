@@ -10,7 +10,8 @@
 static bool settings_chart(struct cr_report *r, const char *key)
 {
     double *x = CR_NEWS(r->arena, double, r->n);
-    double *y = CR_NEWS(r->arena, double, r->n), low = INFINITY, high = 0;
+    double *y = CR_NEWS(r->arena, double, r->n), low = INFINITY;
+    double high = -INFINITY;
     const char **label = CR_NEWS(r->arena, const char *, r->n);
     struct cr_chart_curve points = {
         .x = x, .y = y, .points = true, .labels = label, .color = 1
@@ -32,7 +33,7 @@ static bool settings_chart(struct cr_report *r, const char *key)
     }
     if (points.n < 2 || low == high)
         return false;
-    cr_report_figure(r, false);
+    cr_report_figure(r, 0);
     chart = cr_report_chart(r, cr_strf(r->arena, "%s against %s", r->metric,
                                        cr_report_short(r, key)));
     chart.x = cr_report_axis(r, key);
@@ -48,12 +49,14 @@ static bool settings_words(struct cr_report *r, const char *key)
     const char *word[WORDS];
     double sum[WORDS] = { 0 }, best[WORDS];
     int count[WORDS] = { 0 }, n = 0;
+    double largest = 0;
+    const char *format;
 
     for (int i = 0; i < r->n; i++) {
         const char *text = cr_report_setting_text(r, &r->run[i], key);
         int at = 0;
 
-        if (!isfinite(r->value[i]))
+        if (!isfinite(r->value[i]) || !*text)
             continue;
         while (at < n && strcmp(word[at], text) != 0)
             at++;
@@ -70,6 +73,9 @@ static bool settings_words(struct cr_report *r, const char *key)
     }
     if (n < 2)
         return false;
+    for (int k = 0; k < n; k++)
+        largest = fmax(largest, fabs(sum[k] / count[k]));
+    format = cr_html_format(largest);
     cr_html_table(r->to, key, true);
     cr_buf_str(r->to, "<thead><tr>");
     cr_html_head(r->to, "value", false);
@@ -79,10 +85,10 @@ static bool settings_words(struct cr_report *r, const char *key)
     cr_buf_str(r->to, "</tr></thead>\n<tbody>\n");
     for (int k = 0; k < n; k++) {
         cr_buf_str(r->to, "<tr>");
-        cr_html_cell(r->to, *word[k] ? word[k] : "(not set)");
+        cr_html_cell(r->to, word[k]);
         cr_html_number(r->to, count[k], "%.0f");
-        cr_html_number(r->to, sum[k] / count[k], "%.4f");
-        cr_html_number(r->to, best[k], "%.4f");
+        cr_html_number(r->to, sum[k] / count[k], format);
+        cr_html_number(r->to, best[k], format);
         cr_buf_str(r->to, "</tr>\n");
     }
     cr_buf_str(r->to, "</tbody>");

@@ -39,7 +39,6 @@ const char *const cr_report_css[] = {
     "position:relative}\n"
     ".grid>.fig,.pair>.fig{margin:0}\n"
     ".fig svg.chart{width:100%;height:auto;display:block;touch-action:pan-y}\n"
-    ".fig.wide svg.chart{min-width:44rem}\n"
     "section>.fig:not(.wide){max-width:38rem}\n"
     ".beside{display:flex;flex-wrap:wrap;gap:0 2rem;align-items:flex-start}\n"
     ".beside>*{min-width:0;max-width:100%}\n"
@@ -128,7 +127,7 @@ const char *const cr_report_css[] = {
     ".pair>.fig{max-width:14cm;margin-bottom:1rem}"
     ".scroll,.diagram .scroll{overflow:visible;max-height:none}"
     ".diagram svg{max-width:100%;max-height:23cm;width:auto}"
-    ".fig.wide svg.chart{min-width:0}"
+    ".scroll>div{min-width:0!important}"
     ".tiles{grid-template-columns:repeat(6,1fr)}}\n",
     NULL
 };

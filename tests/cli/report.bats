@@ -266,3 +266,41 @@ nested() {
     run -2 --separate-stderr "$CELLRUN" report "$runs/classes" -o - --follow
     run -1 --separate-stderr "$CELLRUN" report "$runs/classes" -o no/r.html
 }
+
+@test "thousands of records: few points, one chart of all losses" {
+    cp -r "$runs/numbers" r
+    awk 'BEGIN { for (i = 1; i <= 4000; i++) {
+            loss = 1 / i + (i % 7) / 50
+            printf "{\"t\":%d,\"step\":%d,\"epoch\":%d,\"samples\":%d,\"split\":\"train\",\"loss\":%.6f,\"lr\":0.1}\n", i, i, i - 1, 4 * i, loss
+            printf "{\"t\":%d,\"step\":%d,\"epoch\":%d,\"samples\":%d,\"split\":\"eval\",\"loss\":%.6f,\"train_loss\":%.6f}\n", i, i, i - 1, 4 * i, 2 * loss, loss } }' >r/metrics.jsonl
+    "$CELLRUN" report r -o r.html
+    nested r.html
+    [ "$(wc -c <r.html)" -lt 200000 ]
+    [ "$(grep -c '<path class="curve faint' r.html)" = 3 ]
+    [ "$(grep -o 'data-n="[^"]*"' r.html | sort -u | tr -d '\n')" = \
+        'data-n="epoch mean"data-n="eval"data-n="train"' ]
+    words r.html >w
+    grep -q '^training loss, mean of the epoch 0.0603$' w
+    grep -q 'Unchanged during the run: lr 0.1' w
+}
+
+@test "names of settings and metrics of several runs are escaped" {
+    evil='</script><script>alert(1)</script>"><img src=x onerror=alert(2)>'
+    for k in 1 2 3; do
+        cp -r "$runs/classes" "bad$k"
+        jq -nc --arg e "$evil" --argjson k $k \
+            '{seed: $k, vars: {($e): $k, w: ($e + ($k | tostring))}}' \
+            >"bad$k/resolved.yaml"
+        jq -c --arg e "$evil" --argjson k $k '.best.metric = $e |
+            .best.value = $k | .eval = {($e): $k}' \
+            "bad$k/record.json" >x
+        mv x "bad$k/record.json"
+        jq -nc --arg e "$evil" '{t: 1, step: 2, epoch: 0, split: "eval",
+            ($e): 1}' >"bad$k/metrics.jsonl"
+    done
+    "$CELLRUN" report bad1 bad2 bad3 -o r.html
+    nested r.html
+    [ "$(grep -c '<script' r.html)" = 1 ]
+    run -1 grep -E '<img src=x|[^&]onerror=[^a]' r.html
+    grep -q '3 runs, 3 with a result; they differ in 3 settings' r.html
+}
