@@ -221,7 +221,8 @@ check-valgrind: all
 # What runs in several threads, under ThreadSanitizer: the pool, the workers
 # of the data, signals, hooks, locks.
 threads := $(patsubst %,$(BUILD)/tests/unit/t_%,thread_pool data_loader exec images augment) \
-           $(patsubst %,tests/cli/%.bats,exec hooks signals nan)
+           $(patsubst %,tests/cli/%.bats,exec hooks signals nan report terminal \
+             tensorboard sweep_command)
 check-tsan:
 	@$(MAKE) check-threads SANITIZE=thread CC=$(if \
 	    $(findstring clang,$(CC)),'$(CC)',clang)

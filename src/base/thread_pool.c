@@ -47,7 +47,7 @@ static struct {
     void *ctx;
     int n_tasks;
     bool quit;
-    bool pinned;
+    bool pinned;    /* atomic: threads that start ask for it */
     cpu_set_t cpus; /* processors of the process, once the pool is pinned */
     size_t first;                  /* processor of the caller */
     _Alignas(64) atomic_int left;  /* unfinished tasks, without the caller's */
@@ -200,7 +200,7 @@ void cr_thread_pool_stop(void)
     int i;
 
     cr_thread_unpin();
-    pool.pinned = false;
+    __atomic_store_n(&pool.pinned, false, __ATOMIC_RELAXED);
     if (pool.threads > 1) {
         pool.quit = true;
         for (i = 1; i < pool.threads; i++)
@@ -393,7 +393,7 @@ int cr_cpu_count(void)
     int n = online < 1 ? 1 : (int)online, limit = quota();
     cpu_set_t set;
 
-    if (pool.pinned)
+    if (__atomic_load_n(&pool.pinned, __ATOMIC_RELAXED))
         n = CPU_COUNT(&pool.cpus);
     else if (sched_getaffinity(0, sizeof set, &set) == 0)
         n = CPU_COUNT(&set);
@@ -427,18 +427,19 @@ bool cr_thread_pin(void)
             pool.first = cpu;
         place(i == 0 ? pthread_self() : pool.seat[i].thread, cpu);
     }
-    return pool.pinned = true;
+    __atomic_store_n(&pool.pinned, true, __ATOMIC_RELAXED);
+    return true;
 }
 
 void cr_thread_unpin(void)
 {
-    if (pool.pinned)
+    if (__atomic_load_n(&pool.pinned, __ATOMIC_RELAXED))
         (void)pthread_setaffinity_np(pthread_self(), sizeof pool.cpus,
                                      &pool.cpus);
 }
 
 void cr_thread_restore_affinity(void)
 {
-    if (pool.pinned)
+    if (__atomic_load_n(&pool.pinned, __ATOMIC_RELAXED))
         place(pthread_self(), pool.first);
 }
