@@ -34,7 +34,9 @@ CR_INLINE cr_real celu_dx(const struct celu *o, cr_real v, cr_real g)
     return v > 0 ? g : g * cr_exp(v / (cr_real)o->alpha);
 }
 
-CR_POINTWISE_CELL(celu, struct celu, x, 5, 5, )
+CR_POINTWISE_CELL(celu, struct celu, x, 5, 5,
+                  .about.opts = celu_opts,
+                  .about.size = sizeof(struct celu))
 
 const struct cr_cell cr_cell_celu = {
     .about = {

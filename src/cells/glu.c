@@ -90,8 +90,16 @@ static void glu_backward(const struct cr_op_ctx *s)
     cr_parallel_for(cr_count(&s->out[0]), 10, &h, glu_back_range);
 }
 
+static const struct cr_opt glu_opts[] = {
+    CR_INT_DEFAULT(struct cr_softmax, axis, -1, -CR_RANK_MAX, CR_RANK_MAX - 1,
+                   "The axis to split in halves."),
+    { 0 },
+};
+
 static const struct cr_op glu_op = {
-    .about = { .name = "glu" },
+    .about = { .name = "glu",
+               .opts = glu_opts,
+               .size = sizeof(struct cr_softmax) },
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,
@@ -99,12 +107,6 @@ static const struct cr_op glu_op = {
     .plan = glu_plan,
     .forward = glu_forward,
     .backward = glu_backward,
-};
-
-static const struct cr_opt glu_opts[] = {
-    CR_INT_DEFAULT(struct cr_softmax, axis, -1, -CR_RANK_MAX, CR_RANK_MAX - 1,
-                   "The axis to split in halves."),
-    { 0 },
 };
 
 static struct cr_val *glu_build(struct cr_build *b, struct cr_val *const *in)

@@ -28,7 +28,9 @@ CR_INLINE cr_real h_shrink_dx(const struct h_shrink *o, cr_real v, cr_real g)
     return v > lambd || v < -lambd ? g : 0;
 }
 
-CR_POINTWISE_CELL(h_shrink, struct h_shrink, x, 0.3, 0.5, )
+CR_POINTWISE_CELL(h_shrink, struct h_shrink, x, 0.3, 0.5,
+                  .about.opts = h_shrink_opts,
+                  .about.size = sizeof(struct h_shrink))
 
 const struct cr_cell cr_cell_h_shrink = {
     .about = {

@@ -41,7 +41,9 @@ CR_INLINE cr_real hardtanh_dx(const struct hardtanh *o, cr_real v, cr_real g)
     return v > low && v < high ? g : v == low || v == high ? g / 2 : 0;
 }
 
-CR_POINTWISE_CELL(hardtanh, struct hardtanh, x, 0.3, 0.5, )
+CR_POINTWISE_CELL(hardtanh, struct hardtanh, x, 0.3, 0.5,
+                  .about.opts = hardtanh_opts,
+                  .about.size = sizeof(struct hardtanh))
 
 const struct cr_cell cr_cell_hardtanh = {
     .about = {

@@ -130,17 +130,6 @@ static void lrn_backward(const struct cr_op_ctx *s)
                            &p, lrn_back_range);
 }
 
-static const struct cr_op lrn_op = {
-    .about = { .name = "lrn" },
-    .min_inputs = 1,
-    .max_inputs = 1,
-    .outputs = 1,
-    .saved_for_backward = CR_X(0),
-    .plan = lrn_plan,
-    .forward = lrn_forward,
-    .backward = lrn_backward,
-};
-
 static const struct cr_opt lrn_opts[] = {
     CR_INT_DEFAULT(struct lrn, depth_radius, 5, 0, CR_DIM_MAX,
                    "Number of neighbouring channels on each side."),
@@ -154,6 +143,19 @@ static const struct cr_opt lrn_opts[] = {
     CR_ENUM_DEFAULT(struct lrn, norm_region, 0, "ACROSS_CHANNELS",
                     "Region of the sum: the channels."),
     { 0 },
+};
+
+static const struct cr_op lrn_op = {
+    .about = { .name = "lrn",
+               .opts = lrn_opts,
+               .size = sizeof(struct lrn) },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
+    .saved_for_backward = CR_X(0),
+    .plan = lrn_plan,
+    .forward = lrn_forward,
+    .backward = lrn_backward,
 };
 
 static struct cr_val *lrn_build(struct cr_build *b, struct cr_val *const *in)

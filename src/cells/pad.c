@@ -149,16 +149,6 @@ static void pad_backward(const struct cr_op_ctx *s)
                     pad_back_range);
 }
 
-static const struct cr_op pad_op = {
-    .about = { .name = "mirror" },
-    .min_inputs = 1,
-    .max_inputs = 1,
-    .outputs = 1,
-    .plan = pad_plan,
-    .forward = pad_forward,
-    .backward = pad_backward,
-};
-
 static const struct cr_opt pad_opts[] = {
     CR_INTS(struct pad, paddings, 0, CR_DIM_MAX,
             "Number of elements before and after each dimension, a pair for "
@@ -169,6 +159,18 @@ static const struct cr_opt pad_opts[] = {
         "CONSTANT: zeros. REFLECT: the input mirrored without its border. "
         "SYMMETRIC: with its border."),
     { 0 },
+};
+
+static const struct cr_op pad_op = {
+    .about = { .name = "mirror",
+               .opts = pad_opts,
+               .size = sizeof(struct pad) },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
+    .plan = pad_plan,
+    .forward = pad_forward,
+    .backward = pad_backward,
 };
 
 static struct cr_val *pad_build(struct cr_build *b, struct cr_val *const *in)

@@ -9,6 +9,7 @@
 #include "math/parallel_for.h"
 #include "net/cell.h"
 #include "net/op.h"
+#include "net/op_attrs.h"
 
 struct positional_encoding {
     int64_t dim, maxlen;
@@ -27,12 +28,6 @@ static const struct cr_opt positional_encoding_opts[] = {
     { 0 },
 };
 
-struct encode {
-    int64_t dim;
-    cr_real scale;
-    const cr_real *table; /* (L, dim) */
-};
-
 static bool encode_plan(struct cr_op_plan *p)
 {
     p->out[0] = p->in[0];
@@ -42,7 +37,7 @@ static bool encode_plan(struct cr_op_plan *p)
 static void encode_range(void *ctx, int64_t from, int64_t to)
 {
     const struct cr_op_ctx *s = ctx;
-    const struct encode *o = s->attr;
+    const struct cr_encode *o = s->attr;
     int64_t length = s->in[0].dim[s->in[0].rank - 2], dim = o->dim, i, j;
     cr_real scale = o->scale;
 
@@ -59,7 +54,7 @@ static void encode_range(void *ctx, int64_t from, int64_t to)
 
 static void encode_forward(const struct cr_op_ctx *s)
 {
-    const struct encode *o = s->attr;
+    const struct cr_encode *o = s->attr;
 
     cr_parallel_for_coarse(cr_count(&s->in[0]) / o->dim, 0.3 * (double)o->dim,
                            (void *)(uintptr_t)s, encode_range);
@@ -68,7 +63,7 @@ static void encode_forward(const struct cr_op_ctx *s)
 static void encode_back_range(void *ctx, int64_t from, int64_t to)
 {
     const struct cr_op_ctx *s = ctx;
-    cr_real scale = ((const struct encode *)s->attr)->scale;
+    cr_real scale = ((const struct cr_encode *)s->attr)->scale;
     const cr_real *dy = s->dy[0];
     cr_real *dx = s->dx[0];
     int64_t i;
@@ -124,7 +119,7 @@ static struct cr_val *positional_encoding_build(struct cr_build *b,
     const struct positional_encoding *o = cr_opts(b);
     const struct cr_spec *x = cr_val_spec(in[0]);
     struct cr_arena *arena = cr_build_arena(b);
-    struct encode *attr = CR_NEW(arena, struct encode);
+    struct cr_encode *attr = CR_NEW(arena, struct cr_encode);
     double *keep = CR_NEW(arena, double);
     int64_t length;
 

@@ -28,7 +28,9 @@ CR_INLINE cr_real soft_shrink_dx(const struct soft_shrink *o, cr_real v,
     return v > lambd || v < -lambd ? g : 0;
 }
 
-CR_POINTWISE_CELL(soft_shrink, struct soft_shrink, x, 0.3, 0.5, )
+CR_POINTWISE_CELL(soft_shrink, struct soft_shrink, x, 0.3, 0.5,
+                  .about.opts = soft_shrink_opts,
+                  .about.size = sizeof(struct soft_shrink))
 
 const struct cr_cell cr_cell_soft_shrink = {
     .about = {

@@ -25,7 +25,9 @@ CR_INLINE cr_real threshold_dx(const struct threshold *o, cr_real v, cr_real g)
     return v > (cr_real)o->threshold ? g : 0;
 }
 
-CR_POINTWISE_CELL(threshold, struct threshold, x, 0.3, 0.5, )
+CR_POINTWISE_CELL(threshold, struct threshold, x, 0.3, 0.5,
+                  .about.opts = threshold_opts,
+                  .about.size = sizeof(struct threshold))
 
 const struct cr_cell cr_cell_threshold = {
     .about = {

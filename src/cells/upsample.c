@@ -159,8 +159,20 @@ static void upsample_backward(const struct cr_op_ctx *s)
                            upsample_back_range);
 }
 
+static const struct cr_opt upsample_op_opts[] = {
+    CR_INT_DEFAULT(struct upsample_op, h, 1, 1, CR_DIM_MAX, "Output height."),
+    CR_INT(struct upsample_op, w, 1, CR_DIM_MAX, "Output width."),
+    CR_BOOL_DEFAULT(struct upsample_op, linear, false,
+                    "Interpolate; if false take the nearest element."),
+    CR_BOOL_DEFAULT(struct upsample_op, align, false,
+                    "Align the first and last elements."),
+    { 0 },
+};
+
 static const struct cr_op upsample_op = {
-    .about = { .name = "upsample" },
+    .about = { .name = "upsample",
+               .opts = upsample_op_opts,
+               .size = sizeof(struct upsample_op) },
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

@@ -10,10 +10,11 @@ static const struct cr_opt export_opts[] = {
                     .text = "FILE"),
     CR_ENUM_DEFAULT(struct cr_export_opts, dtype, 0, CR_EXPORT_DTYPES,
                     "Type of the stored weights. auto: that of the "
-                    "checkpoint."),
+                    "checkpoint. An ONNX model computes in float32 in any "
+                    "case."),
     CR_BOOL_DEFAULT(struct cr_export_opts, normalize, false,
-                    "Put the fixed transforms of the datapipe into the "
-                    "network, which then takes samples as stored."),
+                    "onnx: include the fixed transforms of the datapipe; "
+                    "inputs are samples as stored."),
     CR_STR_OPTIONAL(struct cr_export_opts, ckpt,
                     "Weights, if the operand is a config.", .text = "CKPT"),
     { 0 },
@@ -30,16 +31,26 @@ const struct cr_command cr_command_export = {
         .name = "export",
         .summary = "Write a checkpoint for other programs.",
         .detail =
-            "ckpt (MindSpore), npz and safetensors files contain the weights "
-            "that eval and predict use: no optimizer slots, and with "
-            "eval.use_ema the moving averages.",
-        .example = "cellrun export runs/digits -o digits.npz\n"
+            "onnx writes the network in predict mode, opset 17, with its "
+            "weights under their names; the first dimension of inputs and "
+            "outputs is the batch, N. Outputs are those of the network, such "
+            "as logits. An op that has no ONNX form is an error (exit 2). "
+            "--normalize puts the transforms at the end of the datapipe of "
+            "each column into the model: Rescale, Normalize, HWC2CHW, "
+            "TypeCast, Standardize, MinMax and Clip. ckpt (MindSpore), npz and "
+            "safetensors files contain the weights that eval and predict use: "
+            "no optimizer slots, and with eval.use_ema the moving averages. A "
+            "checkpoint without config can be written as these, or as onnx "
+            "with the config and --ckpt.",
+        .example = "cellrun export runs/digits -o digits.onnx\n"
+                   "cellrun export runs/digits --normalize -o raw.onnx\n"
+                   "cellrun export runs/digits -o digits.npz\n"
                    "cellrun export runs/digits --dtype float16 -o "
                    "digits.safetensors\n",
         .opts = export_opts,
         .size = sizeof(struct cr_export_opts),
     },
-    .usage = "CKPT -o FILE [--to FORMAT]",
+    .usage = "CKPT|CONFIG --ckpt CKPT -o FILE [--to FORMAT]",
     .min_operands = 1,
     .max_operands = -1,
     .takes_config = true,

@@ -758,6 +758,16 @@ cr_column_pipeline_plan(struct cr_config *config, const char *column,
     return c;
 }
 
+const struct cr_transform_plan *
+cr_column_pipeline_step(const struct cr_column_pipeline *c, int i,
+                        const struct cr_transform **transform)
+{
+    if (i >= c->n)
+        return NULL;
+    *transform = c->op[i];
+    return &c->plan[i];
+}
+
 bool cr_column_pipeline_apply(struct cr_column_pipeline *c,
                               struct cr_diag *diag, int64_t index,
                               const void *x, void *y)

@@ -126,5 +126,11 @@ cr_column_pipeline_plan(struct cr_config *config, const char *column,
 bool cr_column_pipeline_apply(struct cr_column_pipeline *loader,
                               struct cr_diag *diag, int64_t index,
                               const void *x, void *y);
+/* The plan of transform i of those that it applies, and the transform; NULL
+ * after the last. */
+struct cr_transform;
+const struct cr_transform_plan *
+cr_column_pipeline_step(const struct cr_column_pipeline *pipeline, int i,
+                        const struct cr_transform **transform);
 
 #endif

@@ -22,7 +22,7 @@ struct cr_export_opts {
 };
 /* Choices of --to: auto, the format of the suffix of -o, and the names of the
  * formats. */
-#define CR_EXPORT_TO "auto|ckpt|npz|safetensors"
+#define CR_EXPORT_TO "auto|ckpt|npz|onnx|safetensors"
 #define CR_EXPORT_DTYPES "auto|float32|float16|bfloat16"
 
 struct cr_export {
@@ -56,6 +56,6 @@ bool cr_export(struct cr_cli *cli, const struct cr_export_opts *o);
 /* ---- The formats */
 
 extern const struct cr_export_format cr_export_ckpt, cr_export_npz,
-    cr_export_safetensors;
+    cr_export_onnx, cr_export_safetensors;
 
 #endif

@@ -186,7 +186,7 @@ static bool inference_alike(const struct inference *f)
 /* Whether an op only gives its input on in predict mode. */
 static bool inference_passes(const struct cr_opnode *node)
 {
-    static const char *const names[] = { "dropout", "dropout_planes",
+    static const char *const names[] = { "dropout", "dropout_planes", "state",
                                          "stop_gradient" };
 
     if (node->op == &cr_op_hook || node->op == &cr_op_bprop ||

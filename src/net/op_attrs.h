@@ -105,6 +105,13 @@ struct cr_attention {
     double dropout; /* of the weights, in training */
 };
 
+/* x scale + table, over the last two axes. */
+struct cr_encode {
+    int64_t dim;
+    cr_real scale;
+    const cr_real *table; /* (L, dim) */
+};
+
 /* One number everywhere, or all elements in order of memory. */
 struct cr_constant {
     struct cr_reals value;

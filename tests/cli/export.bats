@@ -102,3 +102,88 @@ fails() {
         'ulimit -f 0; trap "" XFSZ; exec "$CELLRUN" export run -o w.npz'
     [ "$(cat w.npz)" = old ]
 }
+
+# golden: the network of tests/golden/onnx, trained here
+golden() {
+    local dir=$BATS_TEST_DIRNAME/../golden/onnx
+    cp "$dir"/* .
+    "$CELLRUN" train net.yaml -q -o golden >/dev/null
+}
+
+@test 'onnx: the bytes of a model that onnxruntime has computed' {
+    "$CELLRUN" version | grep -q double && skip 'the model has float32'
+    golden
+    "$CELLRUN" export golden -q -o a.onnx
+    cmp a.onnx net.onnx
+    "$CELLRUN" export golden -q --normalize -o a.onnx
+    cmp a.onnx raw.onnx
+    "$CELLRUN" trace golden --predict --feed image=image.npy --against out.npz
+}
+
+@test 'onnx --dtype: weights of 2 bytes, in the same places' {
+    "$CELLRUN" export run -q -o a.onnx
+    "$CELLRUN" export run -q --dtype float16 -o b.onnx
+    "$CELLRUN" export run -q --dtype bfloat16 -o c.onnx
+    for name in fc.weight fc.bias out.weight out.bias; do
+        for file in a b c; do grep -q "$name" "$file.onnx"; done
+    done
+    [ "$(grep -c Cast a.onnx)" = 0 ]
+    [ "$(grep -c Cast b.onnx)" -gt 0 ]
+    [ "$(wc -c <b.onnx)" = "$(wc -c <c.onnx)" ]
+}
+
+@test 'onnx: a config with weights of another file, and the moving averages' {
+    "$CELLRUN" export run -q -o w.npz
+    "$CELLRUN" export run -q -o a.onnx
+    "$CELLRUN" export net.yaml -q --ckpt w.npz -o b.onnx
+    cmp <(tail -c 400 a.onnx) <(tail -c 400 b.onnx)
+    grep -q sha256 a.onnx && run -1 grep -q sha256 b.onnx
+    "$CELLRUN" export ema -q -o c.onnx
+    run -1 cmp -s a.onnx c.onnx
+    fails 2 export net.yaml -o d.onnx
+    [[ $stderr = *'export needs weights'* ]]
+    fails 4 export w.npz -o d.onnx
+    [[ $stderr = *'contains no config'* ]]
+}
+
+@test 'onnx: an op without ONNX form is an error with the place of its cell' {
+    sed -e 's/act: Tanh/act: RReLU/' net.yaml >random.yaml
+    "$CELLRUN" export run -q -o w.npz
+    fails 2 export random.yaml --ckpt w.npz -o d.onnx
+    [[ $stderr = *"op 'rrelu' of cell 'act' (RReLU): no ONNX operator"* ]]
+    [ ! -e d.onnx ]
+}
+
+@test 'onnx: what depends on the batch size other than by shape is an error' {
+    cat >own.yaml <<'END'
+cellrun: 1
+network:
+  inputs: {x: {shape: [3]}}
+  cells: {fc: {Dense: [3, 4]}}
+  construct: return fc(x) / x.shape[0]
+END
+    "$CELLRUN" export run -q -o w.safetensors
+    "$CELLRUN" ckpt convert w.safetensors --match 'fc.*' -q -o fc.npz
+    fails 2 export own.yaml --ckpt fc.npz -o d.onnx
+    [[ $stderr = *"op 'constant' of the network"*'depend on the batch size'* ]]
+    sed -i 's/ \/ x.*/.reshape((4, 2))/' own.yaml
+    fails 2 export own.yaml --ckpt fc.npz -o d.onnx
+    [[ $stderr = *'export builds the network for 2, 3 and 5 samples'* ]]
+}
+
+@test 'onnx --normalize: fitted values, and a transform without ONNX form' {
+    "$CELLRUN" train net.yaml -q -o fit datapipe.x='[Standardize]' >/dev/null
+    "$CELLRUN" export fit -q --normalize -o a.onnx
+    [ "$(grep -c Sub a.onnx)" -gt 0 ]
+    "$CELLRUN" export fit -q -o b.onnx
+    [ "$(grep -c Sub b.onnx)" = 0 ]
+    "$CELLRUN" train net.yaml -q -o logs datapipe.x='[{Clip: {min: 0}}, Log]' \
+        >/dev/null
+    fails 0 export logs -q --normalize -o c.onnx
+    [[ $stderr = *"'--normalize' has no effect on column 'x': Log has no ONNX"* ]]
+    "$CELLRUN" export logs -q -o b.onnx
+    [ "$(grep -c Clip c.onnx)" = 0 ]
+    "$CELLRUN" export net.yaml -q --ckpt run -o c.onnx
+    fails 4 export net.yaml --ckpt run --normalize -o c.onnx
+    [[ $stderr = *"does not contain the type of column 'x'"* ]]
+}

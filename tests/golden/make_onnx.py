@@ -1,0 +1,36 @@
+#!/usr/bin/env python3
+"""Writes tests/golden/onnx: two models that cellrun exports, checked by onnx,
+and what onnxruntime computes with them. Needs onnx, onnxruntime and numpy.
+
+  x.npy, y.npy   four samples
+  net.onnx       the network of net.yaml
+  raw.onnx       the same with --normalize
+  out.npz        output of net.onnx for the samples after the datapipe, and of
+                 raw.onnx for the samples as stored
+"""
+import os
+import subprocess
+import tempfile
+
+import numpy as np
+
+from check_onnx import CELLRUN, model, run
+
+os.chdir(f'{os.path.dirname(os.path.abspath(__file__))}/onnx')
+rng = np.random.default_rng(1)
+x = rng.integers(0, 256, (4, 6, 5, 2), dtype='u1')
+np.save('x.npy', x)
+np.save('y.npy', np.arange(4, dtype='i4') % 3)
+with tempfile.TemporaryDirectory() as folder:
+    subprocess.run([CELLRUN, 'train', 'net.yaml', '-q', '-o', f'{folder}/run'],
+                   check=True, stdout=subprocess.DEVNULL)
+    run('export', f'{folder}/run', '-q', '-o', 'net.onnx')
+    run('export', f'{folder}/run', '-q', '--normalize', '-o', 'raw.onnx')
+image = x.astype('f4') * np.float32(1 / 255)
+image = (image - np.float32([0.5, 0.25])) / np.float32([0.25, 0.5])
+image = np.ascontiguousarray(image.transpose(0, 3, 1, 2))
+np.save('image.npy', image)
+y = model('net.onnx').run(None, {'image': image})[0]
+raw = model('raw.onnx').run(None, {'image': x})[0]
+assert np.allclose(y, raw, rtol=1e-6, atol=1e-6), np.abs(y - raw).max()
+np.savez('out.npz', output=y)
