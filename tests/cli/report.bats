@@ -281,7 +281,7 @@ nested() {
         tr -d '\n')" = \
         'data-n="epoch mean"data-n="eval"data-n="train"' ]
     words r.html >w
-    grep -q '^training loss, mean of the epoch 0.0602$' w
+    grep -q '^training loss, mean of the epoch 1.0200 0.0602$' w
     grep -q 'Unchanged during the run: lr 0.1' w
 }
 
