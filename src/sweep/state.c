@@ -13,11 +13,14 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "ckpt/run_index.h"
 #include "sweep/sweep.h"
 #include "rundir/run_lock.h"
+
+#define STATE_TRIES 5 /* to lock a claim */
 
 const char *cr_sweep_state_name(enum cr_sweep_state state)
 {
@@ -159,6 +162,21 @@ void cr_sweep_refresh_all(struct cr_sweep *sweep)
             cr_sweep_refresh(sweep, &sweep->point[i]);
 }
 
+/* Locks a claim; false: another process holds it. A process that looks at the
+ * state of the point holds it for a moment (state_is_claimed). Where locks are
+ * not supported, every claim succeeds. */
+static bool state_lock(int fd)
+{
+    static const struct timespec moment = { .tv_nsec = 2000000 };
+
+    for (int i = 0; i < STATE_TRIES; i++) {
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+            return true;
+        nanosleep(&moment, NULL);
+    }
+    return false;
+}
+
 int cr_sweep_claim(struct cr_sweep *sweep, const struct cr_sweep_point *point)
 {
     const char *folder = cr_path_join(sweep->arena, sweep->dir,
@@ -174,7 +192,7 @@ int cr_sweep_claim(struct cr_sweep *sweep, const struct cr_sweep_point *point)
     if (fd < 0)
         cr_error(sweep->diag, cr_at_file(sweep->arena, folder), CR_E_SYSTEM,
                  "cannot write the folder: %s", strerror(errno));
-    else if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+    else if (state_lock(fd))
         return fd;
     if (fd >= 0)
         close(fd);
