@@ -10,6 +10,7 @@
 #include "train/eval.h"
 #include "train/require.h"
 #include "train/section.h"
+#include "train/work_progress.h"
 
 struct eval {
     const char *ckpt, *data, *metrics, *require, *confusion, *wrong, *run_dir;
@@ -353,6 +354,22 @@ static void eval_wrong(struct cr_cli *cli, const struct cr_model *model)
     cr_predict_run(&rows, &want, cli->operands);
 }
 
+/* The bar of an evaluation. */
+struct eval_work {
+    struct cr_work_progress bar;
+    int64_t batches, batch_size;
+};
+
+/* After each batch; never stops the evaluation. */
+static bool eval_step(void *ctx)
+{
+    struct eval_work *work = ctx;
+
+    work->batches++;
+    cr_work_step(&work->bar, work->batches, work->batches * work->batch_size);
+    return false;
+}
+
 static bool eval_judge(struct cr_cli *cli, struct cr_model *model,
                        struct cr_data_loader *loader)
 {
@@ -364,6 +381,10 @@ static bool eval_judge(struct cr_cli *cli, struct cr_model *model,
     const struct cr_scores *scores;
     struct cr_metrics metrics;
     struct cr_eval *eval;
+    struct eval_work work = {
+        .batch_size = cr_data_loader_batch_size(loader)
+    };
+    int64_t batches = cr_data_loader_batches(loader);
     bool ok, stopped;
     int asked;
 
@@ -392,9 +413,13 @@ static bool eval_judge(struct cr_cli *cli, struct cr_model *model,
                 "checkpoint\n",
                 cr_eval_threshold(eval));
     scores = cr_eval_scores(eval);
+    if (want.max_batches > 0 && want.max_batches < batches)
+        batches = want.max_batches;
+    cr_work_begin(&work.bar, cli, "eval", batches);
     ok = cr_require_check(cli->diag, require, true, eval_value,
                           (void *)scores) &&
-         cr_eval_run(eval, cli->diag, NULL, NULL, &stopped);
+         cr_eval_run(eval, cli->diag, eval_step, &work, &stopped);
+    cr_work_clear(&work.bar);
     if (ok) {
         eval_print(cli, model, scores, asked);
         cr_eval_warn_one_class(eval, cli->diag, CR_NOWHERE);

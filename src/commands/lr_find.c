@@ -22,6 +22,7 @@
 #include "base/plot.h"
 #include "chart/chart.h"
 #include "train/train.h"
+#include "train/work_progress.h"
 
 #define SMOOTH 0.95
 #define WORSE 4.0
@@ -50,6 +51,7 @@ struct curve {
     double mean, weight; /* of the smoothed loss: a_n, b^n */
     int64_t least;       /* step with the minimum of s */
     bool diverged;       /* at lr[n - 1], or at the step after it */
+    struct cr_work_progress work;
 };
 
 static bool lr_find_step(void *ctx, double loss)
@@ -59,6 +61,7 @@ static bool lr_find_step(void *ctx, double loss)
 
     c->mean = SMOOTH * c->mean + (1 - SMOOTH) * loss;
     c->weight *= SMOOTH;
+    cr_work_step(&c->work, c->n, 0);
     c->loss[i] = loss;
     c->smooth[i] = c->mean / (1 - c->weight);
     if (c->smooth[i] < c->smooth[c->least])
@@ -229,7 +232,9 @@ static bool lr_find_train(struct cr_cli *cli, struct cr_train *t)
     if (t->config->load_failed || !cr_train_prepare(t) || !cr_train_start(t))
         return false;
     lr_find_rates(t, o, &c);
+    cr_work_begin(&c.work, cli, "lr-find", o->steps);
     end = cr_train_steps(t, o->steps, lr_find_step, &c);
+    cr_work_clear(&c.work);
     if (end == CR_OUTCOME_DIVERGED) {
         /* the step that failed has no loss to plot */
         c.loss[c.n] = c.smooth[c.n] = NAN;

@@ -10,6 +10,7 @@
 #include "base/table.h"
 #include "data/features.h"
 #include "data/scan.h"
+#include "train/work_progress.h"
 
 #define STATS_ELEMENTS 64   /* longer arrays have one row */
 #define STATS_CLASSES 10000 /* labels that are counted */
@@ -72,6 +73,8 @@ struct stats {
     int split;
     struct seen *seen;
     size_t n_seen, cap_seen;
+    struct cr_work_progress work;
+    int64_t taken; /* samples of the split, of both passes */
 };
 
 /* ---- Numbers of a sample */
@@ -233,6 +236,8 @@ static void stats_take(void *ctx, int64_t index, const void *result,
     const struct sample_stats *x = result;
     struct seen *seen;
 
+    s->taken++;
+    cr_work_step(&s->work, s->taken / (s->histograms ? 2 : 1), s->taken);
     if (s->bins) {
         for (int i = 0; i < p->n_slots; i++)
             for (int b = 0; b < STATS_BINS; b++)
@@ -339,10 +344,14 @@ static bool stats_split(struct stats *s, struct cr_config *config)
     scan.bytes = sizeof(struct sample_stats) +
                  (size_t)s->now->n_slots * sizeof(struct moments);
     s->bins = false;
+    s->taken = 0;
+    cr_work_begin(&s->work, s->cli, s->now->name,
+                  cr_data_loader_samples(loader));
     ok = cr_data_loader_scan(loader, s->cli->diag, &scan);
     s->bins = true;
     ok = ok && (!s->histograms ||
                 cr_data_loader_scan(loader, s->cli->diag, &scan));
+    cr_work_clear(&s->work);
     cr_data_loader_close(loader);
     return ok;
 }

@@ -5,6 +5,7 @@
 #include "base/table.h"
 #include "data/scan.h"
 #include "model/data_stats.h"
+#include "train/work_progress.h"
 
 struct verify {
     struct cr_cli *cli;
@@ -15,6 +16,7 @@ struct verify {
     int64_t highest; /* label of this split */
     int64_t samples, bad;
     struct cr_buf json;
+    struct cr_work_progress work;
 };
 
 const char *const *cr_data_splits(struct cr_cli *cli, struct cr_config *config,
@@ -64,6 +66,7 @@ static void verify_list(struct verify *v, int64_t index, const char *why)
         cr_buf_json(&v->json, why);
         cr_buf_char(&v->json, '}');
     } else {
+        cr_work_clear(&v->work);
         printf("dataset.%s: sample %" PRId64 ": %s%s%s\n", v->split, index,
                pos.src ? cr_escape(&mem, cr_pos_text(&mem, pos)) : "",
                pos.src ? ": " : "", cr_escape(&mem, why));
@@ -80,6 +83,7 @@ static void verify_take(void *ctx, int64_t index, const void *result,
     struct cr_arena mem = { 0 };
 
     v->samples++;
+    cr_work_step(&v->work, v->samples, v->samples);
     if (errors->first) {
         verify_list(v, index, errors->first->text);
         return;
@@ -131,7 +135,10 @@ static bool verify_split(struct verify *v, struct cr_config *config)
     v->highest = -1;
     if (v->classes == 0)
         v->classes = set->classes;
+    cr_work_begin(&v->work, v->cli, v->split,
+                  cr_data_loader_samples(v->loader));
     ok = cr_data_loader_scan(v->loader, v->cli->diag, &scan);
+    cr_work_clear(&v->work);
     if (train && v->classes == 0 && v->label >= 0)
         v->classes = v->highest + 1;
     cr_data_loader_close(v->loader);

@@ -213,6 +213,7 @@ bool cr_predict_add(struct cr_predict *j, const struct cr_predict_row *row)
         j->row[j->n].name = NULL; /* answers have no input name */
     j->n++;
     j->added++;
+    cr_work_step(&j->work, j->part >= 0 ? j->part : j->added, j->added);
     if (j->n == j->cap && !cr_predict_flush(j))
         return false;
     j->full = !j->o->wrong && j->added == j->o->samples;

@@ -414,6 +414,8 @@ static bool files_folder(struct cr_predict *j, const char *path, int depth,
     closedir(dir);
     if (n > 0)
         qsort(names, n, sizeof *names, files_by_name);
+    if (depth == 0 && j->cli->n_operands == 1 && j->work.of == 0)
+        j->work.of = (int64_t)n; /* subfolders count as one */
     for (size_t i = 0; i < n && ok; i++) {
         struct stat st;
 
@@ -507,6 +509,10 @@ bool cr_predict_operands(struct cr_predict *j)
     for (int i = 0; i < j->cli->n_operands; i++)
         if (files_no_file(j->cli->operands[i]))
             return files_no_column(j, i);
+    if (j->cli->n_operands > 1 && j->work.of == 0) {
+        j->work.of = j->cli->n_operands;
+        j->part = 0;
+    }
     if (j->o->files_from)
         ok = files_list(j, j->o->files_from);
     else if (j->o->stream && j->cli->n_operands == 0)
@@ -519,6 +525,8 @@ bool cr_predict_operands(struct cr_predict *j)
         ok = strcmp(path, "-") != 0 ? files_one(j, path)
              : names                ? files_list(j, path)
                                     : cr_predict_table(j, path);
+        if (j->part >= 0)
+            j->part++;
     }
     return ok;
 }

@@ -28,6 +28,7 @@
 #include "model/model.h"
 #include "train/predict_input.h"
 #include "train/probability.h"
+#include "train/work_progress.h"
 
 enum { CR_PREDICT_TSV, CR_PREDICT_CSV, CR_PREDICT_JSONL, CR_PREDICT_NPY,
        CR_PREDICT_NPZ, CR_PREDICT_BY_NAME };
@@ -122,6 +123,9 @@ struct cr_predict {
     int64_t done, bad;          /* samples computed, samples with errors */
     bool stopped, full;         /* by an error; by -n */
     int64_t added;              /* samples that cr_predict_add was given */
+    struct cr_work_progress work;
+    int64_t part;               /* files done of those that work.of counts; -1:
+                                   work.of counts samples */
     struct cr_arena room;       /* scratch of a sample and its messages */
     struct cr_diag about;
     struct cr_atomic_file *file; /* NULL: standard output */

@@ -1,4 +1,6 @@
 /* The course of a prediction, for predict and eval --wrong. */
+#include <unistd.h>
+
 #include "model/samples.h"
 #include "predict/predict.h"
 
@@ -38,6 +40,20 @@ static bool run_prepare(struct cr_predict *j)
     return !j->o->wrong || cr_predict_wrong_open(j);
 }
 
+/* Rows on a terminal show the progress by themselves. */
+static void run_progress(struct cr_predict *j)
+{
+    int64_t of = j->loader ? cr_data_loader_samples(j->loader) : 0;
+
+    j->part = -1;
+    if (j->o->stream || (!j->o->to && isatty(STDOUT_FILENO)))
+        return;
+    if (j->o->samples != CR_INT_NONE && !j->o->wrong &&
+        (of == 0 || j->o->samples < of))
+        of = j->o->samples;
+    cr_work_begin(&j->work, j->cli, "predict", of);
+}
+
 int cr_predict_run(struct cr_cli *cli, const struct cr_predict_opts *o,
                    const char *const *files)
 {
@@ -47,10 +63,12 @@ int cr_predict_run(struct cr_cli *cli, const struct cr_predict_opts *o,
 
     if (cr_model_open(cli, o->ckpt, files, &j.model) && run_prepare(&j) &&
         cr_predict_write_open(&j)) {
+        run_progress(&j);
         ok = o->stream ? cr_predict_stream(&j, &status)
              : o->data ? cr_predict_split(&j)
                        : cr_predict_operands(&j);
         ok = cr_predict_flush(&j) && (ok || j.full);
+        cr_work_clear(&j.work);
         cr_predict_write_close(&j, ok);
         cr_predict_warn_bad(&j);
     }

@@ -220,7 +220,9 @@ const char *cr_bar_text(struct cr_arena *arena, const struct cr_bar *bar,
     if (bar->rate > 0)
         part[BAR_RATE] = cr_strf(arena, "%6.*f samples/s", bar->rate < 10,
                                  bar->rate);
-    part[BAR_LEFT] = cr_strf(arena, "%5s left", cr_duration(arena, bar->left));
+    if (bar->of > 0 || !isnan(bar->left))
+        part[BAR_LEFT] =
+            cr_strf(arena, "%5s left", cr_duration(arena, bar->left));
     for (int i = 0; i < BAR_PARTS; i++)
         size[i] = *part[i] ? text_width(part[i]) + GAP : 0;
     size[BAR_BAR] = bar->of > 0 ? BAR_MIN + GAP : 0;

@@ -231,3 +231,16 @@ means() {
     run -0 "$CELLRUN" resume d -q --allow-change optimizer.learning_rate=0.05
     [ "$(value status)" = completed ]
 }
+
+@test "predict: a bar on the terminal for work that takes time, gone at the end; none elsewhere" {
+    "$CELLRUN" train c.yaml -o r -q --epochs 1 >/dev/null
+    rows="(echo eval-x.npy; sleep 0.6; echo eval-x.npy)"
+    on 70 "$rows | $CELLRUN predict --ckpt r --files-from - -o rows.tsv" </dev/null
+    cat raw
+    grep -qF 'samples/s' raw
+    [ -z "$(cat screen)" ]
+    [ ! -s faults ]
+    bash -c "$rows" | "$CELLRUN" predict --ckpt r --files-from - -o again.tsv 2>err
+    [ ! -s err ]
+    cmp rows.tsv again.tsv
+}
