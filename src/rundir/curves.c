@@ -150,7 +150,7 @@ static const char *group_key(const char *key)
 static bool group_keys_known(struct cr_runs *runs, const char *const *keys,
                              int n_keys)
 {
-    for (int k = 0; k < n_keys; k++) {
+    for (int k = 0; k < n_keys && runs->n > 0; k++) {
         bool known = false;
 
         for (int i = 0; i < runs->n && !known; i++)

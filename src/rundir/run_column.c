@@ -97,7 +97,7 @@ bool cr_runs_has(struct cr_runs *runs, const char *option, const char *name)
     struct cr_buf list = { .arena = runs->arena };
     int n_record;
 
-    if (cr_run_is_path(name) || names_is_key(name) ||
+    if (runs->n == 0 || cr_run_is_path(name) || names_is_key(name) ||
         names_may_come(runs, name))
         return true;
     for (int i = 0; i < runs->n; i++)

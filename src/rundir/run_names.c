@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "ckpt/checkpoint.h"
 #include "rundir/run_status.h"
 
 const char *cr_runs_folder(void)
@@ -80,6 +81,13 @@ bool cr_runs_add_named(struct cr_runs *runs, const char *dir, const char *name,
     cr_runs_search(&all, dir);
     for (int i = 0; i < all.n && *name; i++)
         if (cr_starts(cr_json_str(all.run[i].record, "id", ""), name)) {
+            /* a symbolic link to a run is no second one */
+            if (found && cr_ckpt_same(found->path, all.run[i].path)) {
+                found = lstat(found->path, &st) == 0 && S_ISLNK(st.st_mode)
+                            ? &all.run[i]
+                            : found;
+                continue;
+            }
             found = &all.run[i];
             n++;
         }

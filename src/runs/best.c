@@ -1,5 +1,4 @@
 /* runs best: the run with the best value of a metric. */
-#include <math.h>
 #include <string.h>
 
 #include "base/table.h"
@@ -34,7 +33,7 @@ static void best_run(struct cr_runs_job *job)
     for (int i = 0; metric && i < job->found.n; i++) {
         const struct cr_node *v = best_value(&job->found.run[i], metric);
 
-        if (!cr_runs_is_number(v) || isnan(v->real))
+        if (!cr_runs_is_number(v))
             continue;
         if (!best || (max ? v->real > value : v->real < value)) {
             best = &job->found.run[i];

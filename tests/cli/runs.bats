@@ -103,6 +103,40 @@ runs/other	0.7" ]
     [ "$stderr" = "no run below runs matches --where" ]
 }
 
+@test "filtered: values that are missing, texts, several terms" {
+    a_run runs/text text0000 2026-01-01T06:00:00Z '"0.95x"' 0.5 0.1
+    a_run runs/none none0000 2026-01-01T08:00:00Z 0.5 0.5 nan
+    sed -i 's/"eval":{"accuracy":0.5,/"eval":{/' runs/none/record.json
+    while IFS=: read -r where want; do
+        run -0 "$CELLRUN" runs --where "$where" --cols id --tsv
+        [ "$(sed 1d <<<"$output" | xargs)" = "$want" ] || {
+            echo "$where: $output"
+            false
+        }
+    done <<'END'
+accuracy>0.1:cccc3333 aaaa1111 aabb2222
+accuracy<2:cccc3333 aaaa1111 aabb2222
+accuracy>=0.91:aaaa1111 aabb2222
+accuracy>0.91:aabb2222
+accuracy<=0.91:cccc3333 aaaa1111
+accuracy<0.91:cccc3333
+accuracy=0.910:aaaa1111
+accuracy!=0.91:text0000 none0000 cccc3333 aabb2222
+accuracy=0.95x:text0000
+accuracy=0.91x:
+run=runs/other:cccc3333
+path!=runs/other:text0000 none0000 aaaa1111 aabb2222
+ id = text0000 :text0000
+status=completed and accuracy<0.95,loss>0.2 and seed=1:aaaa1111
+loss>0.2,accuracy<0.95 and status=completed:aaaa1111
+optimizer.learning_rate>0.05:text0000 aaaa1111
+END
+    run -0 "$CELLRUN" runs --sort optimizer.learning_rate --cols id --tsv
+    [ "$(tail -n 1 <<<"$output")" = none0000 ]
+    run -0 "$CELLRUN" runs --sort=-optimizer.learning_rate --cols id --tsv
+    [ "$(tail -n 1 <<<"$output")" = none0000 ]
+}
+
 @test "the best, and its path for other commands" {
     run -0 "$CELLRUN" runs best --metric eval.accuracy --path
     [ "$output" = runs/net/aabb2222 ]
@@ -114,6 +148,11 @@ runs/other	0.7" ]
     [ "${lines[2]}" = "ckpt: runs/net/aabb2222/ckpt/best.safetensors" ]
     run -0 "$CELLRUN" runs best --json
     [[ "$output" == '{"path": "runs/net/aabb2222", "cellrun": '* ]]
+    # of equal ones the oldest
+    a_run runs/new dddd4444 2026-01-01T12:00:00Z 0.955 0.15 0.1
+    a_run runs/old eeee5555 2026-01-01T10:30:00Z 0.955 0.15 0.1
+    run -0 "$CELLRUN" runs best --path
+    [ "$output" = runs/old ]
     run -4 --separate-stderr "$CELLRUN" runs best --metric status --path
     [ -z "$output" ]
     [[ "$stderr" == *"no run below this folder has a value of status"* ]]
@@ -146,12 +185,12 @@ runs/other	0.7" ]
     cat >runs/net/aaaa1111/resolved.yaml <<'END'
 network: [Flatten, {Dense: [3, 2]}, ReLU, {Dense: [2, 2]}]
 optimizer: {SGD: {learning_rate: 0.1}}
-vars: {sizes: [1, 2, 3], same: 1, only: {a: here}}
+vars: {sizes: [1, 2, 3], more: [1, 2], same: 1, only: {a: here}}
 END
     cat >runs/net/aabb2222/resolved.yaml <<'END'
 network: [Flatten, {Dense: [3, 4]}, ReLU, {Dense: [4, 2]}, Sigmoid]
 optimizer: {Adam: {learning_rate: 0.1, some_longer_name: 1, another_longer_name: [1, 2, 3]}}
-vars: {sizes: [1, 3], same: 1}
+vars: {sizes: [1, 3], more: [0, 1, 2, 4], same: 1}
 END
     run -0 "$CELLRUN" runs diff aaaa aabb
     [ "$output" = '--- runs/net/aaaa1111
@@ -175,6 +214,9 @@ END
   vars:
     sizes:
 -     1: 2
+    more:
++     0: 0
++     3: 4
 -   only: {a: here}
   result:
     eval:
@@ -194,7 +236,7 @@ END
     [ "${#lines[@]}" = 2 ]
     rm runs/net/aaaa1111/resolved.yaml
     run -0 "$CELLRUN" runs diff aaaa aabb
-    [[ "$output" == *$'\n+ vars: {sizes: [1, 3], same: 1}\n'* ]]
+    [[ "$output" == *$'\n+ vars: {sizes: [1, 3], more: [0, 1, 2, 4], same: 1}\n'* ]]
 }
 
 @test "one in full: files, checkpoints and command" {
@@ -278,8 +320,11 @@ END
     run -0 --separate-stderr "$CELLRUN" runs
     [ -z "$output" ]
     [ "$stderr" = "no runs below runs" ]
-    run -0 "$CELLRUN" runs --json
-    [ "$output" = "[]" ]
+    for o in --json '--group-by a.b --json' '--sort a.b --json' \
+             '--where a.b>1 --json'; do
+        run -0 "$CELLRUN" runs $o
+        [ "$output" = "[]" ]
+    done
     run -2 --separate-stderr "$CELLRUN" runs --dir nosuch
     [[ "$stderr" == "nosuch: error: --dir: cannot open: No such file"* ]]
     CELLRUN_RUNS=elsewhere run -0 "$CELLRUN" runs
@@ -408,7 +453,20 @@ h					" ]
       "run status epochs opt opt.lr eval.accuracy eval.loss seconds" ]
     [ "$(xargs <<<"${lines[2]}")" = \
       "runs/b completed 3 Adam 2 0.9000 0.3000 1.5" ]
+    # a run without a config differs in nothing; at most 8 columns
+    config runs/b $'n: [{Dense: {in: 3, out: 2}}, ReLU]\nopt: {SGD: {lr: 1}}\ns: [1, 2]\n'
+    config runs/c ''
+    rm runs/c/resolved.yaml
+    run -0 "$CELLRUN" runs --tsv
+    [ "$(cut -f 4 <<<"${lines[0]}")" = eval.accuracy ]
+    rm -r runs/c
+    config runs/a 'v: {a: 1, b: 1, c: 1, d: 1, e: 1, f: 1, g: 1, h: 1, i: 1, j: 1}'
+    config runs/b 'v: {a: 2, b: 2, c: 2, d: 2, e: 2, f: 2, g: 2, h: 2, i: 2, j: 2}'
+    run -0 "$CELLRUN" runs --tsv
+    [ "$(cut -f 4-12 <<<"${lines[0]}" | xargs)" = \
+      "v.a v.b v.c v.d v.e v.f v.g v.h eval.accuracy" ]
     # lists of different lengths are one value
+    config runs/a $'n: [{Dense: {in: 3, out: 2}}, ReLU]\nopt: {SGD: {lr: 1}}\ns: [1, 2]\n'
     config runs/b $'n: [{Dense: {in: 3, out: 2}}]\nopt: {SGD: {lr: 1}}\ns: [1]\n'
     run -0 "$CELLRUN" runs --tsv
     [ "$(cut -f 4-5 <<<"${lines[0]}")" = "n	s" ]
@@ -424,11 +482,14 @@ h					" ]
     done
     run -2 --separate-stderr "$CELLRUN" runs --sort optimizer.learning_rat
     [[ "$stderr" == *"did you mean 'optimizer.learning_rate'?"* ]]
+    run -2 --separate-stderr "$CELLRUN" runs --sort eval.acuracy
+    [[ "$stderr" == *"did you mean 'accuracy'?"* ]]
     # a run under way lacks the keys of its end
     sed -i 's/"seconds":1.5,//; s/"eval":{[^}]*},//' runs/*/*/record.json \
         runs/other/record.json
     run -0 "$CELLRUN" runs --sort accuracy --cols seconds,eval.F1 --tsv
     [ "${lines[0]}" = "seconds	eval.F1" ]
+    run -0 "$CELLRUN" runs --cols best.F1 --tsv
 }
 
 @test "variables of the config are columns" {
@@ -473,6 +534,18 @@ runs/w	6	12	2" ]
     [[ "$output" == '[{"status": "completed", "n": 1, '* ]]
     [[ "$output" == *'"eval.accuracy": {"mean": 0.5, "std": null, "n": 1}'* ]]
     [[ "$output" == *'"eval.loss": {"mean": 1.0, "std": null, "n": 1}}]' ]]
+    # a run without the metric is none of its n; null is no number
+    sed -i 's/"eval":{"accuracy":0.8,/"eval":{/' runs/s2/record.json
+    sed -i 's/"eval":{"accuracy":0.7,/"eval":{"accuracy":null,/' \
+        runs/other/record.json
+    run -0 "$CELLRUN" runs --group-by optimizer.learning_rate
+    [ "$(xargs <<<"${lines[4]}")" = "0.5 3 2.0000 ± 1.0000 0.3500 ± 0.2121" ]
+    [ "$(xargs <<<"${lines[1]}")" = "0.001 1 0.9000 -" ]
+    run -0 "$CELLRUN" runs --group-by optimizer.learning_rate --tsv
+    [[ "${lines[1]}" == "0.001	1	0.9			" ]]
+    run -0 "$CELLRUN" runs --group-by optimizer.learning_rate --json
+    [ "$(jq -c '.[3]."eval.accuracy".n, .[0]."eval.accuracy"' <<<"$output" |
+        xargs)" = "2 {mean:null,std:null,n:0}" ]
     run -2 --separate-stderr "$CELLRUN" runs --group-by statsu
     [[ "$stderr" == *"--group-by: no run has a 'statsu'"*"'status'?"* ]]
 }

@@ -109,7 +109,8 @@ runs/net/aaaa1111	checkpoints	1	1000" ]
                net:'is a folder of 3 runs, expected one run' \
                runs/net:'is a folder of 3 runs' \
                nosuch:'is not a run directory'; do
-        run -2 --separate-stderr "$CELLRUN" runs rm aaaa "${bad%%:*}" --yes
+        run -2 --separate-stderr "$CELLRUN" runs rm net/aaaa1111 "${bad%%:*}" \
+            --yes
         [[ "$stderr" == *"${bad#*:}"* ]]
         [[ "$stderr" != *deleted* ]]
     done
@@ -118,6 +119,9 @@ runs/net/aaaa1111	checkpoints	1	1000" ]
     run -2 --separate-stderr "$CELLRUN" runs rm aaaa --where id=bbbb2222 --yes
     [[ "$stderr" == *"found both, expected the names of runs or --where"* ]]
     run -2 "$CELLRUN" runs gc aaaa --yes
+    # a link does not make an id ambiguous
+    run -0 "$CELLRUN" runs rm aaaa --dry-run --tsv
+    [[ "$output" == *$'\nruns/net/aaaa1111\t'* ]]
     all runs other notes | cmp - before
 }
 
