@@ -392,7 +392,8 @@ curves-resnet20: all
 	        -o build/curves/resnet20/seed$$s || exit; \
 	 done
 	build/cellrun plot build/curves/resnet20 --metric accuracy --over seed \
-	    --x epoch --title 'resnet20.yaml, three seeds' -o configs/resnet20.svg
+	    --x epoch --title 'resnet20.yaml, three seeds' \
+	    -o build/curves/resnet20.svg
 
 format:
 	clang-format -i $(src) $(wildcard src/*/*.h tests/*/*.[ch] datasets/*.c)
