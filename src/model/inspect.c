@@ -6,20 +6,43 @@
 #include "net/cell.h"
 #include "train/section.h"
 
+/* The spec of a stored column after its transforms. Class names that a table
+ * contains are stored as their numbers: where numbers do not fit the
+ * transforms, as of LabelIndex, words are planned instead. */
+static bool inspect_column(struct cr_model *m, const struct cr_column *column,
+                           struct cr_spec *out)
+{
+    struct cr_config *config = m->config;
+    struct cr_diag *usual = config->diag;
+    struct cr_diag quiet = { .arena = config->arena };
+    struct cr_spec word = { .type = CR_STRING };
+    bool ok;
+
+    if (column->spec.type != CR_I32 || column->spec.rank != 0 ||
+        !m->state.class_names)
+        return cr_column_pipeline_plan(config, column->name, &column->spec,
+                                       NULL, true, out);
+    config->diag = &quiet;
+    ok = cr_column_pipeline_plan(config, column->name, &column->spec, NULL,
+                                 true, out) ||
+         cr_column_pipeline_plan(config, column->name, &word, NULL, true, out);
+    config->diag = usual;
+    if (!ok)
+        cr_diag_append(usual, &quiet);
+    return ok;
+}
+
 /* Takes the columns from the state of the checkpoint, after their
  * transforms. */
 static bool inspect_state(struct cr_model *m)
 {
     const struct cr_state *s = &m->state;
-    struct cr_config *config = m->config;
     struct cr_column *columns =
-        CR_NEWS(config->arena, struct cr_column, s->n_columns + 1);
+        CR_NEWS(m->config->arena, struct cr_column, s->n_columns + 1);
 
     for (int i = 0; i < s->n_columns; i++) {
         columns[i] = s->columns[i];
-        if (!cr_column_pipeline_plan(config, s->columns[i].name,
-                                     &s->columns[i].spec, NULL, true,
-                                     &columns[i].spec))
+        if (!inspect_column(m, &s->columns[i], &columns[i].spec))
             return false;
     }
     m->columns = columns;

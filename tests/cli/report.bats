@@ -267,6 +267,18 @@ nested() {
     run -1 --separate-stderr "$CELLRUN" report "$runs/classes" -o no/r.html
 }
 
+@test "the network of labels that are words" {
+    printf 'a,b,label\n1,0,cat\n0,1,dog\n' >t.csv
+    sed 's/{fields: label, type: int32}/label/
+         s/^datapipe:.*/datapipe: {label: [{LabelIndex: {classes: [dog, cat]}}], batch: {batch_size: 2}}/
+         s/fc: /fc_of_words: /' "$runs/c.yaml" >w.yaml
+    "$CELLRUN" train w.yaml -o r -q >/dev/null
+    rm t.csv
+    "$CELLRUN" report r -o r.html
+    run -1 grep -q 'The network cannot be shown' r.html
+    grep -q '>fc_of_words<' r.html
+}
+
 @test "thousands of records: few points, one chart of all losses" {
     cp -r "$runs/numbers" r
     awk 'BEGIN { for (i = 1; i <= 4000; i++) {
