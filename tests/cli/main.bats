@@ -26,16 +26,6 @@ setup() {
     [[ "$stderr" == *"did you mean 'cellrun train c.yaml'?"* ]]
 }
 
-@test "commands that are not built are unknown, and not listed" {
-    for command in export; do
-        run -2 --separate-stderr "$CELLRUN" "$command"
-        [[ "$stderr" == *"unknown command '$command'"* ]]
-        run -0 "$CELLRUN" help
-        commands=$(sed -n '/^commands/,/^$/p' <<<"$output")
-        [[ "$commands" != *"  $command "* ]]
-    done
-}
-
 @test "an unknown flag has a suggestion and its place" {
     run -2 --separate-stderr "$CELLRUN" config c.yaml --orgin
     [ "${stderr_lines[0]}" = \
