@@ -45,29 +45,12 @@ static const struct cr_opt resume_opts[] = {
 };
 
 /* Whether a setting may be changed: those that do not affect any step. */
-static bool resume_allowed(const char *set)
+static bool resume_allowed(struct cr_arena *arena, const char *set)
 {
-    static const char *const safe[] = { "train.epochs=",
-                                        "train.steps=",
-                                        "train.time_limit=",
-                                        "~train.epochs",
-                                        "~train.steps",
-                                        "~train.time_limit",
-                                        "run.",
-                                        "run=",
-                                        "~run",
-                                        "log.",
-                                        "log=",
-                                        "~log",
-                                        "checkpoint.",
-                                        "checkpoint=",
-                                        "~checkpoint",
-                                        NULL };
+    const char *key = cr_strndup(arena, set + (*set == '~'),
+                                 strcspn(set, "=") - (*set == '~'));
 
-    for (int i = 0; safe[i]; i++)
-        if (cr_starts(set, safe[i]))
-            return true;
-    return false;
+    return cr_config_is_free(key) && strcmp(key, "sweep") != 0;
 }
 
 static bool resume_sets(struct cr_cli *cli, const struct resume *o)
@@ -75,13 +58,13 @@ static bool resume_sets(struct cr_cli *cli, const struct resume *o)
     bool ok = true;
 
     for (int i = 0; cli->sets[i] && !o->allow_change; i++)
-        if (!resume_allowed(cli->sets[i])) {
+        if (!resume_allowed(cli->arena, cli->sets[i])) {
             ok = cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
                           "resume cannot change '%.*s'",
                           (int)strcspn(cli->sets[i], "="), cli->sets[i]);
             cr_note(cli->diag, "allowed: train.epochs, train.steps, "
-                               "train.time_limit, log, run, checkpoint; use "
-                               "--allow-change for other keys");
+                               "train.time_limit, train.stop_after, log, run, "
+                               "checkpoint; use --allow-change for other keys");
         }
     cr_flag_int(cli, "--epochs", "train.epochs", o->epochs);
     cr_flag_int(cli, "--steps", "train.steps", o->steps);
@@ -212,8 +195,8 @@ const struct cr_command cr_command_resume = {
         .detail =
             "RUN is a run directory (its newest undamaged checkpoint is "
             "used) or a checkpoint. The config comes from the checkpoint; "
-            "train.epochs, train.steps, train.time_limit, log, run and "
-            "checkpoint may be changed. The resulting parameters are "
+            "train.epochs, train.steps, train.time_limit, train.stop_after, "
+            "log, run and checkpoint may be changed. The resulting parameters are "
             "byte-identical to those of an uninterrupted run. If "
             "--allow-change changes the batch size, step numbers are "
             "recomputed; checkpoint names keep rising until the epoch ends, "

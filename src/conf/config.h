@@ -121,8 +121,12 @@ const char *cr_config_path(const struct cr_config *config,
 bool cr_config_path_missing(const struct cr_config *config, struct cr_pos pos,
                             const char *what, const char *path);
 
-/* 16 hex digits: the hash of the resolved config without run, log,
- * checkpoint, sweep, train.epochs, train.steps and train.time_limit. */
+/* Keys that affect no step of a run and so do not count for its ID; a resumed
+ * run may change them. NULL-terminated. */
+extern const char *const cr_config_free[];
+/* Whether a path is one of them or below one of them. */
+bool cr_config_is_free(const char *path);
+/* 16 hex digits: the hash of the resolved config without cr_config_free. */
 const char *cr_config_id(struct cr_config *config);
 
 /* Patterns over names: globs separated by space, a list of them, /regex/;

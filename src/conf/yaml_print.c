@@ -147,37 +147,56 @@ const char *cr_config_yaml(struct cr_config *config, bool origin, bool full)
     return root->child ? cr_buf_text(&p.buf) : "{}\n";
 }
 
-/* Keys that the hash of a run ignores: where it writes and when it ends. */
-static void print_drop(struct cr_node *map, const char *const *keys)
+const char *const cr_config_free[] = { "run",
+                                       "log",
+                                       "checkpoint",
+                                       "sweep",
+                                       "train.epochs",
+                                       "train.steps",
+                                       "train.time_limit",
+                                       "train.stop_after",
+                                       NULL };
+
+bool cr_config_is_free(const char *path)
+{
+    for (int i = 0; cr_config_free[i]; i++) {
+        size_t n = strlen(cr_config_free[i]);
+
+        if (strncmp(path, cr_config_free[i], n) == 0 &&
+            (path[n] == '\0' || path[n] == '.'))
+            return true;
+    }
+    return false;
+}
+
+/* Drops the free keys of a map, whose path is `path`. */
+static void print_drop(struct cr_arena *arena, struct cr_node *map,
+                       const char *path)
 {
     struct cr_node **p = map && map->kind == CR_NODE_MAP ? &map->child : NULL;
 
-    while (p && *p) {
-        const char *const *key = keys;
-
-        while (*key && strcmp(*key, (*p)->key) != 0)
-            key++;
-        if (*key)
+    while (p && *p)
+        if (cr_config_is_free(cr_strf(arena, "%s%s", path, (*p)->key)))
             *p = (*p)->next;
         else
             p = &(*p)->next;
-    }
 }
 
 const char *cr_config_id(struct cr_config *config)
 {
-    static const char *const top[] = { "run", "log", "checkpoint", "sweep",
-                                       NULL };
-    static const char *const train[] = { "epochs", "steps", "time_limit",
-                                         NULL };
     struct cr_node *root = cr_node_copy(config->arena, config->root);
-    struct cr_node *map = cr_node_get(root, "train");
+    struct cr_node *train;
     const char *text;
 
-    print_drop(root, top);
-    print_drop(map, train);
-    if (map && !map->child)
-        print_drop(root, (const char *const[]){ "train", NULL });
+    train = cr_node_get(root, "train");
+    print_drop(config->arena, train, "train.");
+    print_drop(config->arena, root, "");
+    if (train && !train->child)
+        for (struct cr_node **p = &root->child; *p; p = &(*p)->next)
+            if (*p == train) {
+                *p = train->next;
+                break;
+            }
     text = cr_node_json(config->arena, root);
     return cr_strf(config->arena, "%016llx",
                    (unsigned long long)cr_hash(CR_HASH, text, strlen(text)));

@@ -74,25 +74,19 @@ static bool points_unset(struct cr_sweep *sweep,
 static uint64_t points_hash(struct cr_sweep *sweep, struct cr_config *config,
                             const char *const *value)
 {
-    static const char *const free[] = { "run", "log", "checkpoint", "train" };
     const char *id = cr_config_id(config);
     uint64_t hash = cr_hash(CR_HASH, id, strlen(id));
     bool more = false;
 
-    for (int c = 0; c < sweep->n_columns; c++)
-        for (size_t i = 0; value[c] && i < CR_LEN(free); i++) {
-            size_t n = strlen(free[i]);
-            const char *key = sweep->column[c];
-            const char *last = key + (cr_starts(key, "train.") ? 6 : 0);
+    for (int c = 0; c < sweep->n_columns; c++) {
+        const char *key = sweep->column[c];
 
-            if (!cr_starts(key, free[i]) || (key[n] && key[n] != '.') ||
-                (i == 3 && strcmp(last, "epochs") != 0 &&
-                 strcmp(last, "steps") != 0 && strcmp(last, "time_limit") != 0))
-                continue;
-            hash = cr_hash(hash, key, strlen(key) + 1);
-            hash = cr_hash(hash, value[c], strlen(value[c]) + 1);
-            more = true;
-        }
+        if (!value[c] || !cr_config_is_free(key))
+            continue;
+        hash = cr_hash(hash, key, strlen(key) + 1);
+        hash = cr_hash(hash, value[c], strlen(value[c]) + 1);
+        more = true;
+    }
     return more ? hash : strtoull(id, NULL, 16);
 }
 

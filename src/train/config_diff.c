@@ -18,19 +18,6 @@ struct differ {
     const struct cr_node *old, *new; /* NULL: the key is missing */
 };
 
-/* Keys that do not count for a run's ID (cr_config_id). */
-static bool config_diff_free(const char *path)
-{
-    static const char *const keys[] = { "run", "log", "checkpoint", "sweep",
-                                        "train.epochs", "train.steps",
-                                        "train.time_limit", NULL };
-
-    for (int i = 0; keys[i]; i++)
-        if (strcmp(keys[i], path) == 0)
-            return true;
-    return false;
-}
-
 static bool config_diff_at(struct differ *d, const char *path,
                            const struct cr_node *old,
                            const struct cr_node *new);
@@ -41,7 +28,7 @@ static bool config_diff_in(struct differ *d, const char *path, const char *key,
     const char *at =
         *path ? cr_strf(d->arena, "%s.%s", path, key) : key;
 
-    return !config_diff_free(at) && config_diff_at(d, at, old, new);
+    return !cr_config_is_free(at) && config_diff_at(d, at, old, new);
 }
 
 /* Whether both are types, and different ones. */

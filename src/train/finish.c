@@ -22,6 +22,7 @@ static int finish_exit(const struct cr_train *t, enum cr_outcome end)
         /* status 75 requires a checkpoint */
         return t->unsaved ? problems : 128 + cr_signals_stop();
     case CR_OUTCOME_TIME:
+    case CR_OUTCOME_STOP_AFTER:
     case CR_OUTCOME_USR1:
         return t->unsaved ? problems : CR_STATUS_AGAIN;
     case CR_OUTCOME_DIVERGED:

@@ -251,7 +251,8 @@ static bool loop_eval_due(const struct loop *l)
         return t->eval_every.within && loop_eval_planned(l);
     if (s->step == 0)
         return t->eval_opts.first || loop_eval_planned(l);
-    return s->step >= t->total || loop_eval_planned(l);
+    return s->step >= t->total || s->step >= t->stop_after ||
+           loop_eval_planned(l);
 }
 
 /* Applies the scores: best checkpoint, early stopping, plateau. */
@@ -376,6 +377,8 @@ static enum cr_outcome loop_place(struct loop *l)
         end = CR_OUTCOME_EARLY;
     if (end == CR_RUNNING && t->state.step >= t->total)
         end = CR_OUTCOME_DONE;
+    if (end == CR_RUNNING && t->state.step >= t->stop_after)
+        end = CR_OUTCOME_STOP_AFTER;
     if (end == CR_RUNNING && t->time_limit > 0 &&
         l->now - t->started >= t->time_limit)
         end = CR_OUTCOME_TIME;

@@ -519,6 +519,19 @@ bool cr_train_total(struct cr_diag *diag, const struct cr_train_section *train,
     return true;
 }
 
+/* The last step of train.stop_after; INT64_MAX: the run goes on to its end. */
+static int64_t prepare_stop_after(const struct cr_train *t)
+{
+    const struct cr_quantity *stop = &t->train.stop_after;
+    struct cr_interval steps;
+
+    if (stop->unit == CR_UNIT_NONE)
+        return INT64_MAX;
+    steps = cr_train_interval(t, stop);
+    return steps.steps < 1 ? 1 : steps.steps < 0x1p53 ? (int64_t)steps.steps
+                                                      : INT64_MAX;
+}
+
 static bool prepare_lengths(struct cr_train *t)
 {
     t->per_epoch = cr_data_loader_batches(t->loader);
@@ -528,6 +541,7 @@ static bool prepare_lengths(struct cr_train *t)
     t->eval_every = cr_train_interval(t, &t->eval_opts.every);
     t->save_every = cr_train_interval(t, &t->checkpoint.every);
     t->log_every = cr_train_interval(t, &t->log.every);
+    t->stop_after = prepare_stop_after(t);
     return true;
 }
 

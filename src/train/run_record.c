@@ -46,6 +46,7 @@ const char *cr_train_status(enum cr_outcome end)
     case CR_OUTCOME_TIME:
         return "time_limit";
     case CR_OUTCOME_USR1:
+    case CR_OUTCOME_STOP_AFTER:
         return "stopped";
     case CR_OUTCOME_DIVERGED:
         return "diverged";

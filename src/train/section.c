@@ -174,6 +174,12 @@ static const struct cr_opt train_opts[] = {
     CR_NODE(struct cr_train_section, time_limit,
             "Time after which the run saves and ends with status 75, such as "
             "2 h; auto: before the end of the Slurm job."),
+    CR_QUANTITY_OPTIONAL(
+        struct cr_train_section, stop_after, CR_EPOCHS,
+        "Number of epochs or steps after which the run is evaluated and saved "
+        "and ends with status 75; resumed without it, the run goes on as if it "
+        "had not stopped. Schedules refer to the whole run. cellrun sweep "
+        "sets it for the methods halving and asha."),
     CR_INT_OPTIONAL(struct cr_train_section, overfit_batches, 1, 1e9,
                     "Train on the first N batches only, in every epoch."),
     CR_QUANTITY_OPTIONAL(
@@ -493,6 +499,13 @@ bool cr_train_read(struct cr_config *config, struct cr_train_section *to)
         return cr_error(config->diag, cr_node_get(map, "limit")->pos,
                         CR_E_OUT_OF_RANGE,
                         "'train.limit': expected a value above 0");
+    if (to->stop_after.unit != CR_UNIT_NONE &&
+        ((to->stop_after.unit != CR_EPOCHS && to->stop_after.unit != CR_STEPS) ||
+         !(to->stop_after.value > 0)))
+        return cr_error(config->diag, cr_node_get(map, "stop_after")->pos,
+                        CR_E_UNIT,
+                        "'train.stop_after': expected a number of epochs or "
+                        "steps above 0");
     return true;
 }
 

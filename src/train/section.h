@@ -27,6 +27,7 @@ struct cr_train_section {
     double nan_factor;
     int64_t nan_give_up_after;      /* CR_INT_NONE: as the policy has it */
     const struct cr_node *time_limit;
+    struct cr_quantity stop_after;
     int64_t overfit_batches;        /* CR_INT_NONE: all */
     struct cr_quantity limit;
     int64_t grad_accumulation;

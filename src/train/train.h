@@ -62,6 +62,7 @@ enum cr_outcome {
     CR_OUTCOME_EARLY,
     CR_OUTCOME_SIGNAL, /* INT or TERM */
     CR_OUTCOME_TIME,   /* train.time_limit */
+    CR_OUTCOME_STOP_AFTER, /* train.stop_after */
     CR_OUTCOME_USR1,   /* run.on_usr1: stop */
     CR_OUTCOME_DIVERGED,
     CR_OUTCOME_FAILED /* data or disk; reported to diag */
@@ -119,6 +120,7 @@ struct cr_train {
     int64_t grad_accum, total; /* batches per step; steps of the run */
     int thawed;                /* entries of freeze.schedule already applied */
     struct cr_interval eval_every, save_every, log_every;
+    int64_t stop_after;     /* step after which the run stops; INT64_MAX: none */
 
     struct cr_state state;
     struct cr_metrics_trim trim;
