@@ -75,6 +75,7 @@ runs/net/bbbb2222	failed	17	$((3000 + 11 * 8 + $(wc -c <runs/net/cccc3333/record
         [[ "$stderr" == *"use --yes to delete"* ]]
         run -0 "$CELLRUN" runs $c --dry-run </dev/null
         [ -n "$output" ]
+        run -0 "$CELLRUN" runs $c --dry-run --yes
     done
     run -0 --separate-stderr "$CELLRUN" runs gc -n --tsv
     [ "$output" = "run	what	files	size
