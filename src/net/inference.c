@@ -205,6 +205,19 @@ static const struct cr_val *inference_source(const struct cr_val *v)
     return v;
 }
 
+/* Whether the results depend on the shape of the inputs only, which are left
+ * out then. */
+static bool inference_reads_shapes(const struct cr_op *op)
+{
+    static const char *const names[] = { "causal_mask", "ones_like",
+                                         "zeros_like" };
+
+    for (size_t i = 0; i < CR_LEN(names); i++)
+        if (strcmp(op->about.name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 /* The nodes on which a result depends. */
 static const bool *inference_live(const struct inference *f)
 {
@@ -220,7 +233,7 @@ static const bool *inference_live(const struct inference *f)
         for (int i = 0; i < node->n_out; i++)
             live[n] = live[n] || wanted[node->out[i]->id];
         for (int i = 0; live[n] && i < node->n_in; i++)
-            if (node->in[i])
+            if (node->in[i] && !inference_reads_shapes(node->op))
                 wanted[inference_source(node->in[i])->id] = true;
     }
     return live;
@@ -341,8 +354,8 @@ static bool inference_compute(struct inference *f,
     struct cr_op_plan plan;
 
     for (int i = 0; i < node->n_in; i++) {
-        in[i] = node->in[i] < 0 ? (struct cr_spec){ .rank = -1 }
-                                : f->vals[node->in[i]].spec;
+        in[i] = from->in[i] ? from->in[i]->spec
+                            : (struct cr_spec){ .rank = -1 };
         ctx.x[i] = node->in[i] < 0 ? NULL : f->vals[node->in[i]].data;
     }
     if (!cr_op_infer(&mem, f->net->diag, from, false, in, &plan, out)) {
@@ -384,8 +397,11 @@ static bool inference_node(struct inference *f, int n)
                                       .n_out = from->n_out };
     to->attr_varies = !attr_same(from->op, to->attr, to->other_attr);
     for (int i = 0; i < from->n_in; i++) {
-        to->in[i] = from->in[i] ? inference_read(f, from->in[i]) : -1;
-        if (from->in[i] && to->in[i] < 0)
+        to->in[i] = -1;
+        if (!from->in[i] || inference_reads_shapes(from->op))
+            continue;
+        to->in[i] = inference_read(f, from->in[i]);
+        if (to->in[i] < 0)
             return false;
     }
     for (int i = 0; i < from->n_out; i++) {

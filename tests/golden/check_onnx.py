@@ -7,7 +7,8 @@ numpy; no part of `make check`.
 
   check_onnx.py                    every network below, for two batch sizes
   check_onnx.py NAME...            those whose name contains NAME
-  check_onnx.py --ckpt CKPT COLUMN=FILE.npy...   a checkpoint
+  check_onnx.py --ckpt CKPT...     checkpoints, for random inputs; with
+                                   --limit D before it, exit 1 beyond D
 
 CELLRUN is the program (build/cellrun).
 """
@@ -56,12 +57,25 @@ def model(path):
     return onnxruntime.InferenceSession(path, options)
 
 
+def random_feeds(session, n):
+    """Inputs for n samples: normal numbers, and indices below 4."""
+    rng, feeds = np.random.default_rng(n), {}
+    for i in session.get_inputs():
+        shape = [n if d == 'N' else d for d in i.shape]
+        feeds[i.name] = (rng.integers(0, 4, shape, 'i4') if 'int' in i.type
+                         else rng.standard_normal(shape, 'f4'))
+    return feeds
+
+
 def compare(source, feeds, folder, export=()):
     """The largest deviation over all results. source: operands of cellrun that
-    name a network with its weights; feeds: column -> array."""
+    name a network with its weights; feeds: column -> array, or the number of
+    random samples."""
     path, out = f'{folder}/m.onnx', f'{folder}/out.npz'
     run('export', *source, '-q', '-o', path, *export)
     session = model(path)
+    if isinstance(feeds, int):
+        feeds = random_feeds(session, feeds)
     args = []
     for name, x in feeds.items():
         np.save(f'{folder}/feed-{name}.npy', x)
@@ -277,9 +291,18 @@ def weights(path, rng):
     return to
 
 
+CONFIGS = f'{os.path.dirname(os.path.abspath(__file__))}/../../configs'
+for name in ['encoder', 'lstm']:
+    NETS[name] = f'{CONFIGS}/{name}.yaml'
+
+
 def check(name, folder):
-    columns, cells, result = NETS[name]
     rng = np.random.default_rng(sum(name.encode()))
+    if isinstance(NETS[name], str):
+        np.savez(f'{folder}/w.npz', **weights(NETS[name], rng))
+        return max(compare([NETS[name], '--ckpt', f'{folder}/w.npz'], n, folder)
+                   for n in [4, 1])
+    columns, cells, result = NETS[name]
     path = f'{folder}/net.yaml'
     with open(path, 'w') as f:
         f.write(config(columns, cells, result))
@@ -298,12 +321,16 @@ def check(name, folder):
 
 
 def main():
+    limit = np.inf
+    if sys.argv[1:2] == ['--limit']:
+        limit = float(sys.argv[2])
+        del sys.argv[1:3]
     if sys.argv[1:2] == ['--ckpt']:
-        feeds = {f.split('=')[0]: np.load(f.split('=')[1])
-                 for f in sys.argv[3:]}
         with tempfile.TemporaryDirectory() as folder:
-            print(compare([sys.argv[2]], feeds, folder))
-        return
+            worst = max(compare([c], n, folder)
+                        for c in sys.argv[2:] for n in [5, 1])
+        print(worst)
+        sys.exit(worst > limit)
     worst, failed, n = 0.0, 0, 0
     for name in NETS:
         if sys.argv[1:] and not any(a in name for a in sys.argv[1:]):

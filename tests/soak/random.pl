@@ -15,12 +15,15 @@
 #   threads  by one thread and by three: the same bytes
 #   predict  in batches of any size, and evaluated as planned and op by op
 #   resume   at once, or ended early and killed on the way: the same bytes
+#   onnx     exported, and computed by onnxruntime; not in WAYS unless given.
+#            ORT: a Python that has onnx and onnxruntime
 #
 # A network is a text of cells and expressions on one value whose shape is
 # known here. BIG is the part of them that is large enough for threads.
 use strict;
 use warnings;
 use Cwd qw(getcwd realpath);
+use File::Basename qw(dirname);
 use File::Temp qw(tempdir);
 use POSIX qw(ceil);
 
@@ -31,6 +34,7 @@ my $planned = grep { $_ eq 'planned' } @ways;
 @ways = grep { $_ ne 'planned' } @ways;
 my $plans = realpath($ENV{PLANS} // 'build/plain/tests/soak/plans');
 my $keep = realpath($ENV{KEEP} // '.');
+my $golden = realpath(dirname(__FILE__) . '/../golden');
 my $double = `$cellrun version` =~ /double/;
 delete @ENV{qw(CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS CELLRUN_THREADS)};
 $| = 1;
@@ -621,6 +625,16 @@ sub differ {
 
 my @train = ('train', 'c.yaml', '-q');
 my %way = (
+    onnx => sub {
+        return if $_[0];
+        my $limit = $text =~ /^amp|to_float/m ? 0.05 : 1e-3;
+        my @args = ("CELLRUN=$cellrun", $ENV{ORT} // 'python3',
+            "$golden/check_onnx.py", '--limit', $limit, '--ckpt', 'a/ckpt/last');
+        my $what = `@args 2>&1`;
+        return unless $?;
+        return $tally{'no onnx'}++ if $what =~ /: error: export/;
+        fail('onnx', substr $what, -300);
+    },
     plan => sub {
         my $rc = run('e', @train, '-o', 'e', '--eager', '--threads', 1);
         my $amp = $text =~ /^amp/m;
