@@ -19,7 +19,9 @@ struct inference {
     struct cr_inference_val *vals;
     struct cr_inference_node *nodes;
     const struct cr_graph *graph[3];
-    struct cr_opnode **node[3]; /* of each graph, in order */
+    struct cr_opnode **node[3]; /* of each graph, in order: without those of
+                                   gradients (bprop), which n_nodes counts */
+    int n_nodes[3];
     struct cr_val **val[3];     /* by id */
     int *of;                    /* id of a value -> index into vals; -1 */
     struct cr_name_map names;
@@ -159,6 +161,7 @@ static bool inference_graph(struct inference *f, int which, int64_t batch)
     f->val[which] = CR_NEWS(f->arena, struct cr_val *, g->n_vals + 1);
     for (struct cr_opnode *node = g->nodes; node; node = node->next)
         f->node[which][n++] = node;
+    f->n_nodes[which] = n;
     for (struct cr_val *v = g->vals; v; v = v->next)
         f->val[which][v->id] = v;
     return true;
@@ -170,10 +173,10 @@ static bool inference_alike(const struct inference *f)
     const struct cr_graph *a = f->graph[0];
 
     for (int k = 1; k < 3; k++) {
-        if (f->graph[k]->n_nodes != a->n_nodes ||
+        if (f->n_nodes[k] != f->n_nodes[0] ||
             f->graph[k]->n_vals != a->n_vals)
             return false;
-        for (int i = 0; i < a->n_nodes; i++)
+        for (int i = 0; i < f->n_nodes[0]; i++)
             if (f->node[k][i]->op != f->node[0][i]->op)
                 return false;
         for (int i = 0; i < a->n_vals; i++)
@@ -227,7 +230,7 @@ static const bool *inference_live(const struct inference *f)
 
     for (const struct cr_named *r = g->results.first; r; r = r->next)
         wanted[inference_source(r->val)->id] = true;
-    for (int n = g->n_nodes; n-- > 0;) {
+    for (int n = f->n_nodes[0]; n-- > 0;) {
         const struct cr_opnode *node = f->node[0][n];
 
         for (int i = 0; i < node->n_out; i++)
@@ -475,7 +478,7 @@ const struct cr_inference *cr_net_inference(struct cr_net *net)
     f->to.net = net;
     f->to.vals = f->vals;
     f->to.nodes = f->nodes;
-    for (int n = 0; n < f->graph[0]->n_nodes; n++)
+    for (int n = 0; n < f->n_nodes[0]; n++)
         if (live[n] && !inference_passes(f->node[0][n]) &&
             !inference_node(f, n))
             return NULL;
