@@ -318,7 +318,7 @@ static void data_text(struct job *j, const struct cr_batch *b, int64_t row)
         const void *x = data_row(b, row, k);
         double low, high;
 
-        cr_buf_f(t, "  %s: ", j->column[k].name);
+        cr_buf_f(t, "  %s: ", cr_escape(&j->mem, j->column[k].name));
         if (data_image(s, &first)) {
             struct picture p = data_picture(j, k, x);
 

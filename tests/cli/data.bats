@@ -147,3 +147,11 @@ END
     [[ "$output" == *"bee/0.png"* ]]
     [ ! -e a.png ]
 }
+
+@test "names of columns cannot move the cursor" {
+    printf 'a\e[2J,label\n1,0\n' >t.csv
+    printf 'cellrun: 1\ndataset: {train: {CSVDataset: {dataset_files: t.csv}}}\n' \
+        >c.yaml
+    run -0 "$CELLRUN" data show c.yaml
+    [[ $output == *'a\x1b[2J: 1'* ]]
+}
