@@ -197,7 +197,9 @@ static const char *curves_desc(const struct cr_chart *chart,
 
     cr_buf_f(&b, "%s of %s over %s.",
              n > 0 && curve[0].points ? "Scatter plot" : "Line chart",
-             chart->y.label ? chart->y.label : "y",
+             chart->y.label ? chart->y.label
+             : chart->title ? chart->title
+                            : "y",
              chart->x.label ? chart->x.label : "x");
     for (int i = 0; i < n; i++)
         if (curve[i].name || n == 1)

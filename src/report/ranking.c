@@ -6,6 +6,7 @@
 #include "report/section.h"
 #include "rundir/run_status.h"
 
+#define ERRORS 20  /* of runs that are listed */
 #define COLUMNS 14 /* settings of a table */
 
 static bool ranking_shows(const struct cr_node *m)
@@ -79,6 +80,33 @@ static void ranking_row(struct cr_report *r, int i, const struct cr_node *of,
     cr_buf_str(r->to, "</tr>\n");
 }
 
+/* Why runs failed. */
+static void ranking_errors(struct cr_report *r)
+{
+    int n = 0;
+
+    for (int i = 0; i < r->n; i++) {
+        const char *error = cr_json_str(r->run[i].record, "error", "");
+
+        if (!*error || n++ >= ERRORS)
+            continue;
+        cr_buf_str(r->to, n == 1 ? "<h3>Errors</h3>\n<ul class=\"warnings\">\n"
+                                 : "");
+        cr_buf_str(r->to, "<li><strong>");
+        cr_html(r->to, r->run[i].label);
+        cr_buf_str(r->to, "</strong>: ");
+        cr_html(r->to, error);
+        cr_buf_str(r->to, "</li>\n");
+    }
+    if (n > 0)
+        cr_buf_str(r->to, "</ul>\n");
+    if (n > ERRORS) {
+        cr_buf_str(r->to, "<p class=\"note\">");
+        cr_html_f(r->to, "%d of %d runs with errors.", ERRORS, n);
+        cr_buf_str(r->to, "</p>\n");
+    }
+}
+
 static bool ranking_write(struct cr_report *r, const struct cr_report_run *run)
 {
     const struct cr_report_run *best = &r->run[r->order[0]];
@@ -110,6 +138,7 @@ static bool ranking_write(struct cr_report *r, const struct cr_report_run *run)
         ranking_row(r, r->order[k], best->record, format);
     cr_buf_str(r->to, "</tbody>");
     cr_html_table_end(r->to);
+    ranking_errors(r);
     return true;
 }
 

@@ -217,13 +217,56 @@ static void test_reduction(void)
        "and keeps its extremes");
 }
 
+static void test_names_at_ends(void)
+{
+    double x[] = { 0, 1 }, low[] = { 0, 1 }, high[] = { 1, 1 };
+    struct cr_chart_curve c[] = {
+        { .name = "train", .n = 2, .x = x, .y = low },
+        { .name = "eval", .n = 2, .x = x, .y = high },
+    };
+    struct cr_chart chart = { .arena = &mem, .names_at_ends = true,
+                              .for_script = true };
+    struct cr_buf svg = { .arena = &mem };
+    double height = cr_chart_curves(&svg, &chart, c, 2);
+    const char *train = strstr(svg.text, ">train</text>");
+    const char *eval = strstr(svg.text, ">eval</text>");
+
+    ok(is_sound(svg.text) && height == 380 && train && eval,
+       "names stand at the ends of curves instead of in a legend");
+    while (train && *train != 'y')
+        train--;
+    while (eval && *eval != 'y')
+        eval--;
+    ok(train && eval && fabs(atof(train + 3) - atof(eval + 3)) >= 13.9,
+       "names of curves that end together do not overlap");
+    ok(strstr(svg.text, "data-n=\"train\"") &&
+           strstr(svg.text, "data-x=\"0 1 linear\" data-y=\"0 1 linear\""),
+       "curves and scales have attributes for a script");
+    svg.len = 0;
+    c[0].name = "a name that needs more than a third of the whole chart to fit";
+    ok(cr_chart_curves(&svg, &chart, c, 2) > 380,
+       "names without room at the ends stand in a legend");
+}
+
+static void test_given_ticks(void)
+{
+    static const double at[] = { 1, 2, 2.001, 1000 };
+    struct cr_chart_axis axis = { .scale = CR_SCALE_LOG, .tick = at,
+                                  .n_ticks = 4 };
+    struct cr_scale s = cr_scale_make(&mem, &axis, 1, 1000, 5, false);
+
+    ok(s.n == 3 && s.tick[1] == 2 && s.tick[2] == 1000 &&
+           strcmp(s.text[2], "1000") == 0,
+       "given ticks stand at their values, but none close to another");
+}
+
 static void test_bars(void)
 {
     static const char *const group[] = { "cat", "a dog with a long name" };
     static const char *const name[] = { "precision", "recall" };
     double value[] = { 0.5, 0.75, (double)NAN, -0.25 };
     double low[] = { 0.4, 0.7, 0, -0.5 }, high[] = { 0.6, 0.8, 0, 0 };
-    struct cr_chart_bars b = { 2, 2, group, name, value, low, high };
+    struct cr_chart_bars b = { 2, 2, group, name, value, low, high, 0 };
     struct cr_chart chart = { .arena = &mem, .title = "Classes",
                               .file = true };
     struct cr_buf svg = { .arena = &mem };
@@ -303,6 +346,13 @@ static void test_heatmap(void)
     cr_chart_heatmap(&svg, &chart, &m);
     ok(count(svg.text, "fill-opacity=\"1.000\"") == 2,
        "by row, the maximum of each row has the full colour");
+    svg.len = 0;
+    m.diagonal = true;
+    cr_chart_heatmap(&svg, &chart, &m);
+    ok(count(svg.text, "class=\"heat c2\"") == 1 &&
+           strstr(svg.text, "class=\"heat c2\"") <
+               strstr(svg.text, "<title>cat, dog: 1</title>"),
+       "values beside the diagonal have a colour of their own");
 }
 
 static void test_parallel(void)
@@ -344,6 +394,8 @@ int main(void)
     test_curves();
     test_extremes();
     test_reduction();
+    test_names_at_ends();
+    test_given_ticks();
     test_bars();
     test_histogram();
     test_outside();
