@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/atomic_file.h"
+#include "base/table.h"
 #include "base/version.h"
 #include "export/protobuf.h"
 
@@ -158,6 +159,7 @@ static void onnx_outputs(struct cr_onnx *o, struct cr_buf *to)
         cr_pb_text(&node, 3, r->name);
         cr_pb_text(&node, 4, "Identity");
         cr_pb_message(&o->nodes, 1, &node);
+        o->n_nodes++;
         cr_pb_message(to, GRAPH_OUTPUT, &value);
     }
 }
@@ -235,6 +237,19 @@ static bool onnx_file(struct cr_onnx *o, struct cr_buf *model,
     return cr_atomic_file_commit(&file);
 }
 
+static void onnx_print(const struct cr_onnx *o)
+{
+    const struct cr_cli *cli = o->e->cli;
+
+    if (cli->json)
+        printf("{\"nodes\": %d, \"tensors\": %d}\n", o->n_nodes, o->n_tensors);
+    else if (!cli->quiet)
+        printf("%s: %d node%s, %d tensor%s\n",
+               cr_escape(o->arena, o->e->o->out), o->n_nodes,
+               o->n_nodes == 1 ? "" : "s", o->n_tensors,
+               o->n_tensors == 1 ? "" : "s");
+}
+
 static bool onnx_write(struct cr_export *e)
 {
     struct cr_arena *arena = e->arena;
@@ -264,7 +279,10 @@ static bool onnx_write(struct cr_export *e)
     cr_pb_int(&opset, OPSET_VERSION, CR_ONNX_OPSET);
     cr_pb_message(&model, MODEL_OPSET, &opset);
     onnx_metas(o, &model);
-    return onnx_file(o, &model, &ends);
+    if (!onnx_file(o, &model, &ends))
+        return false;
+    onnx_print(o);
+    return true;
 }
 
 const struct cr_export_format cr_export_onnx = { .name = "onnx",

@@ -53,6 +53,7 @@ struct cr_onnx {
     const char **name; /* of the tensor of each value; NULL: not yet */
     bool *skip;        /* nodes that another one includes */
     struct cr_buf nodes, attrs;
+    int n_nodes;
     struct cr_onnx_tensor *tensor; /* the initializers */
     int n_tensors, cap_tensors;
     struct cr_name_map names, known; /* all; initializers by content */

@@ -146,6 +146,7 @@ const char **cr_onnx_node(struct cr_onnx *o, const char *type, int n,
         cr_pb_text(&node, NODE_TYPE, type);
         cr_buf_add(&node, cr_buf_text(&o->attrs), o->attrs.len);
         cr_pb_message(&o->nodes, GRAPH_NODE, &node);
+        o->n_nodes++;
     }
     o->attrs = (struct cr_buf){ .arena = o->arena };
     return out;

@@ -72,6 +72,9 @@ def compare(source, feeds, folder, export=()):
     name a network with its weights; feeds: column -> array, or the number of
     random samples."""
     path, out = f'{folder}/m.onnx', f'{folder}/out.npz'
+    if len(source) == 1 and 'use_ema: true' in run(
+            'ckpt', 'show', *source, '--meta', 'cellrun.config'):
+        export = ['eval.use_ema=false']  # trace takes the parameters
     run('export', *source, '-q', '-o', path, *export)
     session = model(path)
     if isinstance(feeds, int):
