@@ -36,10 +36,11 @@ result 'includes follow the layers' < <(includes | awk '
         may["predict"] = "base conf math net data ckpt train model predict"
         may["export"] = "base conf math net data ckpt train model export"
         may["sweep"] = "base conf math data net ckpt rundir train sweep"
+        may["ckpts"] = "base conf math net data ckpt train model ckpts"
         may["runs"] = "base conf math ckpt rundir train runs"
         may["commands"] = \
             "base conf math net data ckpt train model predict starter " \
-            "chart rundir report runs sweep export"
+            "chart ckpts rundir report runs sweep export"
         may["ops"] = may["cells"] = may["losses"] = may["inits"] = \
             "base conf math net"
         may["optims"] = may["schedules"] = may["metrics"] = may["scalers"] = \
