@@ -137,6 +137,7 @@ runs/net/aaaa1111	checkpoints	1	1000" ]
     ln -s "$PWD/away" runs/away
     all away >before
     run -0 --separate-stderr "$CELLRUN" runs gc --yes
+    [ "$stderr" = "nothing to delete" ]
     run -0 --separate-stderr "$CELLRUN" runs rm --where id=aaaa1111 --yes --tsv
     [[ "$output" == *$'\nruns/net/aaaa1111\tcompleted\t'*$'\tckpt' ]]
     [ "${#lines[@]}" = 2 ]
@@ -188,7 +189,7 @@ runs/net/aaaa1111	checkpoints	1	1000" ]
     lock runs/live
     touch runs/live/.log.txt.tmp.77
     touch runs/a/.record.json.tmp.77 runs/a/ckpt/.last.safetensors.tmp.8 \
-          runs/a/tmp.5 runs/a/.profile
+          runs/a/tmp.5 runs/a/.profile runs/a/.notes.of.2024
     echo 'elsewhere 1 1 another-boot pid:[1]' >runs/a/lock
     touch -d '10 minutes ago' runs/a/lock
     mkdir -p runs/never/ckpt runs/folder runs/starts/ckpt runs/.hidden/ckpt
@@ -205,6 +206,7 @@ runs/net/aaaa1111	checkpoints	1	1000" ]
     [ "$(ls -A runs | xargs)" = ".c.removed.x .hidden b folder live starts" ]
     [ "$(ls -A runs/b | grep -c tmp)" = 1 ]
     [ -e runs/b/.profile ]
+    [ -e runs/b/.notes.of.2024 ]
     [ ! -e runs/b/lock ]
     [ "$(ls runs/b/ckpt | wc -l)" = 5 ]
     [ -e runs/live/.log.txt.tmp.77 ]

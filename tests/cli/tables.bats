@@ -117,6 +117,9 @@ END
     # one that is left early, or that does not exist, is no error
     run -0 on 80 20 "PAGER='head -n 2' $CELLRUN runs --cols id"
     [ "${#lines[@]}" = 2 ]
+    sed -i "s/rather/$(printf %05000d 0)/" runs/*/*/resolved.yaml
+    run -0 on 80 20 "PAGER='head -c 80' $CELLRUN runs --wide --cols vars.note"
+    [[ "$output" != *error* ]]
     run -0 on 80 20 "PATH= PAGER=nosuch $CELLRUN runs --cols id"
     run -0 on 80 20 "env -u PAGER PATH=/nowhere $CELLRUN runs --cols id,accuracy"
     cmp - out <<<"$output"
