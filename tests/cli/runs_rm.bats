@@ -162,6 +162,21 @@ runs/net/aaaa1111	checkpoints	1	1000" ]
     [ "$(xargs <<<"$output")" = "id bbbb2222 cccc3333" ]
 }
 
+@test "rm knows all that a run writes" {
+    . "$BATS_TEST_DIRNAME/small.bash"
+    rm -r runs
+    config c.yaml
+    "$CELLRUN" train c.yaml -q -o runs/c --steps 8 log.tensorboard=true \
+        log.csv=true log.report=true 'log.histograms=1 epoch' \
+        'watch=[{at: act, every: 4 steps, save: seen.npz, in: [train, eval]}]'
+    "$CELLRUN" report runs/c -o runs/c/report.html -q
+    [ "$(ls -A runs/c | wc -l)" -gt 15 ]
+    run -0 "$CELLRUN" runs rm runs/c --dry-run --json
+    [ "$(jq -c '.[0].stays' <<<"$output")" = "[]" ]
+    "$CELLRUN" runs rm runs/c --yes -q
+    [ -z "$(ls -A runs)" ]
+}
+
 @test "gc keeps the best, the last, and what is not complete" {
     a_run runs/e eeee5555 early_stopped
     a_run runs/f ffff6666 # copies, and no last
