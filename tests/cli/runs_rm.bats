@@ -168,7 +168,7 @@ runs/net/aaaa1111	checkpoints	1	1000" ]
     config c.yaml
     "$CELLRUN" train c.yaml -q -o runs/c --steps 8 log.tensorboard=true \
         log.csv=true log.report=true 'log.histograms=1 epoch' \
-        'watch=[{at: act, every: 4 steps, save: seen.npz, in: [train, eval]}]'
+        'watch=[{at: act, every: 4 steps, save: seen.npz, in: [train, eval]}, {at: out, every: 4 steps, save: out.safetensors}]'
     "$CELLRUN" report runs/c -o runs/c/report.html -q
     [ "$(ls -A runs/c | wc -l)" -gt 15 ]
     run -0 "$CELLRUN" runs rm runs/c --dry-run --json
