@@ -196,8 +196,8 @@ const struct cr_command cr_command_resume = {
             "RUN is a run directory (its newest undamaged checkpoint is "
             "used) or a checkpoint. The config comes from the checkpoint; "
             "train.epochs, train.steps, train.time_limit, train.stop_after, "
-            "log, run and checkpoint may be changed. The resulting parameters are "
-            "byte-identical to those of an uninterrupted run. If "
+            "log, run and checkpoint may be changed. The resulting parameters "
+            "are byte-identical to those of an uninterrupted run. If "
             "--allow-change changes the batch size, step numbers are "
             "recomputed; checkpoint names keep rising until the epoch ends, "
             "so the newest file has the highest name.",

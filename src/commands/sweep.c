@@ -71,6 +71,25 @@ static bool sweep_flags_agree(struct cr_cli *cli, const struct sweep *o)
                     modes);
 }
 
+/* Promotion needs a process that looks at all points. */
+static bool sweep_rungs_agree(struct cr_sweep *sweep, const struct sweep *o)
+{
+    const char *flag = o->print                  ? "--print"
+                       : o->slurm                ? "--slurm"
+                       : o->index != CR_INT_NONE ? "--index"
+                                                 : NULL;
+
+    if (!flag || sweep->n_rungs == 0)
+        return true;
+    cr_error(sweep->diag, CR_NOWHERE, CR_E_CONFLICT,
+             "%s cannot be used with the method %s, which decides by the "
+             "results so far",
+             flag, sweep->method->name);
+    cr_hint(sweep->diag, "start `cellrun sweep` itself in each job: they share "
+                         "the work");
+    return false;
+}
+
 /* The folder of the points: the flag, or RUNS/NAME as train's. */
 static const char *sweep_folder(struct cr_sweep *sweep,
                                 struct cr_config *config, const char *dir)
@@ -107,6 +126,8 @@ static bool sweep_open(struct cr_sweep *sweep, const struct sweep *o)
         return false;
     sweep->dir = sweep_folder(sweep, config, o->dir);
     sweep->method = cr_sweep_methods[sweep->opts.method];
+    sweep->epochs = cr_sweep_length(config, "train.epochs");
+    sweep->steps = cr_sweep_length(config, "train.steps");
     sweep->metric = sweep->opts.metric.name;
     sweep->retry_failed = o->retry_failed;
     return cr_sweep_points(sweep);
@@ -141,6 +162,7 @@ static void sweep_watch(struct cr_sweep *sweep)
         remain = false;
         for (int64_t i = 0; i < sweep->n; i++)
             remain |= sweep->point[i].state != CR_POINT_DONE &&
+                      sweep->point[i].state != CR_POINT_STOPPED &&
                       sweep->point[i].state != CR_POINT_FAILED;
         if (live && remain)
             sleep(1);
@@ -185,6 +207,8 @@ static int sweep_main(struct cr_cli *cli)
         cr_sweep_print_table(&sweep, stdout);
         return 0;
     }
+    if (!sweep_rungs_agree(&sweep, o))
+        return cr_cli_errors(cli, "Nothing was run.");
     if (o->print || o->slurm) {
         (o->print ? cr_sweep_print_commands : cr_sweep_print_slurm)(&sweep);
         return 0;
@@ -209,7 +233,10 @@ const struct cr_command cr_command_sweep = {
             "killed and repeated, and started several times, on several "
             "machines that share the folder or under mpirun. "
             "DIR/sweep.tsv has a row for each point. A list as a single value "
-            "is written [32,32]. The exit status is 7 if points failed.",
+            "is written [32,32]. The methods halving and asha stop points "
+            "early: a stopped point has a checkpoint at its rung and is "
+            "promoted, if it is, as if it had not stopped. The exit status is "
+            "7 if points failed.",
         .example =
             "cellrun sweep digits.yaml optimizer.learning_rate=0.1,0.03 "
             "'seed=range(1,4)' --jobs 2\n"

@@ -5,4 +5,6 @@ const struct cr_sweep_method *const cr_sweep_methods[] = {
     &cr_sweep_grid,
     &cr_sweep_random,
     &cr_sweep_list,
+    &cr_sweep_halving,
+    &cr_sweep_asha,
 };

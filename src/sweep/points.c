@@ -90,7 +90,7 @@ static uint64_t points_hash(struct cr_sweep *sweep, struct cr_config *config,
     return more ? hash : strtoull(id, NULL, 16);
 }
 
-static int64_t points_length(const struct cr_config *config, const char *path)
+int64_t cr_sweep_length(const struct cr_config *config, const char *path)
 {
     const struct cr_node *node = cr_node_find(config->root, path);
 
@@ -135,8 +135,8 @@ static bool points_resolve(struct cr_sweep *sweep, const char **value,
         if (diag.errors == 0 && !again &&
             points_where(sweep, config, &found->meets)) {
             found->hash = points_hash(sweep, config, value);
-            found->epochs = points_length(config, "train.epochs");
-            found->steps = points_length(config, "train.steps");
+            found->epochs = cr_sweep_length(config, "train.epochs");
+            found->steps = cr_sweep_length(config, "train.steps");
         }
         /* main prints messages of another diag's sources before it ends */
         if (diag.errors > 0) {
@@ -180,10 +180,11 @@ static void points_add(struct cr_sweep *sweep, const char **value,
 bool cr_sweep_points(struct cr_sweep *sweep)
 {
     const struct cr_sweep_method *method = sweep->method;
-    int64_t misses = 0, want = method->counted ? sweep->opts.count : POINTS_MAX;
+    int64_t misses = 0, want;
 
     if (method->check && !method->check(sweep))
         return false;
+    want = sweep->counted ? sweep->opts.count : POINTS_MAX;
     for (int64_t k = 0; sweep->n < want && misses < MISSES_MAX; k++) {
         const char **value = CR_NEWS(sweep->arena, const char *,
                                      sweep->n_columns + 1);
@@ -198,7 +199,7 @@ bool cr_sweep_points(struct cr_sweep *sweep)
         if (id) {
             points_add(sweep, value, id, &found);
             misses = 0;
-        } else if (method->counted) {
+        } else if (sweep->counted) {
             misses++;
         }
     }

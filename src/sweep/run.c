@@ -60,11 +60,12 @@ char **cr_sweep_argv(struct cr_sweep *sweep, const struct cr_sweep_point *point,
 {
     struct cr_arena *arena = sweep->arena;
     int n = 0, n_files = sweep->cli->n_operands, n_sets = 0;
+    const char *stop = cr_sweep_rungs_stop(sweep, point);
     char **argv;
 
     while (point->sets[n_sets])
         n_sets++;
-    argv = CR_NEWS(arena, char *, n_files + n_sets + 12);
+    argv = CR_NEWS(arena, char *, n_files + n_sets + 13);
     argv[n++] = cr_strdup(arena, "cellrun");
     argv[n++] = cr_strdup(arena, "train");
     for (int i = 0; i < n_files; i++)
@@ -72,6 +73,8 @@ char **cr_sweep_argv(struct cr_sweep *sweep, const struct cr_sweep_point *point,
     for (int i = 0; i < n_sets; i++)
         if (!cr_starts(point->sets[i], "sweep.")) /* train ignores these */
             argv[n++] = cr_strdup(arena, point->sets[i]);
+    if (stop)
+        argv[n++] = cr_strdup(arena, stop);
     argv[n++] = cr_strdup(arena, "-q");
     argv[n++] = cr_strdup(arena, "-o");
     argv[n++] = cr_strdup(arena, point->dir);
@@ -174,39 +177,51 @@ static bool run_is_mine(const struct runner *r,
     return false;
 }
 
-/* Starts points in free jobs. Returns whether points remain that are not
- * done. */
+/* Claims and starts a point in a free job, unless another process has it. */
+static void run_try(struct runner *r, struct cr_sweep_point *point)
+{
+    struct cr_sweep *sweep = r->sweep;
+    int claim = cr_sweep_claim(sweep, point);
+
+    if (claim < 0) {
+        if (sweep->diag->errors > 0)
+            r->ending = true;
+        point->state = CR_POINT_RUNNING;
+        return;
+    }
+    point->mine = true;
+    cr_sweep_refresh(sweep, point); /* as others have left it */
+    cr_sweep_rungs_settle(sweep, point);
+    if (run_is_open(r, point) && run_start(r, point, claim))
+        return;
+    r->ending |= sweep->diag->errors > 0;
+    point->mine = false;
+    close(claim);
+}
+
+/* Starts points in free jobs, those of higher rungs first. Returns whether
+ * points remain that are not done. */
 static bool run_fill(struct runner *r)
 {
     struct cr_sweep *sweep = r->sweep;
-    bool remain = false;
+    int top = sweep->n_rungs > 0 ? sweep->n_rungs - 1 : 0;
+    bool remain = r->busy > 0;
 
-    for (int64_t i = 0; i < sweep->n; i++) {
-        struct cr_sweep_point *point = &sweep->point[i];
-        int claim;
+    cr_sweep_rungs_promote(sweep);
+    r->ending |= sweep->diag->errors > 0;
+    for (int rung = top; rung >= 0; rung--)
+        for (int64_t i = 0; i < sweep->n; i++) {
+            struct cr_sweep_point *point = &sweep->point[i];
 
-        if (point->state == CR_POINT_RUNNING && !run_is_mine(r, point))
+            if (point->state == CR_POINT_RUNNING && !run_is_mine(r, point))
+                remain = true;
+            if (point->target != rung || !run_is_open(r, point))
+                continue;
+            if (r->ending || r->busy == r->opts->jobs)
+                return true;
+            run_try(r, point);
             remain = true;
-        if (!run_is_open(r, point))
-            continue;
-        remain = true;
-        if (r->ending || r->busy == r->opts->jobs)
-            break;
-        claim = cr_sweep_claim(sweep, point);
-        if (claim < 0) {
-            if (sweep->diag->errors > 0)
-                r->ending = true;
-            point->state = CR_POINT_RUNNING;
-            continue;
         }
-        point->mine = true;
-        cr_sweep_refresh(sweep, point); /* as others have left it */
-        if (run_is_open(r, point) && run_start(r, point, claim))
-            continue;
-        r->ending |= sweep->diag->errors > 0;
-        point->mine = false;
-        close(claim);
-    }
     return remain || r->busy > 0;
 }
 
@@ -238,7 +253,10 @@ static void run_report(struct runner *r, const struct cr_sweep_point *p)
     for (int c = 0; c < sweep->n_columns; c++)
         if (p->value[c])
             fprintf(stderr, " %s=%s", sweep->column[c], p->value[c]);
-    if (p->state == CR_POINT_DONE && sweep->metric && isfinite(p->metric))
+    if (p->state == CR_POINT_STOPPED)
+        fprintf(stderr, "  at %" PRId64 " %s", p->length,
+                cr_sweep_rungs_unit(sweep));
+    if (p->state != CR_POINT_FAILED && sweep->metric && isfinite(p->metric))
         fprintf(stderr, "  %s %.4f", sweep->metric, p->metric);
     if (p->error && *p->error)
         fprintf(stderr, "  %s", cr_escape(sweep->arena, p->error));
@@ -269,9 +287,12 @@ static void run_ended(struct runner *r, struct run_job *job, int wait)
     job->point = NULL;
     r->busy--;
     r->changed = true;
-    if (status == CR_STATUS_AGAIN)
-        r->again = r->ending = true;
     cr_sweep_refresh(sweep, point);
+    cr_sweep_rungs_settle(sweep, point);
+    if (point->state == CR_POINT_STOPPED)
+        point->attempts = 0;
+    else if (status == CR_STATUS_AGAIN)
+        r->again = r->ending = true;
     if (run_has_failed(r, point, status)) {
         cr_sweep_note_failure(sweep, job->claim, status, error);
         point->state = CR_POINT_FAILED;
@@ -280,7 +301,8 @@ static void run_ended(struct runner *r, struct run_job *job, int wait)
     }
     point->mine = false;
     close(job->claim);
-    if (point->state == CR_POINT_DONE || point->state == CR_POINT_FAILED)
+    if (point->state == CR_POINT_DONE || point->state == CR_POINT_FAILED ||
+        point->state == CR_POINT_STOPPED)
         run_report(r, point);
     if (point->state == CR_POINT_FAILED && r->opts->fail_fast)
         r->ending = true;

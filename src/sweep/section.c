@@ -7,18 +7,42 @@ static const struct cr_opt metric_opts[] = {
       .need = CR_OPTIONAL,
       .doc = "Metric of the table, such as eval.accuracy. Default: the one "
              "that selects the best checkpoint." },
+    CR_ENUM_DEFAULT(struct cr_sweep_metric, goal, CR_GOAL_AUTO,
+                    "auto|maximize|minimize",
+                    "Whether larger or smaller values are better. auto: as the "
+                    "metric has it."),
+    { 0 },
+};
+
+static const struct cr_opt halving_opts[] = {
+    CR_ENUM_DEFAULT(struct cr_sweep_halving, unit, CR_RUNG_EPOCHS,
+                    "epochs|steps", "Unit of min and max."),
+    CR_INT_DEFAULT(struct cr_sweep_halving, min, 1, 1, 1e15,
+                   "Length of the first rung."),
+    CR_INT_OPTIONAL(struct cr_sweep_halving, max, 1, 1e15,
+                    "Length of the last rung, to which schedules refer. "
+                    "Default: train.epochs, or train.steps."),
+    CR_INT_DEFAULT(struct cr_sweep_halving, eta, 3, 2, 1000,
+                   "The best one in eta points of a rung goes on to the next, "
+                   "which is eta times as long."),
     { 0 },
 };
 
 static const struct cr_opt sweep_opts[] = {
-    CR_ENUM_DEFAULT(struct cr_sweep_section, method, 0, "grid|random|list",
-                    "Method. grid: all combinations of the values. random: "
-                    "values drawn at random; point k does not depend on count. "
-                    "list: the rows of the file points."),
+    CR_ENUM_DEFAULT(
+        struct cr_sweep_section, method, 0, "grid|random|list|halving|asha",
+        "Method. grid: all combinations of the values. random: values drawn at "
+        "random; point k does not depend on count. list: the rows of the file "
+        "points. halving: all points are trained for a few epochs, the best of "
+        "them for more, and so on. asha: the same without waiting for the last "
+        "point of a rung. halving and asha take the points of grid, or of "
+        "random if a parameter has a distribution."),
     CR_INT_DEFAULT(struct cr_sweep_section, count, 20, 1, 1000000,
-                   "Number of points of the method random."),
+                   "Number of points drawn at random."),
     CR_INT_DEFAULT(struct cr_sweep_section, seed, 1, 0, 4294967295.0,
-                   "Seed of the method random."),
+                   "Seed of the points drawn at random."),
+    CR_SUB(struct cr_sweep_section, halving, halving_opts,
+           "Rungs of the methods halving and asha."),
     CR_SUB(struct cr_sweep_section, metric, metric_opts,
            "Metric that compares the points."),
     CR_NODE(struct cr_sweep_section, parameters,

@@ -25,7 +25,7 @@
 const char *cr_sweep_state_name(enum cr_sweep_state state)
 {
     static const char *const names[] = { "waiting", "interrupted", "running",
-                                         "done", "failed" };
+                                         "stopped", "done", "failed" };
 
     return names[state];
 }
@@ -107,6 +107,9 @@ static void state_metric(struct cr_sweep *sweep, struct cr_sweep_point *point,
         sweep->metric = cr_strf(sweep->arena, "eval.%s", metric);
     if (!sweep->metric)
         return;
+    if (metric && strcmp(metric, cr_run_bare(sweep->metric)) == 0)
+        sweep->best_maximize =
+            strcmp(cr_json_str(best, "mode", "max"), "max") == 0;
     if (metric && strcmp(metric, cr_run_bare(sweep->metric)) == 0) {
         point->metric = cr_json_real(best, "value", NAN);
         point->best_step = cr_json_int(best, "step", 0);
@@ -140,6 +143,9 @@ void cr_sweep_refresh(struct cr_sweep *sweep, struct cr_sweep_point *point)
     error = cr_json_str(record, "error", NULL);
     point->exit = (int)cr_json_int(record, "exit", -1);
     point->seconds = cr_json_real(record, "seconds", 0);
+    point->length = cr_json_int(
+        record, sweep->opts.halving.unit == CR_RUNG_STEPS ? "steps" : "epochs",
+        0);
     if (error)
         point->error = strcmp(error, old) == 0 ? old
                                                : cr_strdup(sweep->arena, error);
@@ -153,6 +159,8 @@ void cr_sweep_refresh(struct cr_sweep *sweep, struct cr_sweep_point *point)
     else
         point->state = CR_POINT_INTERRUPTED;
     cr_arena_free(&arena);
+    if (sweep->n_rungs > 0)
+        cr_sweep_rungs_read(sweep, point);
 }
 
 void cr_sweep_refresh_all(struct cr_sweep *sweep)
@@ -160,6 +168,7 @@ void cr_sweep_refresh_all(struct cr_sweep *sweep)
     for (int64_t i = 0; i < sweep->n; i++)
         if (sweep->point[i].state != CR_POINT_DONE)
             cr_sweep_refresh(sweep, &sweep->point[i]);
+    cr_sweep_rungs_promote(sweep);
 }
 
 /* Locks a claim; false: another process holds it. A process that looks at the

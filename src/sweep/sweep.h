@@ -15,7 +15,8 @@
  *   run.c      local processes
  *   table.c    sweep.tsv and the table of --status
  *   launch.c   lines and scripts for GNU parallel and Slurm
- *   grid.c random.c list.c   the methods
+ *   rungs.c    budgets of points that are compared before they are complete
+ *   grid.c random.c list.c halving.c asha.c   the methods
  */
 #ifndef CR_SWEEP_SWEEP_H
 #define CR_SWEEP_SWEEP_H
@@ -33,14 +34,31 @@ enum cr_sweep_distribution {
     CR_DIST_INT_LOG_UNIFORM
 };
 
+enum cr_sweep_goal {
+    CR_GOAL_AUTO,
+    CR_GOAL_MAXIMIZE,
+    CR_GOAL_MINIMIZE
+};
+
+enum cr_sweep_unit {
+    CR_RUNG_EPOCHS,
+    CR_RUNG_STEPS
+};
+
 /* The section `sweep`. */
 struct cr_sweep_section {
     int method; /* index in cr_sweep_methods */
     int64_t count;
     int64_t seed;
-    struct {
+    struct cr_sweep_metric {
         const char *name; /* NULL: the one that selects the best checkpoint */
+        int goal;         /* enum cr_sweep_goal */
     } metric;
+    struct cr_sweep_halving {
+        int unit;         /* enum cr_sweep_unit of min and max */
+        int64_t min, max; /* CR_INT_NONE: the length of the config */
+        int64_t eta;
+    } halving;
     const struct cr_node *parameters, *together;
     const char *points;
     const struct cr_node *where;
@@ -59,6 +77,7 @@ enum cr_sweep_state {
     CR_POINT_WAITING,     /* not started */
     CR_POINT_INTERRUPTED, /* can be resumed */
     CR_POINT_RUNNING,     /* a living process works on it */
+    CR_POINT_STOPPED,     /* saved at a rung; others were better */
     CR_POINT_DONE,
     CR_POINT_FAILED
 };
@@ -75,6 +94,11 @@ struct cr_sweep_point {
     double metric, seconds;
     int64_t best_step; /* 0: none */
     const char *error; /* NULL: none */
+    /* Methods with rungs: the rung that it is trained to; the number of rungs
+     * that it has passed, and the metric at each of them. */
+    int target, passed;
+    double *at_rung;
+    int64_t length; /* of the run so far, in the unit of the rungs */
 };
 
 /* The ids of the points so far; private to ids.c. */
@@ -102,6 +126,12 @@ struct cr_sweep {
     struct cr_sweep_ids ids;
     const char *metric; /* name of the metric in the table */
     bool retry_failed;
+    bool best_maximize; /* direction of the metric in the records of runs */
+    int64_t epochs, steps; /* of the config; CR_INT_NONE: not set */
+    bool counted; /* the sweep ends after opts.count points, not after the last
+                     candidate */
+    int n_rungs;  /* 0: points are trained to their end at once */
+    int64_t *rung; /* lengths, in the unit of opts.halving */
 };
 
 /* A method: which candidates there are. */
@@ -112,13 +142,13 @@ struct cr_sweep_method {
     /* Sets the value of each column of candidate k, a function of k and of the
      * settings alone. False: there is none, or after reporting. */
     bool (*candidate)(struct cr_sweep *sweep, int64_t k, const char **value);
-    /* Whether the sweep ends after opts.count points, not after the last
-     * candidate. */
-    bool counted;
+    /* With rungs: sets the target of each point from the results so far.
+     * NULL: points do not depend on each other. */
+    void (*promote)(struct cr_sweep *sweep);
 };
 extern const struct cr_sweep_method *const cr_sweep_methods[];
 extern const struct cr_sweep_method cr_sweep_grid, cr_sweep_random,
-    cr_sweep_list;
+    cr_sweep_list, cr_sweep_halving, cr_sweep_asha;
 
 /* ---- space.c */
 
@@ -132,6 +162,36 @@ bool cr_sweep_split_sets(struct cr_sweep *sweep);
  * reporting. */
 bool cr_sweep_read_space(struct cr_sweep *sweep);
 
+/* ---- rungs.c */
+
+/* For the methods with rungs: reads the rungs from opts.halving, and takes the
+ * candidates of grid, or of random if a parameter has a distribution. False
+ * after reporting. */
+bool cr_sweep_rungs_check(struct cr_sweep *sweep);
+bool cr_sweep_rungs_candidate(struct cr_sweep *sweep, int64_t k,
+                              const char **value);
+/* Reads the metric at each rung that the point has passed from its run
+ * directory; point->length is set. */
+void cr_sweep_rungs_read(struct cr_sweep *sweep, struct cr_sweep_point *point);
+/* "epochs" or "steps". */
+const char *cr_sweep_rungs_unit(const struct cr_sweep *sweep);
+/* Sets the state of a point that is not complete: stopped if it has passed its
+ * target, else interrupted. */
+void cr_sweep_rungs_settle(const struct cr_sweep *sweep,
+                           struct cr_sweep_point *point);
+/* After a change of states: promotes points, and opens those that are stopped
+ * below their target. */
+void cr_sweep_rungs_promote(struct cr_sweep *sweep);
+/* Whether the point has passed the rung or failed on the way there. */
+bool cr_sweep_rungs_has_result(const struct cr_sweep_point *point, int rung);
+/* Sorts a list of n points by their metric at that rung, best first; equal ones
+ * by index, failed ones last. */
+void cr_sweep_rungs_rank(struct cr_sweep *sweep, int rung, int64_t *list,
+                         int64_t n);
+/* The assignment that stops the run at its target; NULL: none. */
+const char *cr_sweep_rungs_stop(struct cr_sweep *sweep,
+                                const struct cr_sweep_point *point);
+
 /* ---- ids.c */
 
 /* The id of a new point by the hash of its config; NULL: an earlier point has
@@ -140,6 +200,8 @@ const char *cr_sweep_id(struct cr_sweep *sweep, uint64_t hash);
 
 /* ---- points.c */
 
+/* The integer at that path of a config; CR_INT_NONE: there is none. */
+int64_t cr_sweep_length(const struct cr_config *config, const char *path);
 /* Enumerates the points: candidates that meet `where`, without those that equal
  * an earlier one. False after reporting. */
 bool cr_sweep_points(struct cr_sweep *sweep);

@@ -15,6 +15,8 @@ static void table_header(struct cr_sweep *sweep, struct cr_table *t)
     for (int c = 0; c < sweep->n_columns; c++)
         cr_table_add(t, sweep->column[c]);
     cr_table_add(t, sweep->metric ? sweep->metric : "metric");
+    if (sweep->n_rungs > 0)
+        cr_table_add(t, cr_sweep_rungs_unit(sweep));
     cr_table_add(t, "best_step");
     cr_table_add(t, "seconds");
     cr_table_add(t, "error");
@@ -36,6 +38,8 @@ static void table_row(struct cr_sweep *sweep, const struct cr_sweep_point *p,
     cr_table_add(t, begun && isfinite(p->metric)
                         ? cr_real_text(sweep->arena, p->metric)
                         : "");
+    if (sweep->n_rungs > 0)
+        cr_table_f(t, "%" PRId64, p->length);
     if (p->best_step > 0)
         cr_table_f(t, "%" PRId64, p->best_step);
     else
@@ -52,7 +56,7 @@ static struct cr_table table_make(struct cr_sweep *sweep)
     cr_buf_str(&align, "llr");
     for (int c = 0; c < sweep->n_columns; c++)
         cr_buf_char(&align, 'r');
-    cr_buf_str(&align, "rrrl");
+    cr_buf_str(&align, sweep->n_rungs > 0 ? "rrrrl" : "rrrl");
     t.align = cr_buf_text(&align);
     table_header(sweep, &t);
     for (int64_t i = 0; i < sweep->n; i++)
