@@ -500,8 +500,8 @@ bool cr_train_read(struct cr_config *config, struct cr_train_section *to)
                         CR_E_OUT_OF_RANGE,
                         "'train.limit': expected a value above 0");
     if (to->stop_after.unit != CR_UNIT_NONE &&
-        ((to->stop_after.unit != CR_EPOCHS && to->stop_after.unit != CR_STEPS) ||
-         !(to->stop_after.value > 0)))
+        (!(to->stop_after.value > 0) ||
+         (to->stop_after.unit != CR_EPOCHS && to->stop_after.unit != CR_STEPS)))
         return cr_error(config->diag, cr_node_get(map, "stop_after")->pos,
                         CR_E_UNIT,
                         "'train.stop_after': expected a number of epochs or "

@@ -120,7 +120,8 @@ struct cr_train {
     int64_t grad_accum, total; /* batches per step; steps of the run */
     int thawed;                /* entries of freeze.schedule already applied */
     struct cr_interval eval_every, save_every, log_every;
-    int64_t stop_after;     /* step after which the run stops; INT64_MAX: none */
+    int64_t stop_after;     /* step after which the run stops; INT64_MAX:
+                               none */
 
     struct cr_state state;
     struct cr_metrics_trim trim;
