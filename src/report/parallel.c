@@ -57,6 +57,7 @@ static bool parallel_write(struct cr_report *r, const struct cr_report_run *run)
 {
     struct axes a = { 0 };
     struct cr_chart chart;
+    int width;
     const char **name = CR_NEWS(r->arena, const char *, r->n);
     double *value;
     struct cr_chart_parallel all = { .axis = a.axis,
@@ -85,10 +86,11 @@ static bool parallel_write(struct cr_report *r, const struct cr_report_run *run)
         return false;
     all.n_axes = a.n;
     all.value = value;
+    width = 150 * a.n > 900 ? 150 * a.n : 900;
+    cr_report_figure(r, width * 4 / 5);
     chart = cr_report_chart(r, "Settings of each run");
-    chart.width = 150 * a.n > 900 ? 150 * a.n : 900;
+    chart.width = width;
     chart.height = 360;
-    cr_report_figure(r, (int)(0.8 * chart.width));
     cr_chart_parallel(r->to, &chart, &all);
     cr_report_figure_end(r, "One line for each run; the better its result, "
                             "the stronger the line. The best one is orange.");

@@ -239,7 +239,8 @@ static bool worst_rows(struct cr_report *r, const struct cr_report_run *run,
         }
         if (classes)
             cr_html_number(r->to, cr_json_real(s, "probability", NAN), "%.3f");
-        cr_html_number(r->to, cr_json_real(s, "loss", NAN), "%.4g");
+        cr_html_number(r->to, cr_json_real(s, "loss", NAN),
+                       cr_html_format(cr_json_real(first, "loss", NAN)));
         cr_buf_str(r->to, "</tr>\n");
     }
     cr_buf_str(r->to, "</tbody>");
