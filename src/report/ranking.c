@@ -34,6 +34,22 @@ static const char *ranking_format(const struct cr_report *r, const char *metric)
                                                    : cr_html_format(largest);
 }
 
+/* The formats of the best value, and of each last value that is shown. */
+static const char *const *ranking_formats(struct cr_report *r, double largest,
+                                          const struct cr_node *of)
+{
+    const struct cr_node *eval = cr_node_get(of, "eval");
+    const char **format =
+        CR_NEWS(r->arena, const char *, cr_node_count(eval) + 1);
+    int n = 0;
+
+    format[n++] = cr_html_format(largest);
+    for (CR_EACH(m, eval))
+        if (ranking_shows(m))
+            format[n++] = ranking_format(r, m->key);
+    return format;
+}
+
 static void ranking_head(struct cr_report *r, const struct cr_node *of)
 {
     cr_buf_str(r->to, "<thead><tr>");
@@ -52,7 +68,7 @@ static void ranking_head(struct cr_report *r, const struct cr_node *of)
 }
 
 static void ranking_row(struct cr_report *r, int i, const struct cr_node *of,
-                        const char *format)
+                        const char *const *format)
 {
     const struct cr_report_run *run = &r->run[i];
 
@@ -60,12 +76,12 @@ static void ranking_row(struct cr_report *r, int i, const struct cr_node *of,
     cr_html(r->to, run->label);
     cr_buf_str(r->to, "</th>");
     cr_html_cell(r->to, cr_run_status(run->run));
-    cr_html_number(r->to, r->value[i], format);
+    cr_html_number(r->to, r->value[i], *format++);
     for (CR_EACH(m, cr_node_get(of, "eval")))
         if (ranking_shows(m))
             cr_html_number(r->to, cr_json_real(cr_node_get(run->record, "eval"),
                                                m->key, NAN),
-                           ranking_format(r, m->key));
+                           *format++);
     for (int k = 0; k < r->n_settings && k < COLUMNS; k++) {
         double value = cr_report_setting(r, run, r->setting[k]);
 
@@ -112,7 +128,7 @@ static bool ranking_write(struct cr_report *r, const struct cr_report_run *run)
     const struct cr_report_run *best = &r->run[r->order[0]];
     int ended = 0;
     double largest = 0;
-    const char *format;
+    const char *const *format;
 
     (void)run;
     for (int i = 0; i < r->n; i++)
@@ -120,7 +136,7 @@ static bool ranking_write(struct cr_report *r, const struct cr_report_run *run)
             ended++;
             largest = fmax(largest, fabs(r->value[i]));
         }
-    format = cr_html_format(largest);
+    format = ranking_formats(r, largest, best->record);
     if (isfinite(r->value[r->order[0]])) {
         cr_buf_str(r->to, "<p class=\"hero\"><span>");
         cr_html_value(r->to, r->value[r->order[0]]);
