@@ -263,8 +263,10 @@ const char *cr_text_shorten(struct cr_arena *arena, const char *text,
         return cr_strndup(arena, text, columns_head(text, columns));
     head = cut == CR_CUT_END ? rest : cut == CR_CUT_START ? 0 : rest / 2;
     cr_buf_add(&to, text, columns_head(text, head));
+    if (cut != CR_CUT_END) /* what a wide character did not fill is left */
+        rest -= cr_text_columns(cr_buf_text(&to));
     cr_buf_str(&to, mark);
-    if (rest > head)
-        cr_buf_str(&to, text + columns_tail(text, rest - head));
+    if (cut != CR_CUT_END)
+        cr_buf_str(&to, text + columns_tail(text, rest));
     return cr_buf_text(&to);
 }
