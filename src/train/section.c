@@ -342,8 +342,8 @@ static const struct cr_opt log_opts[] = {
     CR_BOOL_DEFAULT(
         struct cr_log_section, tensorboard, false,
         "Write event files for TensorBoard to the run directory: scalars, "
-        "texts, pictures of samples, the histograms of watch, the network and "
-        "the settings."),
+        "texts, pictures of samples, the histograms of watch and "
+        "log.histograms, the network and the settings."),
     CR_SUB(struct cr_log_section, images, images_opts,
            "Samples stored in the run directory, for the report."),
     { 0 },
