@@ -33,7 +33,7 @@ struct point {
 /* A path under construction, with the points of its last column of pixels. */
 struct path {
     struct cr_buf *to;
-    bool exact; /* two decimals: a script reads values from it */
+    bool exact; /* more decimals: a script reads values from it */
     bool drawn; /* the next point continues a line */
     bool some;  /* the column has points */
     struct point first, low, high, last;
@@ -43,7 +43,7 @@ static void path_point(struct path *p, double x, double y)
 {
     cr_buf_char(p->to, p->drawn ? 'L' : 'M');
     if (p->exact) {
-        cr_buf_f(p->to, "%.2f %.2f", cr_svg_clamp(x), cr_svg_clamp(y));
+        cr_buf_f(p->to, "%.2f %.3f", cr_svg_clamp(x), cr_svg_clamp(y));
     } else {
         cr_svg_number(p->to, x);
         cr_buf_char(p->to, ' ');

@@ -244,6 +244,13 @@ const char *const cr_report_script[] = {
     "document.querySelectorAll('figure svg.chart').forEach(function(s){\n"
     "var plot=s.querySelector('.plot');\n"
     "if(plot)chart(s,plot);});\n"
+    "document.querySelectorAll('#curves,#overlay').forEach(function(s){\n"
+    "var p=document.createElement('p');\n"
+    "p.className='note hint';\n"
+    "p.textContent='Point at a chart for its values; drag to enla"
+    "rge a part of it. '+\n"
+    "'Keys in a chart: arrows, +, \\u2212, Escape.';\n"
+    "s.appendChild(p);});\n"
     "})();\n",
     NULL
 };

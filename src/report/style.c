@@ -119,7 +119,7 @@ const char *const cr_report_css[] = {
     ".diagram path{fill:none;stroke:var(--dim);stroke-width:1.2}\n"
     ".diagram .tip{fill:var(--dim);stroke:none}\n"
     "footer{color:var(--dim);font-size:.85rem;padding:2rem 1rem}\n"
-    "@media print{nav,.skip,.tools,.readout{display:none}"
+    "@media print{nav,.skip,.tools,.readout,.hint{display:none}"
     ".fig,tr,.tiles li{break-inside:avoid}"
     "h2,h3,caption,thead,h2+p{break-after:avoid}"
     "body{font-size:10pt}header,main,footer{max-width:none;padding:0}"
