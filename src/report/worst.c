@@ -42,7 +42,8 @@ static const char *worst_labels(struct cr_report *r,
 
     for (CR_EACH(m, list))
         cr_buf_f(&b, "%s%s", b.len ? ", " : "",
-                 cr_report_class(r, run, (int64_t)m->real));
+                 cr_report_class(r, run, m->kind == CR_NODE_INT ? m->integer
+                                                                : -1));
     return b.len > 0 ? cr_buf_text(&b) : "none";
 }
 

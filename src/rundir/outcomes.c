@@ -58,14 +58,15 @@ static bool outcomes_classes(struct job *j, struct cr_run_outcomes *to)
     return true;
 }
 
-/* An array of another length than the number of samples; *n: its length. */
+/* An array of another length than the number of samples; *n: its length, -1:
+ * not known yet. */
 static bool outcomes_other(struct job *j, const char *name, enum cr_type type,
                            int64_t *n, void *to)
 {
     int64_t samples = j->n;
     bool ok;
 
-    j->n = *n > 0 ? *n : -1;
+    j->n = *n;
     ok = outcomes_array(j, name, type, NULL, to);
     *n = j->n;
     j->n = samples;
@@ -74,6 +75,7 @@ static bool outcomes_other(struct job *j, const char *name, enum cr_type type,
 
 static bool outcomes_positions(struct job *j, struct cr_run_outcomes *to)
 {
+    to->n_bins = to->n_classes = -1;
     if (!outcomes_array(j, "right", CR_F64, NULL, &to->right) ||
         !outcomes_other(j, "position_losses", CR_I64, &to->n_bins,
                         &to->bins) ||

@@ -210,6 +210,17 @@ static double outcomes_position_loss(enum cr_prob_map map, const cr_real *x,
     return log_p > log(LEAST) ? -log_p : -log(LEAST);
 }
 
+/* The interval of a loss. Outputs that are not probabilities, as of NLLLoss
+ * without LogSoftmax, have negative losses. */
+static int outcomes_bin(double loss)
+{
+    if (!(loss > 0))
+        return 0;
+    return loss < CR_OUTCOMES_BIN * (CR_OUTCOMES_BINS - 1)
+               ? (int)(loss / CR_OUTCOMES_BIN)
+               : CR_OUTCOMES_BINS - 1;
+}
+
 static void outcomes_positions(struct cr_outcomes *o, enum cr_prob_map map,
                                const struct cr_metric_batch *m, int64_t at)
 {
@@ -234,9 +245,7 @@ static void outcomes_positions(struct cr_outcomes *o, enum cr_prob_map map,
                                       o->classes, label, found);
         if (detail)
             detail[k] = (float)loss;
-        o->bins[loss < CR_OUTCOMES_BIN * (CR_OUTCOMES_BINS - 1)
-                    ? (int)(loss / CR_OUTCOMES_BIN)
-                    : CR_OUTCOMES_BINS - 1]++;
+        o->bins[outcomes_bin(loss)]++;
         o->class_n[label]++;
         o->class_loss[label] += loss;
         sum += loss;

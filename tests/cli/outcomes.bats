@@ -151,6 +151,29 @@ END
     grep -q 'ab<mark class="s2">a</mark>b' r.html
 }
 
+@test "positions whose outputs are no probabilities count as the surest" {
+    # NLLLoss of logits 50, without LogSoftmax: the loss is -50
+    perl -e 'print pack "l<*", (0) x 8' | npy z.npy '<i4' '(4, 2)'
+    perl -e 'print pack "f<*", (0) x 24' | npy x.npy '<f4' '(4, 2, 3)'
+    cat >n.yaml <<'END'
+cellrun: 1
+dataset:
+  train: {NumpySlicesDataset: {data: [x.npy, z.npy], column_names: [x, label]}}
+  eval: {NumpySlicesDataset: {data: [x.npy, z.npy], column_names: [x, label]}}
+datapipe: {batch: {batch_size: 4}}
+network:
+  cells: {fc: {Dense: {in_channels: 3, out_channels: 5, bias_init: {Constant: {value: 50.0}}}}}
+  construct: return transpose(fc(x), (0, 2, 1))
+loss: NLLLoss
+optimizer: {SGD: {learning_rate: 0.0}}
+metrics: [loss]
+train: {steps: 1}
+END
+    run -0 "$CELLRUN" train n.yaml -o r -q
+    [ "$(npz r/eval.npz position_losses q | head -n 1)" = 8 ]
+    [ "$(npz r/eval.npz loss f | xargs)" = "-50 -50 -50 -50" ]
+}
+
 @test "several labels: bits of what is true and what was found" {
     # logits (1, 2, -3) and (-1, 2, 3)
     printf 'a,b,p,q,r\n1,0,1,0,1\n0,1,0,1,1\n' >t.csv
