@@ -202,8 +202,12 @@ static int sweep_main(struct cr_cli *cli)
         sweep_watch(&sweep);
         return 0;
     }
-    if (o->dry_run) {
+    if (o->index == CR_INT_NONE) {
         cr_sweep_refresh_all(&sweep);
+        if (!cr_sweep_check(&sweep))
+            return cr_cli_errors(cli, "Nothing was run.");
+    }
+    if (o->dry_run) {
         cr_sweep_print_table(&sweep, stdout);
         return 0;
     }

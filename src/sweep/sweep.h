@@ -11,6 +11,7 @@
  *   space.c    the parameters, and assignments with several values
  *   points.c   enumeration and identity of points
  *   ids.c      their names
+ *   check.c    errors of their values, before anything runs
  *   state.c    states of points; claims
  *   run.c      local processes
  *   table.c    sweep.tsv and the table of --status
@@ -205,6 +206,11 @@ int64_t cr_sweep_length(const struct cr_config *config, const char *path);
 /* Enumerates the points: candidates that meet `where`, without those that equal
  * an earlier one. False after reporting. */
 bool cr_sweep_points(struct cr_sweep *sweep);
+
+/* ---- check.c */
+
+/* Checks the values of the points that are to be run. False after reporting. */
+bool cr_sweep_check(struct cr_sweep *sweep);
 
 /* ---- state.c */
 

@@ -118,19 +118,39 @@ done	2	" ]
 }
 
 @test "a failed point: status 7, told once, run again on request" {
-    run -7 --separate-stderr "$CELLRUN" sweep c.yaml --dir s \
-        optimizer.learning_rate=1e30,0.1,bad
+    points=(c.yaml --dir s optimizer.learning_rate=1e30,0.1,0.2)
+    run -0 "$CELLRUN" sweep "${points[@]}" --dry-run
+    mkdir s
+    : >"s/$(awk '$3 == 0.2 { print $1 }' <<<"$output")"
+    run -7 --separate-stderr "$CELLRUN" sweep "${points[@]}"
     [ "$(cut -f 2-4 s/sweep.tsv | tail -n +2)" = \
 "failed	5	1e30
 done	0	0.1
-failed	2	bad" ]
+failed	1	0.2" ]
     [ "$(grep -c ' failed ' <<<"$stderr")" = 2 ]
-    run -7 --separate-stderr "$CELLRUN" sweep c.yaml --dir s \
-        optimizer.learning_rate=1e30,0.1,bad
+    run -7 --separate-stderr "$CELLRUN" sweep "${points[@]}"
     [ -z "$stderr" ]
-    run -7 --separate-stderr "$CELLRUN" sweep c.yaml --dir s --retry-failed \
-        optimizer.learning_rate=1e30,0.1,bad
+    run -7 --separate-stderr "$CELLRUN" sweep "${points[@]}" --retry-failed
     [ "$(grep -c ' failed ' <<<"$stderr")" = 2 ]
+}
+
+@test "values that train rejects are reported before anything runs" {
+    run -2 --separate-stderr "$CELLRUN" sweep c.yaml --dir s -q \
+        optimizer.learning_rate=0.1,bad,-1 seed=1,2,3
+    [[ $stderr == *"command line, argument 6: error: found 'bad'"* ]]
+    [[ $stderr == *"in the point optimizer.learning_rate=bad seed=1"* ]]
+    [[ $stderr == *"found the number -1, expected"* ]]
+    [[ $stderr == *"2 errors. Nothing was run." ]]
+    [ ! -e s ]
+    # of many numbers the smallest and the largest; data as train finds them
+    run -2 "$CELLRUN" sweep c.yaml --dir s 'network.drop.p=0.5,x' \
+        'datapipe.batch.batch_size=range(90,-1,-1)' --print
+    [[ $output == *"'p' of Dropout: found 'x'"* ]]
+    [[ $output == *"found the number 0, expected an integer of at least 1"* ]]
+    rm train-y.npy
+    run -3 "$CELLRUN" sweep c.yaml --dir s seed=1,2
+    [ "$(grep -c ' error: ' <<<"$output")" = 1 ]
+    [ ! -e s ]
 }
 
 @test "--fail-fast starts no point after a failed one" {
