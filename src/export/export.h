@@ -32,8 +32,8 @@ struct cr_export {
     const struct cr_export_opts *o;
     const struct cr_export_format *format;
     enum cr_type dtype; /* of stored weights: CR_F32, CR_F16 or CR_BF16;
-                           CR_TYPES: as in the checkpoint, in a network float32
-                           (a build with REAL=double: float64) */
+                           CR_TYPES: as in the checkpoint, in a network
+                           float32 */
     /* Formats of the network: */
     struct cr_model model;            /* config, state, class names */
     const struct cr_inference *graph; /* parameters have their values */

@@ -109,7 +109,7 @@ void cr_onnx_result(struct cr_onnx *o, int i, const char *name);
 /* The name of any value. */
 const char *cr_onnx_name(struct cr_onnx *o, int val);
 
-/* The number of a type in ONNX. */
+/* The number of a type in ONNX; CR_REAL is float32. */
 int cr_onnx_type(enum cr_type type);
 /* Input i in another type: itself, or what a Cast makes of it. */
 const char *cr_onnx_in_as(struct cr_onnx *o, int i, enum cr_type type);

@@ -160,9 +160,31 @@ const char *cr_onnx_op(struct cr_onnx *o, const char *type, int n,
 
 /* ---- Types */
 
+/* Models are float32, also those of a build with REAL=double: onnxruntime has
+ * no double kernels for convolution, pooling and recurrences. */
+static enum cr_type graph_stored(enum cr_type type)
+{
+    return type == CR_REAL ? CR_F32 : type;
+}
+
+/* The elements of a tensor as stored; *spec gets their type. */
+static const void *graph_elements(struct cr_onnx *o, struct cr_spec *spec,
+                                  enum cr_type type, const void *data)
+{
+    int64_t n = cr_count(spec);
+    void *to = cr_alloc(o->arena, (size_t)n + 1, cr_type_size(type));
+
+    if (cr_type_stored(spec->type) == type)
+        memcpy(to, data, cr_bytes(spec));
+    else
+        cr_convert(spec->type, data, type, to, n);
+    spec->type = type;
+    return to;
+}
+
 int cr_onnx_type(enum cr_type type)
 {
-    switch (cr_type_stored(type)) {
+    switch (graph_stored(type)) {
     case CR_F64:
         return CR_ONNX_DOUBLE;
     case CR_F16:
@@ -263,10 +285,10 @@ static const char *graph_known(struct cr_onnx *o, const struct cr_spec *spec,
 
 const char *cr_onnx_number(struct cr_onnx *o, enum cr_type type, double value)
 {
-    struct cr_spec spec = { .type = type };
+    struct cr_spec spec = { .type = graph_stored(type) };
     char data[8];
 
-    cr_convert(CR_F64, &value, type, data, 1);
+    cr_convert(CR_F64, &value, spec.type, data, 1);
     return graph_known(o, &spec, data);
 }
 
@@ -285,11 +307,11 @@ const char *cr_onnx_one(struct cr_onnx *o, int64_t value)
 const char *cr_onnx_reals(struct cr_onnx *o, const struct cr_spec *spec,
                           const cr_real *v)
 {
-    void *copy = cr_alloc(o->arena, cr_bytes(spec) + 1, 1);
+    struct cr_spec stored = *spec;
+    const void *data = graph_elements(o, &stored, CR_F32, v);
 
-    memcpy(copy, v, cr_bytes(spec));
     return cr_onnx_tensor(o, cr_strf(o->arena, "%s/const", o->scope),
-                          cr_onnx_type(CR_REAL), spec, copy);
+                          CR_ONNX_FLOAT, &stored, data);
 }
 
 /* A parameter or a constant. Parameters have the type of --dtype. */
@@ -297,18 +319,17 @@ static const char *graph_data(struct cr_onnx *o,
                               const struct cr_inference_val *v)
 {
     struct cr_spec spec = v->spec;
-    enum cr_type type = o->e->dtype;
     const void *data = v->data;
-    void *to;
+    bool real = v->spec.type == CR_REAL;
+    enum cr_type type = CR_F32;
+    const char *name;
 
-    if (v->param < 0 || v->spec.type != CR_REAL || type == CR_TYPES ||
-        type == cr_type_stored(CR_REAL))
-        return cr_onnx_tensor(o, v->name, cr_onnx_type(spec.type), &spec, data);
-    to = cr_alloc(o->arena, (size_t)cr_count(&spec) + 1, cr_type_size(type));
-    cr_convert(spec.type, data, type, to, cr_count(&spec));
-    spec.type = type;
-    return cr_onnx_cast(
-        o, cr_onnx_tensor(o, v->name, cr_onnx_type(type), &spec, to), CR_REAL);
+    if (real && v->param >= 0 && o->e->dtype != CR_TYPES)
+        type = o->e->dtype;
+    if (real && cr_type_stored(CR_REAL) != type)
+        data = graph_elements(o, &spec, type, v->data);
+    name = cr_onnx_tensor(o, v->name, cr_onnx_type(spec.type), &spec, data);
+    return real && type != CR_F32 ? cr_onnx_cast(o, name, CR_REAL) : name;
 }
 
 const char *cr_onnx_name(struct cr_onnx *o, int val)

@@ -277,7 +277,7 @@ const char *cr_onnx_transforms(struct cr_onnx *o, int i,
         x = steps[step_find(&s)].emit(o, &s, x);
         out = s.plan->out;
     }
-    return cr_type_stored(out.type) == cr_type_stored(v->spec.type)
+    return cr_onnx_type(out.type) == cr_onnx_type(v->spec.type)
                ? x
                : cr_onnx_cast(o, x, v->spec.type);
 }

@@ -208,16 +208,18 @@ static const struct cr_val *inference_source(const struct cr_val *v)
     return v;
 }
 
-/* Whether the results depend on the shape of the inputs only, which are left
- * out then. */
-static bool inference_reads_shapes(const struct cr_op *op)
+/* Whether the results depend only on dimensions of the inputs, none of which is
+ * the batch size: then the inputs are left out. */
+static bool inference_reads_shapes(const struct inference *f,
+                                   const struct cr_opnode *node)
 {
     static const char *const names[] = { "causal_mask", "ones_like",
                                          "zeros_like" };
 
     for (size_t i = 0; i < CR_LEN(names); i++)
-        if (strcmp(op->about.name, names[i]) == 0)
-            return true;
+        if (strcmp(node->op->about.name, names[i]) == 0)
+            return cr_spec_same(&node->out[0]->spec,
+                                &f->val[1][node->out[0]->id]->spec);
     return false;
 }
 
@@ -236,7 +238,7 @@ static const bool *inference_live(const struct inference *f)
         for (int i = 0; i < node->n_out; i++)
             live[n] = live[n] || wanted[node->out[i]->id];
         for (int i = 0; live[n] && i < node->n_in; i++)
-            if (node->in[i] && !inference_reads_shapes(node->op))
+            if (node->in[i] && !inference_reads_shapes(f, node))
                 wanted[inference_source(node->in[i])->id] = true;
     }
     return live;
@@ -401,7 +403,7 @@ static bool inference_node(struct inference *f, int n)
     to->attr_varies = !attr_same(from->op, to->attr, to->other_attr);
     for (int i = 0; i < from->n_in; i++) {
         to->in[i] = -1;
-        if (!from->in[i] || inference_reads_shapes(from->op))
+        if (!from->in[i] || inference_reads_shapes(f, from))
             continue;
         to->in[i] = inference_read(f, from->in[i]);
         if (to->in[i] < 0)

@@ -632,7 +632,8 @@ my %way = (
             "$golden/check_onnx.py", '--limit', $limit, '--ckpt', 'a/ckpt/last');
         my $what = `@args 2>&1`;
         return unless $?;
-        return $tally{'no onnx'}++ if $what =~ /: error: export/;
+        return $tally{"without ONNX form: $1"}++
+            if $what =~ /error: export to ONNX: op '(\w+)'/;
         fail('onnx', substr $what, -300);
     },
     plan => sub {
