@@ -84,8 +84,9 @@ bool cr_run_groups_table(struct cr_runs *runs, const char *columns, bool exact,
     if (!groups_read(&g, runs, columns))
         return false;
     align = CR_NEWS(runs->arena, char, g.n_keys + 2 + 2 * g.n_metrics);
-    memset(align, 'r', (size_t)(g.n_keys + 1 + (exact + 1) * g.n_metrics));
-    memset(align, 'l', (size_t)g.n_keys);
+    memset(align, 'R', (size_t)(g.n_keys + 1 + (exact + 1) * g.n_metrics));
+    memset(align, 'L', (size_t)g.n_keys);
+    align[g.n_keys] = 'r';
     to->align = align;
     for (int k = 0; k < g.n_keys; k++)
         cr_table_add(to, g.key[k]);

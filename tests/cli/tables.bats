@@ -52,6 +52,16 @@ runs…b2222  compl…     3  0.5000  0.1235
       "run         status  epo…  accur…    loss" ]
 }
 
+@test "numbers are never shortened: a column fits or is left out" {
+    a_run aacc3333 0.7 0.25
+    for n in 28 30 36 42 60; do
+        on $n 50 "$CELLRUN runs --group-by optimizer.learning_rate" >out
+        [ "$(widest <out)" -le $n ]
+        [ "$(grep -c '0.6000 ± 0.1414$\|0.6000 ± 0.1414  0.1235 ± 0.0000$' \
+            out)" = 1 ]
+    done
+}
+
 @test "--wide, a pipe, --tsv and a file show all" {
     "$CELLRUN" runs >out
     [ "$(widest <out)" -gt 120 ]
