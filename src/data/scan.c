@@ -79,6 +79,11 @@ bool cr_data_loader_scan(struct cr_data_loader *p, struct cr_diag *diag,
     return true;
 }
 
+int64_t cr_data_loader_scan_samples(const struct cr_data_loader *p)
+{
+    return p->sampler.n;
+}
+
 struct cr_pos cr_data_loader_where(const struct cr_data_loader *p,
                                    struct cr_arena *arena, int64_t index)
 {

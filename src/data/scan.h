@@ -1,6 +1,6 @@
 /*
  * Reads every sample of a split as the data set stores it, before the datapipe,
- * with all threads of the pool (data stats, data verify).
+ * with all threads of the pool (data stats, verify and convert).
  */
 #ifndef CR_DATA_SCAN_H
 #define CR_DATA_SCAN_H
@@ -28,6 +28,8 @@ struct cr_scan {
 /* False after reporting that the data cannot be loaded at all. */
 bool cr_data_loader_scan(struct cr_data_loader *loader, struct cr_diag *diag,
                          const struct cr_scan *scan);
+/* The number of samples that it reads. */
+int64_t cr_data_loader_scan_samples(const struct cr_data_loader *loader);
 /* The position of a sample in its files, or its file; CR_NOWHERE: unknown. */
 struct cr_pos cr_data_loader_where(const struct cr_data_loader *loader,
                                    struct cr_arena *arena, int64_t index);
