@@ -39,6 +39,18 @@ void cr_sweep_print_commands(struct cr_sweep *sweep)
     }
 }
 
+/* The name of the folder with other characters as _: #SBATCH has no quotes. */
+static const char *launch_job_name(struct cr_sweep *sweep)
+{
+    char *name = cr_strdup(sweep->arena, cr_path_base(sweep->dir));
+
+    for (char *p = name; *p; p++)
+        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                    "0123456789._-", *p))
+            *p = '_';
+    return name;
+}
+
 void cr_sweep_print_slurm(struct cr_sweep *sweep)
 {
     const char *const *argv = sweep->cli->argv;
@@ -52,7 +64,7 @@ void cr_sweep_print_slurm(struct cr_sweep *sweep)
            "continues.\n"
            "status=0\n"
            "srun cellrun",
-           cr_path_base(sweep->dir), sweep->n - 1);
+           launch_job_name(sweep), sweep->n - 1);
     for (int i = 1; argv[i]; i++) {
         if (strcmp(argv[i], "--slurm") == 0)
             continue;

@@ -239,6 +239,8 @@ failed	1	0.2" ]
 @test "--slurm writes a job script that runs the points" {
     "$CELLRUN" sweep c.yaml --dir s seed=1,2 --slurm >job.sh
     grep -qx '#SBATCH --array=0-1' job.sh
+    "$CELLRUN" sweep c.yaml --dir $'a b\n#SBATCH --x' seed=1,2 --slurm |
+        grep -qx '#SBATCH --job-name=a_b__SBATCH_--x'
     if command -v shellcheck >/dev/null; then shellcheck job.sh; fi
     mkdir bin
     printf '#!/bin/sh\nexec "$@"\n' >bin/srun
