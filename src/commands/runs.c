@@ -47,7 +47,9 @@ static const struct cr_opt runs_opts[] = {
                     "rm, gc: list what would be deleted, and delete nothing.",
                     .flag = 'n'),
     CR_BOOL_DEFAULT(struct cr_runs_opts, yes, false,
-                    "rm, gc: delete without a question.", .flag = 'y'),
+                    "rm, gc: delete without a question. Needed where "
+                    "there is no terminal.",
+                    .flag = 'y'),
     { 0 },
 };
 
@@ -213,7 +215,8 @@ const struct cr_command cr_command_runs = {
         .opts = runs_opts,
         .size = sizeof(struct cr_runs_opts),
     },
-    .usage = "[ls] | show RUN | best | diff RUN RUN | rm RUN... | gc | "
+    .usage = "[ls] | show RUN | best | diff RUN RUN | rm RUN... | rm "
+             "--where EXPR | gc | "
              "export RUN... [-o FILE]",
     .min_operands = 0,
     .max_operands = -1,

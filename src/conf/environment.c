@@ -70,7 +70,8 @@ const struct cr_env cr_env_list[] = {
     { .name = "PAGER",
       .text = "Command for long output on a terminal. Default: less -FRX. "
               "Empty or cat: none." },
-    { .name = "TERM", .text = "If it is dumb, messages are not coloured." },
+    { .name = "TERM", .text = "If it is dumb, messages are not coloured, and "
+                              "there is no pager." },
     { .name = "SOURCE_DATE_EPOCH",
       .text =
           "Time stamp of the files of a run, in seconds since 1970, in place "
