@@ -299,7 +299,45 @@ for name in ['encoder', 'lstm']:
     NETS[name] = f'{CONFIGS}/{name}.yaml'
 
 
+# Datapipes for --normalize, each over columns of four types.
+PIPES = ['[{Clip: {quantiles: [0.1, 0.9]}}, MinMax, Standardize]',
+         '[Standardize, {Clip: {min: -1}}]', '[{MinMax: {low: -1, high: 3}}]',
+         '[{Rescale: [0.5, 1.0]}, {TypeCast: {data_type: float64}}, '
+         'Standardize]', '[{TypeCast: {data_type: float32}}]']
+for pipe in PIPES:
+    for type in ['f4', 'f8', 'u1', 'i4']:
+        NETS[f'--normalize {type} {pipe}'] = (type, pipe)
+
+
+def check_normalize(type, pipe, folder):
+    """The deviation of a model with --normalize, for stored samples, from
+    `cellrun predict`."""
+    rng = np.random.default_rng(1)
+    x = (rng.standard_normal((40, 5)) * 50 + 100).clip(0, 255).astype(type)
+    np.save(f'{folder}/x.npy', x)
+    np.save(f'{folder}/y.npy', rng.standard_normal((40, 3)).astype('f4'))
+    with open(f'{folder}/n.yaml', 'w') as f:
+        f.write(f"""cellrun: 1
+dataset:
+  train:
+    NumpySlicesDataset: {{data: [x.npy, y.npy], column_names: [x, label]}}
+datapipe: {{x: {pipe}, batch: {{batch_size: 8}}}}
+network: [{{Dense: [5, 3]}}]
+loss: MSELoss
+optimizer: {{SGD: {{learning_rate: 0.0001}}}}
+train: {{epochs: 1}}
+""")
+    run('train', f'{folder}/n.yaml', '-q', '-o', f'{folder}/run')
+    run('export', f'{folder}/run', '-q', '--normalize', '-o', f'{folder}/m.onnx')
+    run('predict', '--ckpt', f'{folder}/run', f'{folder}/x.npy', '-o',
+        f'{folder}/out.npy')
+    y = model(f'{folder}/m.onnx').run(None, {'x': x})[0]
+    return deviation(y, np.load(f'{folder}/out.npy'))
+
+
 def check(name, folder):
+    if name.startswith('--normalize'):
+        return check_normalize(*NETS[name], folder)
     rng = np.random.default_rng(sum(name.encode()))
     if isinstance(NETS[name], str):
         np.savez(f'{folder}/w.npz', **weights(NETS[name], rng))
