@@ -354,8 +354,8 @@ const struct cr_section cr_section_log = {
         .name = "log",
         .summary = "Values recorded during training.",
         .example =
-            "log: {every: 10 steps, grad_norm: true, tensorboard: true}\n"
-            "log: {csv: true, histograms: 1 epoch, images: {wrong: 64}}\n",
+            "log: {every: 10 steps, grad_norm: true, tensorboard: true, csv: "
+            "true, histograms: 1 epoch, images: {wrong: 64}}\n",
         .opts = log_opts,
         .size = sizeof(struct cr_log_section),
     },
