@@ -12,16 +12,20 @@
 #include "train/flags.h"
 #include "train/section.h"
 
+#define SWEEP_JOBS_MAX 4096
+
 struct sweep {
-    const char *dir, *points;
-    int64_t jobs, index, count;
+    const char *dir, *points, *jobs;
+    int64_t index, count;
     bool dry_run, print, slurm, retry_failed, fail_fast, status;
 };
 
 static const struct cr_opt sweep_opts[] = {
-    CR_INT_DEFAULT(struct sweep, jobs, 1, 1, 4096,
+    CR_STR_DEFAULT(struct sweep, jobs, "1",
                    "Number of points that run at the same time. They share "
-                   "the processors unless --threads is set.",
+                   "the processors unless --threads is set. auto: measure for "
+                   "some seconds which number of points and threads trains "
+                   "the most samples per second.",
                    .flag = 'j'),
     CR_STR_OPTIONAL(struct sweep, dir,
                     "Folder of the points. Default: RUNS/NAME.",
@@ -88,6 +92,22 @@ static bool sweep_rungs_agree(struct cr_sweep *sweep, const struct sweep *o)
     cr_hint(sweep->diag, "start `cellrun sweep` itself in each job: they share "
                          "the work");
     return false;
+}
+
+/* The number of --jobs; 0: auto. -1 after reporting. */
+static int sweep_jobs(struct cr_cli *cli, const struct sweep *o)
+{
+    char *end;
+    long n = strtol(o->jobs, &end, 10);
+
+    if (strcmp(o->jobs, "auto") == 0)
+        return 0;
+    if (end > o->jobs && !*end && n >= 1 && n <= SWEEP_JOBS_MAX)
+        return (int)n;
+    cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
+             "--jobs: found '%s', expected auto or a number from 1 to %d",
+             cr_quote(cli->arena, o->jobs, strlen(o->jobs)), SWEEP_JOBS_MAX);
+    return -1;
 }
 
 /* The folder of the points: the flag, or RUNS/NAME as train's. */
@@ -171,13 +191,15 @@ static void sweep_watch(struct cr_sweep *sweep)
 
 static int sweep_local(struct cr_sweep *sweep, const struct sweep *o)
 {
-    struct cr_sweep_run run = { .jobs = (int)o->jobs,
+    struct cr_sweep_run run = { .jobs = sweep_jobs(sweep->cli, o),
                                 .threads = sweep->cli->threads,
                                 .fail_fast = o->fail_fast };
     int status;
 
     if (!sweep_make_folder(sweep, sweep->dir))
         return 1;
+    if (run.jobs == 0)
+        cr_sweep_auto_jobs(sweep, &run);
     if (run.threads == 0 && run.jobs > 1 && !getenv("CELLRUN_THREADS")) {
         run.threads = cr_cpu_count() / run.jobs;
         if (run.threads < 1)
@@ -196,7 +218,8 @@ static int sweep_main(struct cr_cli *cli)
                               .diag = cli->diag };
 
     sweep_sets(cli, o);
-    if (!sweep_flags_agree(cli, o) || !sweep_open(&sweep, o))
+    if (!sweep_flags_agree(cli, o) || sweep_jobs(cli, o) < 0 ||
+        !sweep_open(&sweep, o))
         return cr_cli_errors(cli, "Nothing was run.");
     if (o->status) {
         sweep_watch(&sweep);

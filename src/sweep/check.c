@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "base/thread_pool.h"
 #include "ckpt/load.h"
 #include "sweep/sweep.h"
 #include "train/train.h"
@@ -47,8 +48,8 @@ static int check_order(const void *a, const void *b)
     return strcmp(s, t);
 }
 
-static bool check_is_due(const struct cr_sweep *sweep,
-                         const struct cr_sweep_point *point)
+bool cr_sweep_is_due(const struct cr_sweep *sweep,
+                     const struct cr_sweep_point *point)
 {
     return point->state == CR_POINT_WAITING ||
            point->state == CR_POINT_INTERRUPTED ||
@@ -64,7 +65,7 @@ static struct check_column check_collect(const struct cr_sweep *sweep, int c,
     int numbers = 0, n = 0;
 
     for (int64_t i = 0; i < sweep->n; i++)
-        if (check_is_due(sweep, &sweep->point[i]) && sweep->point[i].value[c])
+        if (cr_sweep_is_due(sweep, &sweep->point[i]) && sweep->point[i].value[c])
             col.value[n++] = sweep->point[i].value[c];
     qsort(col.value, (size_t)n, sizeof *col.value, check_order);
     for (int i = 0; i < n; i++)
@@ -201,7 +202,7 @@ bool cr_sweep_check(struct cr_sweep *sweep)
         struct cr_arena arena = { 0 };
         struct cr_diag diag;
 
-        if (!check_is_due(sweep, point) ||
+        if (!cr_sweep_is_due(sweep, point) ||
             !check_see(col, sweep->n_columns, point))
             continue;
         diag = check_point(sweep, point, &arena);
@@ -213,6 +214,7 @@ bool cr_sweep_check(struct cr_sweep *sweep)
         }
         cr_arena_free(&arena);
     }
+    cr_thread_unpin(); /* run.pin of a point concerns its own process */
     cr_arena_free(&own);
     return sweep->diag->errors == errors;
 }

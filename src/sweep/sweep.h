@@ -14,6 +14,7 @@
  *   check.c    errors of their values, before anything runs
  *   state.c    states of points; claims
  *   run.c      local processes
+ *   auto_jobs.c  their number, measured
  *   table.c    sweep.tsv and the table of --status
  *   launch.c   lines and scripts for GNU parallel and Slurm
  *   rungs.c    budgets of points that are compared before they are complete
@@ -209,7 +210,11 @@ bool cr_sweep_points(struct cr_sweep *sweep);
 
 /* ---- check.c */
 
-/* Checks the values of the points that are to be run. False after reporting. */
+/* Whether the point is to be run: it is not done, running or, unless
+ * --retry-failed is set, failed. */
+bool cr_sweep_is_due(const struct cr_sweep *sweep,
+                     const struct cr_sweep_point *point);
+/* Checks the values of the points that are due. False after reporting. */
 bool cr_sweep_check(struct cr_sweep *sweep);
 
 /* ---- state.c */
@@ -239,6 +244,9 @@ struct cr_sweep_run {
 /* Runs the points that no other process runs, until all are done. Returns the
  * exit status. */
 int cr_sweep_run(struct cr_sweep *sweep, const struct cr_sweep_run *run);
+/* Sets jobs and, if it is 0, threads by a measurement of a second or two, and
+ * prints them. */
+void cr_sweep_auto_jobs(struct cr_sweep *sweep, struct cr_sweep_run *run);
 /* The arguments of `cellrun train` for a point, NULL-ended. */
 char **cr_sweep_argv(struct cr_sweep *sweep, const struct cr_sweep_point *point,
                      int threads);

@@ -153,6 +153,36 @@ failed	1	0.2" ]
     [ ! -e s ]
 }
 
+@test "--jobs auto measures, says what it takes, and gives the same runs" {
+    export TMPDIR=$PWD/tmp
+    mkdir tmp
+    run -0 --separate-stderr "$CELLRUN" sweep c.yaml --dir s --jobs auto \
+        seed=1,2
+    taken=$(sed -n 's/^--jobs auto: //p' <<<"$stderr")
+    [[ $taken =~ ^[12]\ jobs?(\ with\ [0-9]+\ threads?\ each)?$ ]]
+    if [[ $taken == *with* ]]; then # it is the fastest one measured
+        best=$(grep 'samples/s$' <<<"$stderr" | sort -t: -k 2nr | sed 1q)
+        [[ $best == "${taken% each}: "* ]]
+    fi
+    [ -z "$(ls tmp)" ]
+    run -0 "$CELLRUN" sweep c.yaml --dir t -q seed=1,2
+    diff <(table s) <(table t)
+    for d in s/*/; do
+        run -0 "$CELLRUN" ckpt diff "$d/ckpt/last" "t/${d#s/}/ckpt/last"
+    done
+    # nothing is measured where nothing is to be run, or the threads are given
+    run -0 --separate-stderr "$CELLRUN" sweep c.yaml --dir s --jobs auto \
+        seed=1,2
+    [ -z "$stderr" ]
+    run -0 --separate-stderr "$CELLRUN" sweep c.yaml --dir u --jobs auto \
+        seed=1,2 --dry-run
+    [ -z "$stderr" ]
+    run -0 "$CELLRUN" sweep c.yaml --dir u --jobs auto --threads 1 seed=1,2
+    [[ $output != *samples/s* ]]
+    run -2 "$CELLRUN" sweep c.yaml --dir u --jobs 0 seed=1,2
+    [[ $output == *"--jobs: found '0', expected auto or a number from 1 to"* ]]
+}
+
 @test "--fail-fast starts no point after a failed one" {
     run -7 "$CELLRUN" sweep c.yaml --dir s -q --fail-fast \
         optimizer.learning_rate=1e30,0.1
