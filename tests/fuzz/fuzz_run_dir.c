@@ -187,7 +187,8 @@ static void check_page(const char *page)
         if (p < first && p[6] != '#')
             abort();
     for (const char *p = page; p < first; p++)
-        if ((*p == '<' && !strchr("/!abcdefghilmnopqrstuv", p[1])) ||
+        if ((*p == '<' && (cr_starts(p, "<b>") || cr_starts(p, "<i>") ||
+                           !strchr("/!abcdefghijklmnopqrstuvwxyz", p[1]))) ||
             (unsigned char)*p == 0x1b)
             abort();
 }
