@@ -72,11 +72,16 @@ static bool plan_span(const struct cr_transform *op,
                         "%s: found lists of varying length, expected samples "
                         "of one shape; use PadEnd before it",
                         op->about.name);
-    return cr_error(p->diag, p->pos, CR_E_DTYPE,
-                    "%s: found %s, expected numbers", op->about.name,
-                    p->in.rank ? "tokens (use Lookup to replace them by "
-                                 "indices)"
-                               : "text");
+    cr_error(p->diag, p->pos, CR_E_DTYPE, "%s: found %s, expected numbers",
+             op->about.name,
+             p->in.rank ? "tokens (use Lookup to replace them by indices)"
+                        : "text");
+    if (p->in.rank == 0 && p->column)
+        cr_hint(p->diag,
+                "in a CSVDataset, columns: {%s: {categories: FIELD}} reads "
+                "categories; running text needs a tokenizer",
+                p->column);
+    return false;
 }
 
 /* Finds the fitted values of a transform by its place in the config, which is

@@ -248,6 +248,11 @@ static bool eval_metrics(struct cr_eval *e)
                           "the metric '%s' needs %s; the output is %s%s",
                           use->name, why, cr_diag_format(diag->arena, &out),
                           eval_label_text(e));
+            if (out.rank == 1 && out.type == CR_REAL)
+                cr_hint(diag, "for two classes, end the network with two "
+                              "outputs and use CrossEntropyLoss; for one "
+                              "output, metrics: [auc, {best_threshold: "
+                              "{logits: true}}]");
             continue;
         }
         why = use->metric->no_effect

@@ -98,3 +98,27 @@ END
     run -0 "$CELLRUN" help construct
     [[ $output == *"not self.fc(x)"* ]]
 }
+
+@test "categories read as text, and accuracy of a single output: what to write" {
+    printf 'city,x,label\nu,1,0\nv,2,1\nu,3,0\nw,4,1\n' >c.csv
+    cat >c.yaml <<'END2'
+dataset:
+  train: {CSVDataset: {dataset_files: c.csv, columns: {city: {fields: city, type: string}, x: {fields: x, type: float32}, label: label}}}
+  eval: {CSVDataset: {dataset_files: c.csv, columns: {city: {fields: city, type: string}, x: {fields: x, type: float32}, label: label}}}
+datapipe: {city: [CategoryIndex]}
+network: {inputs: [x], construct: return x}
+loss: {inputs: [y], construct: return mean(y)}
+optimizer: SGD
+metrics: [accuracy]
+train: {epochs: 1}
+END2
+    run -2 --separate-stderr "$CELLRUN" check c.yaml
+    [[ $stderr == *"columns: {city: {categories: FIELD}} reads categories"* ]]
+    run -2 --separate-stderr "$CELLRUN" check c.yaml '~datapipe' \
+        '~dataset.train.columns.city' '~dataset.eval.columns.city'
+    [[ $stderr == *"for two classes, end the network with two outputs"* ]]
+    run -0 "$CELLRUN" help StepLR
+    [[ $output == *"is_stair: true"* ]]
+    run -0 "$CELLRUN" help embedding columns
+    [[ $output == *CategoryIndex* ]]
+}
