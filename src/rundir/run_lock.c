@@ -233,7 +233,7 @@ bool cr_run_lock_is_live(struct cr_arena *arena, const char *folder)
     struct stat st;
 
     if (fd < 0)
-        return errno != ENOENT;
+        return errno != ENOENT && errno != ENOTDIR;
     lock_self(&self);
     if (lock_read(fd, &owner) && fstat(fd, &st) == 0) {
         /* Other namespaces have other process numbers: only there the kernel's
