@@ -6,8 +6,8 @@
 #include "base/str.h"
 
 const struct cr_export_format *const cr_export_formats[] = {
-    &cr_export_ckpt, &cr_export_npz, &cr_export_onnx, &cr_export_safetensors,
-    NULL
+    &cr_export_c,    &cr_export_ckpt,        &cr_export_npz,
+    &cr_export_onnx, &cr_export_safetensors, NULL
 };
 
 /* ---- Options */

@@ -5,7 +5,8 @@
  * Formats of weights get a tensor file; formats of the network also get the
  * graph of the network in predict mode, with its weights.
  *
- * export.c opens the checkpoint; tensors.c writes formats of weights.
+ * export.c opens the checkpoint; tensors.c writes formats of weights, onnx.c
+ * and c.c those of the network.
  */
 #ifndef CR_EXPORT_EXPORT_H
 #define CR_EXPORT_EXPORT_H
@@ -22,7 +23,7 @@ struct cr_export_opts {
 };
 /* Choices of --to: auto, the format of the suffix of -o, and the names of the
  * formats. */
-#define CR_EXPORT_TO "auto|ckpt|npz|onnx|safetensors"
+#define CR_EXPORT_TO "auto|c|ckpt|npz|onnx|safetensors"
 #define CR_EXPORT_DTYPES "auto|float32|float16|bfloat16"
 
 struct cr_export {
@@ -55,7 +56,7 @@ bool cr_export(struct cr_cli *cli, const struct cr_export_opts *o);
 
 /* ---- The formats */
 
-extern const struct cr_export_format cr_export_ckpt, cr_export_npz,
-    cr_export_onnx, cr_export_safetensors;
+extern const struct cr_export_format cr_export_c, cr_export_ckpt,
+    cr_export_npz, cr_export_onnx, cr_export_safetensors;
 
 #endif

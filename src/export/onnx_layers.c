@@ -6,9 +6,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "export/window.h"
 #include "net/attention.h"
 #include "net/op_attrs.h"
-#include "net/pool.h"
 
 enum { SPATIAL_MAX = 3 };
 
@@ -36,11 +36,6 @@ static const char *matmul(struct cr_onnx *o, const char *arg)
 
 /* ---- Convolution */
 
-static int64_t pick(const struct cr_ints *list, int i, int64_t otherwise)
-{
-    return list->n == 0 ? otherwise : list->v[list->n == 1 ? 0 : i];
-}
-
 /* Sets the attributes of a convolution with that many spatial dimensions. */
 static void conv_attrs(struct cr_onnx *o, int rank, bool transposed)
 {
@@ -57,12 +52,12 @@ static void conv_attrs(struct cr_onnx *o, int rank, bool transposed)
     for (int i = 0; i < rank; i++) {
         int64_t in = x->dim[2 + i], out = y->dim[2 + i], reach, all;
 
-        s[i] = pick(&stride, i, 1);
-        d[i] = pick(&dilation, i, 1);
+        s[i] = cr_window_pick(&stride, i, 1);
+        d[i] = cr_window_pick(&dilation, i, 1);
         reach = d[i] * (w->dim[w->rank - rank + i] - 1) + 1;
         if (strcmp(mode, "pad") == 0) {
-            pads[i] = pick(&padding, 2 * i, 0);
-            pads[rank + i] = pick(&padding, 2 * i + 1, 0);
+            pads[i] = cr_window_pick(&padding, 2 * i, 0);
+            pads[rank + i] = cr_window_pick(&padding, 2 * i + 1, 0);
         } else if (strcmp(mode, "same") == 0) {
             all = transposed ? (in - 1) * s[i] + reach - out
                              : (out - 1) * s[i] + reach - in;
@@ -91,40 +86,10 @@ static const char *conv(struct cr_onnx *o, const char *arg)
     return cr_onnx_node(o, arg, 3, in, 2, 1)[0];
 }
 
-/* ---- Pooling: shapes as in net/pool.c */
+/* ---- Pooling */
 
-struct window {
-    int64_t in, out, kernel, stride, dilation, before, after;
-    int64_t beyond; /* ceil_mode: the last window reaches so far past the
-                       padding */
-};
-
-static struct window pool_window(const struct cr_pool_opts *a, int i,
-                                 int64_t in, int64_t out)
-{
-    struct window w = { .in = in, .out = out, .dilation = 1 };
-    int64_t all;
-
-    if (a->output_size.n > 0) { /* adaptive, with equal windows */
-        w.kernel = w.stride = in / out;
-        return w;
-    }
-    w.kernel = pick(&a->kernel_size, i, 1);
-    w.stride = pick(&a->stride, i, 1);
-    w.dilation = pick(&a->dilation, i, 1);
-    if (a->pad_mode == CR_POOL_PAD)
-        w.before = w.after = pick(&a->padding, i, 0);
-    all = (out - 1) * w.stride + w.dilation * (w.kernel - 1) + 1 - in;
-    if (a->pad_mode == CR_POOL_SAME && all > 0) {
-        w.before = all / 2;
-        w.after = all - w.before;
-    }
-    if (all - w.before > w.after)
-        w.beyond = all - w.before - w.after;
-    return w;
-}
-
-static void pool_attrs(struct cr_onnx *o, int dims, const struct window *w,
+static void pool_attrs(struct cr_onnx *o, int dims,
+                       const struct cr_pool_window *w,
                        bool padded)
 {
     int64_t kernel[SPATIAL_MAX] = { 0 }, stride[SPATIAL_MAX] = { 0 };
@@ -147,7 +112,8 @@ static void pool_attrs(struct cr_onnx *o, int dims, const struct window *w,
 }
 
 /* The number of elements that window k counts. */
-static double pool_counted(const struct window *w, int64_t k, bool padding)
+static double pool_counted(const struct cr_pool_window *w, int64_t k,
+                           bool padding)
 {
     int64_t from = k * w->stride - w->before, n = 0;
 
@@ -161,7 +127,7 @@ static double pool_counted(const struct window *w, int64_t k, bool padding)
 
 /* Divides sums over windows: means over `volume` elements come in. */
 static const char *pool_divide(struct cr_onnx *o, const char *x, int dims,
-                               const struct window *w, bool padding,
+                               const struct cr_pool_window *w, bool padding,
                                int64_t divisor, double volume)
 {
     struct cr_spec spec = { .type = CR_REAL, .rank = dims };
@@ -203,7 +169,7 @@ static const char *pool_matrix(struct cr_onnx *o, int64_t in, int64_t out,
 
 /* Whether windows of adaptive pooling differ in size. */
 static bool pool_uneven(const struct cr_pool_opts *a, int dims,
-                        const struct window *w)
+                        const struct cr_pool_window *w)
 {
     for (int i = 0; i < dims && a->output_size.n > 0; i++)
         if (w[i].in % w[i].out != 0)
@@ -212,7 +178,7 @@ static bool pool_uneven(const struct cr_pool_opts *a, int dims,
 }
 
 static const char *pool_mean(struct cr_onnx *o, const char *x, int dims,
-                             const struct window *w)
+                             const struct cr_pool_window *w)
 {
     const struct cr_pool_opts *a = o->node->attr;
     bool padding = a->pad_mode == CR_POOL_PAD && a->count_include_pad;
@@ -247,7 +213,7 @@ static const char *pool_mean(struct cr_onnx *o, const char *x, int dims,
 }
 
 static const char *pool_max(struct cr_onnx *o, const char *x, int dims,
-                            const struct window *w)
+                            const struct cr_pool_window *w)
 {
     int64_t plane = 1;
     const char **y;
@@ -275,11 +241,11 @@ static const char *pool(struct cr_onnx *o, const char *arg)
     const struct cr_spec *y = &cr_onnx_out(o, 0)->spec;
     int dims = a->dims > 0 ? (int)a->dims : x->rank - 2;
     bool mean = strcmp(arg, "mean") == 0, whole = x->rank == dims + 1;
-    struct window w[SPATIAL_MAX];
+    struct cr_pool_window w[SPATIAL_MAX];
     const char *in = cr_onnx_in(o, 0);
 
     for (int i = 0; i < dims; i++)
-        w[i] = pool_window(a, i, x->dim[x->rank - dims + i],
+        w[i] = cr_window_of_pool(a, i, x->dim[x->rank - dims + i],
                            y->dim[x->rank - dims + i]);
     if (pool_uneven(a, dims, w) && (!mean || dims > 2))
         return cr_onnx_no(o, "the windows differ in size");

@@ -82,7 +82,7 @@ fails() {
     echo text >bad.safetensors
     fails 4 export bad.safetensors -o w.npz
     fails 2 export run -o w.txt
-    [[ $stderr = *"-o: found 'w.txt', expected a name that ends in .ckpt"* ]]
+    [[ $stderr = *"-o: found 'w.txt', expected a name that ends in .c"* ]]
     fails 2 export run --to npz -o w.ckpt
     fails 2 export run
     [[ $stderr = *'export needs -o FILE'* ]]
@@ -187,4 +187,75 @@ END
     "$CELLRUN" export net.yaml -q --ckpt run -o c.onnx
     fails 4 export net.yaml --ckpt run --normalize -o c.onnx
     [[ $stderr = *"does not contain the type of column 'x'"* ]]
+}
+
+# c_equal RUN COLUMN FEED.npy COUNT: the C file of a run computes what trace does
+c_equal() {
+    local mine="$PWD/c-$1"
+    mkdir "$mine"
+    "$CELLRUN" export "$1" -q -o "$mine/net.c"
+    ${CC:-cc} -std=c99 -O1 -Wall -Wextra -Wpedantic -Werror -Dnet_MAIN \
+        "$mine/net.c" -o "$mine/net" -lm
+    "$CELLRUN" trace "$1" --predict --feed "$2=$3" -q -o "$mine/t.safetensors"
+    tensor "$mine/t.safetensors" output >"$mine/want"
+    tail -c "$4" "$3" | perl -0777 -ne 'print join ",", unpack "f<*"' |
+        "$mine/net" | tr '\t' '\n' >"$mine/got"
+    equal_within 1e-5 "$mine/got" "$mine/want"
+}
+
+# equal_within EPS A B: equal counts of numbers, which differ by less than EPS
+equal_within() {
+    paste "$2" "$3" | awk -v eps="$1" 'NF != 2 { exit 1 }
+        { d = $1 - $2; if (d > eps || -d > eps || d != d) bad = 1; n++ }
+        END { exit bad || n == 0 }'
+}
+
+@test 'c: dense layers, convolution, pooling, normalisation and arithmetic' {
+    c_equal run x x.npy 48
+    perl -e 'print pack "f<*", map { sin $_ * $_ } 1 .. 8 * 4 * 7 * 8' |
+        npy a.npy '<f4' '(8, 4, 7, 8)'
+    pack 'l<*' 0 1 1 0 2 1 0 2 | npy b.npy '<i4' '(8,)'
+    cat >conv.yaml <<'END'
+dataset:
+  train:
+    NumpySlicesDataset: {data: [a.npy, b.npy], column_names: [x, label]}
+datapipe: {batch: {batch_size: 4}}
+network:
+  cells:
+    a: {Conv2d: {out_channels: 8, kernel_size: 3, stride: 2, group: 2, has_bias: true, weight_init: Normal}}
+    b: {Conv2d: {out_channels: 8, kernel_size: [3, 2], pad_mode: pad, padding: [1, 2, 0, 3], dilation: [2, 1]}}
+    bn: BatchNorm2d
+    g: GELU
+    h: HSwish
+    p: {AvgPool2d: {kernel_size: 3, stride: 2, pad_mode: same}}
+    q: {MaxPool2d: {kernel_size: 3, stride: 2, pad_mode: same}}
+    e: ELU
+    k: LeakyReLU
+    f: Flatten
+    d: {Dense: {out_channels: 6}}
+    l: {LayerNorm: {normalized_shape: [6]}}
+    s: {Softmax: {axis: -1}}
+    o: {Dense: {out_channels: 3}}
+  construct: |
+    x = h(bn(b(g(a(x)))))
+    y = p(x)
+    z = q(x)
+    x = f(e(y) + k(z) * 2.0 - y / 3.0)
+    y = f(s(z))
+    return o(l(d(concat([x, y], 1))))
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1}}
+train: {epochs: 1}
+END
+    "$CELLRUN" train conv.yaml -q -o conv
+    c_equal conv x a.npy 7168
+}
+
+@test 'c: an op without C form is named; no --normalize, no other type' {
+    fails 2 export run --normalize -o net.c
+    fails 2 export run --dtype float16 -o net.c
+    "$CELLRUN" train net.yaml -q -o odd network.act=HShrink
+    fails 2 export odd -o net.c
+    [[ $stderr = *"export to C: op 'h_shrink' of cell 'act'"* ]]
+    [ ! -e net.c ]
 }
