@@ -56,6 +56,7 @@ static char **auto_argv(struct cr_sweep *sweep,
     memcpy(sets + n, more, sizeof more);
     run.sets = sets;
     run.dir = dir;
+    run.target = sweep->n_rungs; /* none: it does not stop at one */
     argv = cr_sweep_argv(sweep, &run, threads);
     for (n = 0; argv[n]; n++)
         ;

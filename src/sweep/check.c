@@ -64,9 +64,12 @@ static struct check_column check_collect(const struct cr_sweep *sweep, int c,
                                                  sweep->n + 1) };
     int numbers = 0, n = 0;
 
-    for (int64_t i = 0; i < sweep->n; i++)
-        if (cr_sweep_is_due(sweep, &sweep->point[i]) && sweep->point[i].value[c])
-            col.value[n++] = sweep->point[i].value[c];
+    for (int64_t i = 0; i < sweep->n; i++) {
+        const struct cr_sweep_point *point = &sweep->point[i];
+
+        if (cr_sweep_is_due(sweep, point) && point->value[c])
+            col.value[n++] = point->value[c];
+    }
     qsort(col.value, (size_t)n, sizeof *col.value, check_order);
     for (int i = 0; i < n; i++)
         if (col.n == 0 || strcmp(col.value[i], col.value[col.n - 1]) != 0) {

@@ -156,7 +156,7 @@ section() {
 }
 
 @test "sweeps" {
-    section SWEEPS 3
+    section SWEEPS 5
 }
 
 @test "fine-tuning" {
