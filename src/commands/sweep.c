@@ -75,7 +75,7 @@ static bool sweep_flags_agree(struct cr_cli *cli, const struct sweep *o)
                     modes);
 }
 
-/* Promotion needs a process that looks at all points. */
+/* What depends on results needs a process that looks at all points. */
 static bool sweep_rungs_agree(struct cr_sweep *sweep, const struct sweep *o)
 {
     const char *flag = o->print                  ? "--print"
@@ -83,7 +83,7 @@ static bool sweep_rungs_agree(struct cr_sweep *sweep, const struct sweep *o)
                        : o->index != CR_INT_NONE ? "--index"
                                                  : NULL;
 
-    if (!flag || sweep->n_rungs == 0)
+    if (!flag || (sweep->n_rungs == 0 && !sweep->method->suggest))
         return true;
     cr_error(sweep->diag, CR_NOWHERE, CR_E_CONFLICT,
              "%s cannot be used with the method %s, which decides by the "
@@ -174,6 +174,7 @@ static void sweep_watch(struct cr_sweep *sweep)
     bool remain = live;
 
     do {
+        cr_sweep_more_points(sweep);
         cr_sweep_refresh_all(sweep);
         if (live)
             fputs("\033[H\033[J", stdout);
@@ -262,7 +263,8 @@ const struct cr_command cr_command_sweep = {
             "DIR/sweep.tsv has a row for each point. A list as a single value "
             "is written [32,32]. The methods halving and asha stop points "
             "early: a stopped point has a checkpoint at its rung and is "
-            "promoted, if it is, as if it had not stopped. The exit status is "
+            "promoted, if it is, as if it had not stopped. The method tpe "
+            "chooses each point by the results so far. The exit status is "
             "7 if points failed.",
         .example =
             "cellrun sweep digits.yaml optimizer.learning_rate=0.1,0.03 "

@@ -7,4 +7,5 @@ const struct cr_sweep_method *const cr_sweep_methods[] = {
     &cr_sweep_list,
     &cr_sweep_halving,
     &cr_sweep_asha,
+    &cr_sweep_tpe,
 };

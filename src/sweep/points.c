@@ -1,5 +1,6 @@
 /* Enumeration and identity of the points of a sweep. */
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -161,6 +162,8 @@ static void points_add(struct cr_sweep *sweep, const char **value,
     if (sweep->n == sweep->cap) {
         int64_t cap = sweep->cap ? 2 * sweep->cap : 64;
 
+        if (sweep->method->suggest) /* run.c keeps pointers to points */
+            cap = sweep->opts.count;
         sweep->point = cr_grow(sweep->arena, sweep->point, (size_t)sweep->n,
                                (size_t)cap, sizeof *sweep->point);
         sweep->cap = cap;
@@ -174,44 +177,82 @@ static void points_add(struct cr_sweep *sweep, const char **value,
         .epochs = found->epochs,
         .steps = found->steps,
         .exit = -1,
+        .metric = NAN,
     };
+}
+
+/* Looks at the next candidate. False: there is none, or after reporting. */
+static bool points_next(struct cr_sweep *sweep)
+{
+    const char **value =
+        CR_NEWS(sweep->arena, const char *, sweep->n_columns + 1);
+    struct points_found found = { 0 };
+    const char *id;
+
+    if (!sweep->method->candidate(sweep, sweep->next, value) ||
+        !points_resolve(sweep, value, &found))
+        return false;
+    sweep->next++;
+    id = found.meets ? cr_sweep_id(sweep, found.hash) : NULL;
+    if (id) {
+        points_add(sweep, value, id, &found);
+        sweep->misses = 0;
+    } else if (sweep->counted) {
+        sweep->misses++;
+    }
+    return true;
+}
+
+/* Whether the sweep has room for a point. */
+static bool points_wanted(const struct cr_sweep *sweep)
+{
+    return sweep->n < (sweep->counted ? sweep->opts.count : POINTS_MAX) &&
+           sweep->misses < MISSES_MAX;
+}
+
+static void points_warn_few(struct cr_sweep *sweep)
+{
+    if (sweep->misses == MISSES_MAX)
+        cr_warn(sweep->diag, CR_NOWHERE, CR_E_OUT_OF_RANGE,
+                "found only %" PRId64 " different points, not %" PRId64,
+                sweep->n, sweep->opts.count);
+}
+
+bool cr_sweep_more_points(struct cr_sweep *sweep)
+{
+    int errors = sweep->diag->errors;
+
+    while (points_wanted(sweep) && points_next(sweep))
+        ;
+    return sweep->diag->errors == errors;
+}
+
+bool cr_sweep_ask(struct cr_sweep *sweep)
+{
+    int64_t n = sweep->n;
+
+    if (!sweep->method->suggest)
+        return false;
+    while (sweep->n == n && points_wanted(sweep)) {
+        if (!sweep->method->suggest(sweep, sweep->next) || !points_next(sweep))
+            return false;
+        points_warn_few(sweep);
+    }
+    return sweep->n > n;
 }
 
 bool cr_sweep_points(struct cr_sweep *sweep)
 {
-    const struct cr_sweep_method *method = sweep->method;
-    int64_t misses = 0, want;
-
-    if (method->check && !method->check(sweep))
+    if (sweep->method->check && !sweep->method->check(sweep))
         return false;
-    want = sweep->counted ? sweep->opts.count : POINTS_MAX;
-    for (int64_t k = 0; sweep->n < want && misses < MISSES_MAX; k++) {
-        const char **value = CR_NEWS(sweep->arena, const char *,
-                                     sweep->n_columns + 1);
-        struct points_found found = { 0 };
-        const char *id;
-
-        if (!method->candidate(sweep, k, value))
-            break;
-        if (!points_resolve(sweep, value, &found))
-            return false;
-        id = found.meets ? cr_sweep_id(sweep, found.hash) : NULL;
-        if (id) {
-            points_add(sweep, value, id, &found);
-            misses = 0;
-        } else if (sweep->counted) {
-            misses++;
-        }
-    }
-    if (sweep->n == 0)
+    if (!cr_sweep_more_points(sweep))
+        return false;
+    if (sweep->n == 0 && !sweep->method->suggest)
         return cr_error(sweep->diag, CR_NOWHERE, CR_E_NO_MATCH,
                         "the sweep has no points%s",
                         sweep->opts.where ? ": no combination of values meets "
                                             "'sweep.where'"
                                           : "");
-    if (misses == MISSES_MAX)
-        cr_warn(sweep->diag, CR_NOWHERE, CR_E_OUT_OF_RANGE,
-                "found only %" PRId64 " different points, not %" PRId64,
-                sweep->n, want);
+    points_warn_few(sweep);
     return true;
 }

@@ -201,7 +201,7 @@ static void run_try(struct runner *r, struct cr_sweep_point *point)
 
 /* Starts points in free jobs, those of higher rungs first. Returns whether
  * points remain that are not done. */
-static bool run_fill(struct runner *r)
+static bool run_fill_points(struct runner *r)
 {
     struct cr_sweep *sweep = r->sweep;
     int top = sweep->n_rungs > 0 ? sweep->n_rungs - 1 : 0;
@@ -222,6 +222,26 @@ static bool run_fill(struct runner *r)
             run_try(r, point);
             remain = true;
         }
+    return remain || r->busy > 0;
+}
+
+/* Starts points in free jobs, and asks the method for more. Returns whether
+ * points remain that are not done. */
+static bool run_fill(struct runner *r)
+{
+    struct cr_sweep *sweep = r->sweep;
+    bool remain = run_fill_points(r);
+
+    while (!r->ending && r->busy < r->opts->jobs && sweep->method->suggest) {
+        if (!cr_sweep_more_points(sweep))
+            r->ending = true;
+        cr_sweep_refresh_all(sweep);
+        if (r->ending || !cr_sweep_ask(sweep)) {
+            r->ending |= sweep->diag->errors > 0;
+            return run_fill_points(r);
+        }
+        remain = run_fill_points(r);
+    }
     return remain || r->busy > 0;
 }
 

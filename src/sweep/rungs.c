@@ -62,7 +62,7 @@ static void rungs_fix_length(struct cr_sweep *sweep)
     sweep->fixed_args = args;
 }
 
-static bool rungs_goal(struct cr_sweep *sweep)
+bool cr_sweep_check_goal(struct cr_sweep *sweep)
 {
     bool maximize;
 
@@ -81,7 +81,7 @@ bool cr_sweep_rungs_check(struct cr_sweep *sweep)
 
     for (int a = 0; a < sweep->n_axes; a++)
         sweep->counted |= sweep->axis[a].distribution != CR_DIST_NONE;
-    if (max == CR_INT_NONE || !rungs_goal(sweep))
+    if (max == CR_INT_NONE || !cr_sweep_check_goal(sweep))
         return false;
     if (at > max)
         return cr_error(sweep->diag, CR_NOWHERE, CR_E_OUT_OF_RANGE,
@@ -200,7 +200,7 @@ void cr_sweep_rungs_read(struct cr_sweep *sweep, struct cr_sweep_point *point)
 
 /* ---- Ranking */
 
-static bool rungs_maximize(const struct cr_sweep *sweep)
+bool cr_sweep_maximize(const struct cr_sweep *sweep)
 {
     bool maximize = sweep->best_maximize;
 
@@ -219,7 +219,7 @@ static double rungs_merit(const struct cr_sweep *sweep,
 
     if (isnan(value))
         return -INFINITY;
-    return rungs_maximize(sweep) ? value : -value;
+    return cr_sweep_maximize(sweep) ? value : -value;
 }
 
 struct rungs_order {

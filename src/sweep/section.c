@@ -28,21 +28,37 @@ static const struct cr_opt halving_opts[] = {
     { 0 },
 };
 
+static const struct cr_opt tpe_opts[] = {
+    CR_INT_DEFAULT(struct cr_tpe_opts, startup, 10, 1, 1000000,
+                   "Number of results before the first estimate; until then "
+                   "points are those of random."),
+    CR_INT_DEFAULT(struct cr_tpe_opts, candidates, 64, 1, 10000,
+                   "Number of draws, of which the best is the next point."),
+    CR_REAL_DEFAULT(struct cr_tpe_opts, gamma, 0.15, 0.001, 0.999,
+                    "Fraction of the results that counts as good, at most 25 "
+                    "of them."),
+    { 0 },
+};
+
 static const struct cr_opt sweep_opts[] = {
     CR_ENUM_DEFAULT(
-        struct cr_sweep_section, method, 0, "grid|random|list|halving|asha",
+        struct cr_sweep_section, method, 0, "grid|random|list|halving|asha|tpe",
         "Method. grid: all combinations of the values. random: values drawn at "
         "random; point k does not depend on count. list: the rows of the file "
         "points. halving: all points are trained for a few epochs, the best of "
         "them for more, and so on. asha: the same without waiting for the last "
         "point of a rung. halving and asha take the points of grid, or of "
-        "random if a parameter has a distribution."),
+        "random if a parameter has a distribution. tpe: tree-structured "
+        "Parzen estimator (Bergstra et al. 2011): the next point is where the "
+        "good results are dense and the others are not."),
     CR_INT_DEFAULT(struct cr_sweep_section, count, 20, 1, 1000000,
                    "Number of points drawn at random."),
     CR_INT_DEFAULT(struct cr_sweep_section, seed, 1, 0, 4294967295.0,
                    "Seed of the points drawn at random."),
     CR_SUB(struct cr_sweep_section, halving, halving_opts,
            "Rungs of the methods halving and asha."),
+    CR_SUB(struct cr_sweep_section, tpe, tpe_opts,
+           "Settings of the method tpe."),
     CR_SUB(struct cr_sweep_section, metric, metric_opts,
            "Metric that compares the points."),
     CR_NODE(struct cr_sweep_section, parameters,

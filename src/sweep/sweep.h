@@ -18,12 +18,14 @@
  *   table.c    sweep.tsv and the table of --status
  *   launch.c   lines and scripts for GNU parallel and Slurm
  *   rungs.c    budgets of points that are compared before they are complete
- *   grid.c random.c list.c halving.c asha.c   the methods
+ *   parzen.c   density estimates of the method tpe
+ *   grid.c random.c list.c halving.c asha.c tpe.c   the methods
  */
 #ifndef CR_SWEEP_SWEEP_H
 #define CR_SWEEP_SWEEP_H
 
 #include "conf/command_line.h"
+#include "sweep/parzen.h"
 
 #define CR_SWEEP_TABLE "sweep.tsv"
 #define CR_SWEEP_CLAIMS ".sweep"
@@ -61,6 +63,7 @@ struct cr_sweep_section {
         int64_t min, max; /* CR_INT_NONE: the length of the config */
         int64_t eta;
     } halving;
+    struct cr_tpe_opts tpe;
     const struct cr_node *parameters, *together;
     const char *points;
     const struct cr_node *where;
@@ -130,6 +133,8 @@ struct cr_sweep {
     bool retry_failed;
     bool best_maximize; /* direction of the metric in the records of runs */
     int64_t epochs, steps; /* of the config; CR_INT_NONE: not set */
+    int64_t next;   /* first candidate that was not looked at */
+    int64_t misses; /* candidates since the last that became a point */
     bool counted; /* the sweep ends after opts.count points, not after the last
                      candidate */
     int n_rungs;  /* 0: points are trained to their end at once */
@@ -147,10 +152,14 @@ struct cr_sweep_method {
     /* With rungs: sets the target of each point from the results so far.
      * NULL: points do not depend on each other. */
     void (*promote)(struct cr_sweep *sweep);
+    /* Computes candidate k from the results so far and stores it, unless a
+     * process has stored it before; `candidate` then finds it. False after
+     * reporting. NULL: candidates do not depend on results. */
+    bool (*suggest)(struct cr_sweep *sweep, int64_t k);
 };
 extern const struct cr_sweep_method *const cr_sweep_methods[];
 extern const struct cr_sweep_method cr_sweep_grid, cr_sweep_random,
-    cr_sweep_list, cr_sweep_halving, cr_sweep_asha;
+    cr_sweep_list, cr_sweep_halving, cr_sweep_asha, cr_sweep_tpe;
 
 /* ---- space.c */
 
@@ -194,6 +203,11 @@ void cr_sweep_rungs_rank(struct cr_sweep *sweep, int rung, int64_t *list,
 const char *cr_sweep_rungs_stop(struct cr_sweep *sweep,
                                 const struct cr_sweep_point *point);
 
+/* Whether larger values of the metric are better. */
+bool cr_sweep_maximize(const struct cr_sweep *sweep);
+/* Reports a metric of which this is not known. */
+bool cr_sweep_check_goal(struct cr_sweep *sweep);
+
 /* ---- ids.c */
 
 /* The id of a new point by the hash of its config; NULL: an earlier point has
@@ -207,6 +221,12 @@ int64_t cr_sweep_length(const struct cr_config *config, const char *path);
 /* Enumerates the points: candidates that meet `where`, without those that equal
  * an earlier one. False after reporting. */
 bool cr_sweep_points(struct cr_sweep *sweep);
+/* Adds the points that other processes have stored since. False after
+ * reporting. */
+bool cr_sweep_more_points(struct cr_sweep *sweep);
+/* Adds a point that the method suggests. False: it has no more, or after
+ * reporting. */
+bool cr_sweep_ask(struct cr_sweep *sweep);
 
 /* ---- check.c */
 
