@@ -603,6 +603,8 @@ static bool c_node(struct c_file *c, const struct cr_inference_node *node)
         }
     if (!emit)
         return c_no(c, "it has no C form; --to onnx may have one");
+    if (node->attr_varies && emit != emit_reshape)
+        return c_no(c, "an attribute depends on the batch size");
     for (int i = 0; i < node->n_in; i++)
         if (c_val(c, i) && c_val(c, i)->spec.type != CR_REAL)
             return c_no(c, "it reads integers");
