@@ -7,6 +7,7 @@
 
 #include "base/str.h"
 #include "base/thread_pool.h"
+#include "ckpt/run_index.h"
 #include "rundir/run_names.h"
 #include "sweep/sweep.h"
 #include "train/flags.h"
@@ -129,6 +130,7 @@ static bool sweep_open(struct cr_sweep *sweep, const struct sweep *o)
 {
     struct cr_config_from from = { .files = sweep->cli->operands };
     struct cr_config *config;
+    const struct cr_node *best;
     int errors;
 
     if (strcmp(sweep->cli->operands[0], "-") == 0)
@@ -149,6 +151,10 @@ static bool sweep_open(struct cr_sweep *sweep, const struct sweep *o)
     sweep->epochs = cr_sweep_length(config, "train.epochs");
     sweep->steps = cr_sweep_length(config, "train.steps");
     sweep->metric = sweep->opts.metric.name;
+    best = cr_node_find(config->root, "checkpoint.best.metric");
+    if (!sweep->metric && best && best->kind == CR_NODE_STR)
+        sweep->metric = cr_strf(sweep->arena, "eval.%s",
+                                cr_run_bare(best->text));
     sweep->retry_failed = o->retry_failed;
     return cr_sweep_points(sweep);
 }

@@ -93,6 +93,24 @@ static bool state_is_complete(const struct cr_sweep_point *point,
            cr_json_int(record, "steps", 0) >= point->steps;
 }
 
+/* The metric that selects the best checkpoint by default, of a run without one
+ * so far; NULL: it was not evaluated. */
+static const char *state_default_metric(const struct cr_node *eval)
+{
+    static const char *const others[] = { "t", "step", "epoch", "samples",
+                                          "loss", "train_loss" };
+
+    for (CR_EACH(m, eval)) {
+        bool is_metric = m->kind == CR_NODE_REAL || m->kind == CR_NODE_INT;
+
+        for (size_t i = 0; i < CR_LEN(others); i++)
+            is_metric = is_metric && strcmp(m->key, others[i]) != 0;
+        if (is_metric)
+            return m->key;
+    }
+    return cr_node_get(eval, "loss") ? "loss" : NULL;
+}
+
 /* The metric of the sweep: the best value if the metric selected the best
  * checkpoint, else the last. */
 static void state_metric(struct cr_sweep *sweep, struct cr_sweep_point *point,
@@ -101,10 +119,12 @@ static void state_metric(struct cr_sweep *sweep, struct cr_sweep_point *point,
     const struct cr_node *best = cr_node_get(runs->run[0].record, "best");
     const struct cr_node *value;
     const char *metric = cr_json_str(best, "metric", NULL);
+    const char *name =
+        metric ? metric : state_default_metric(runs->run[0].eval);
 
     point->metric = NAN;
-    if (!sweep->metric && metric)
-        sweep->metric = cr_strf(sweep->arena, "eval.%s", metric);
+    if (!sweep->metric && name)
+        sweep->metric = cr_strf(sweep->arena, "eval.%s", name);
     if (!sweep->metric)
         return;
     if (metric && strcmp(metric, cr_run_bare(sweep->metric)) == 0)
@@ -129,6 +149,7 @@ void cr_sweep_refresh(struct cr_sweep *sweep, struct cr_sweep_point *point)
     const char *status, *error, *old = point->error ? point->error : "";
 
     point->exit = -1;
+    point->metric = NAN;
     point->error = NULL;
     if (!cr_runs_add(&runs, point->dir) || runs.n == 0) {
         point->state = state_is_claimed(&arena, sweep, point)

@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "base/table.h"
+#include "rundir/series.h"
 #include "sweep/sweep.h"
 
 static void table_header(struct cr_sweep *sweep, struct cr_table *t)
@@ -22,20 +23,41 @@ static void table_header(struct cr_sweep *sweep, struct cr_table *t)
     cr_table_add(t, "error");
 }
 
+/* The state; of a running point with the epochs done, from its records. */
+static const char *table_state(struct cr_sweep *sweep,
+                               const struct cr_sweep_point *p)
+{
+    struct cr_diag quiet = { .arena = sweep->arena };
+    struct cr_run_series run = { .arena = sweep->arena };
+    const struct cr_series *s;
+
+    if (p->state != CR_POINT_RUNNING ||
+        !cr_run_series_read(&run, &quiet, p->dir))
+        return cr_sweep_state_name(p->state);
+    s = cr_series_find(&run, "eval");
+    s = s ? s : cr_series_find(&run, "train");
+    if (!s || s->n == 0 || !isfinite(s->epoch[s->n - 1]))
+        return cr_sweep_state_name(p->state);
+    return cr_strf(sweep->arena, "running, %.4g epochs", s->epoch[s->n - 1]);
+}
+
+/* live: for people, with the progress of running points. */
 static void table_row(struct cr_sweep *sweep, const struct cr_sweep_point *p,
-                      struct cr_table *t)
+                      struct cr_table *t, bool live)
 {
     bool begun = p->state == CR_POINT_DONE || p->seconds > 0;
+    bool scored = begun || p->state == CR_POINT_RUNNING;
 
     cr_table_add(t, p->id);
-    cr_table_add(t, cr_sweep_state_name(p->state));
+    cr_table_add(t, live ? table_state(sweep, p)
+                         : cr_sweep_state_name(p->state));
     if (p->exit >= 0)
         cr_table_f(t, "%d", p->exit);
     else
         cr_table_add(t, "");
     for (int c = 0; c < sweep->n_columns; c++)
         cr_table_add(t, p->value[c] ? p->value[c] : "");
-    cr_table_add(t, begun && isfinite(p->metric)
+    cr_table_add(t, scored && isfinite(p->metric)
                         ? cr_real_text(sweep->arena, p->metric)
                         : "");
     if (sweep->n_rungs > 0)
@@ -48,19 +70,19 @@ static void table_row(struct cr_sweep *sweep, const struct cr_sweep_point *p,
     cr_table_add(t, p->error ? p->error : "");
 }
 
-static struct cr_table table_make(struct cr_sweep *sweep)
+static struct cr_table table_make(struct cr_sweep *sweep, bool live)
 {
     struct cr_buf align = { .arena = sweep->arena };
     struct cr_table t = { .arena = sweep->arena };
 
-    cr_buf_str(&align, "llr");
+    cr_buf_str(&align, "lLr");
     for (int c = 0; c < sweep->n_columns; c++)
         cr_buf_char(&align, 'r');
     cr_buf_str(&align, sweep->n_rungs > 0 ? "rrrrl" : "rrrl");
     t.align = cr_buf_text(&align);
     table_header(sweep, &t);
     for (int64_t i = 0; i < sweep->n; i++)
-        table_row(sweep, &sweep->point[i], &t);
+        table_row(sweep, &sweep->point[i], &t, live);
     return t;
 }
 
@@ -75,7 +97,7 @@ bool cr_sweep_write_table(struct cr_sweep *sweep)
     bool ok = f != NULL;
 
     sweep->arena = &arena;
-    t = table_make(sweep);
+    t = table_make(sweep, false);
     sweep->arena = outer;
     if (ok) {
         cr_table_print(&t, f, true);
@@ -93,7 +115,7 @@ int cr_sweep_print_table(struct cr_sweep *sweep, FILE *to)
     struct cr_table t;
 
     sweep->arena = &arena;
-    t = table_make(sweep);
+    t = table_make(sweep, true);
     sweep->arena = outer;
     for (int64_t i = 0; i < sweep->n; i++)
         count[sweep->point[i].state]++;

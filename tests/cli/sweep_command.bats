@@ -239,6 +239,23 @@ failed	1	0.2" ]
     [ ! -e s ]
 }
 
+@test "--status on a terminal follows running points until all are done" {
+    settings=(c.yaml --dir s seed=1,2 train.epochs=1000)
+    "$CELLRUN" sweep "${settings[@]}" -q >/dev/null &
+    within 20 eval 'cat s/*/metrics.jsonl | grep -q accuracy'
+    run -0 "$CELLRUN" sweep "${settings[@]}" --status
+    [[ ${lines[0]} == *" eval.accuracy "* ]]
+    [[ $output =~ running,\ [0-9.e+]+\ epochs ]]
+    [ "$(grep -c '^id' <<<"$output")" = 1 ] # a pipe gets it once
+    TERM=xterm run -0 timeout 40 script -qec "stty cols 40; '$CELLRUN' sweep \
+        ${settings[*]} --status" typescript </dev/null
+    wait
+    screen=$(tr -d '\r' <typescript)
+    [ "$(grep -c $'\033\\[H\033\\[J''id' <<<"$screen")" -ge 2 ]
+    [[ $screen == *running* && $screen == *"2 points: 2 done"* ]]
+    [ "$(sed 's/\x1b\[[HJ]//g; 1d; /^Script/d' <<<"$screen" | wc -L)" -le 40 ]
+}
+
 @test "--print gives commands that a shell can run" {
     "$CELLRUN" sweep c.yaml --dir 's p' seed=1,2 --print >commands
     PATH=$(dirname "$CELLRUN"):$PATH run -0 sh commands
