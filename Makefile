@@ -81,7 +81,7 @@ tested = CELLRUN="$(abspath $(BUILD))/cellrun" BUILD="$(abspath $(BUILD))" \
 .PHONY: all man html pdf check check-unit check-cli check-cases check-fuzz \
         check-headers check-tree check-threads check-tsan check-asan \
         check-double check-kernels \
-        check-valgrind inject fuzz fuzzers soak soak-random soak-peer \
+        check-valgrind inject fuzz fuzzers soak soak-random soak-peer check-search \
         soak-kernels mutate bench \
         bench-peers install uninstall clean packages packages-ci \
         print-packages print-packages-ci run \
@@ -167,7 +167,8 @@ $(digits): datasets/digits.c datasets/draw_digit.c | $(BUILD)/digits
 
 ## ---- Tests
 
-$(units) $(cases) $(BUILD)/tests/soak/plans: %: %.o $(parts)
+$(units) $(cases) $(BUILD)/tests/soak/plans $(BUILD)/tests/search/search: \
+    %: %.o $(parts)
 	$(call Q,link $@)$(CC) $(ours) $(CFLAGS) $(LDFLAGS) -o $@ $< $(parts) \
 	    -Wl,--as-needed $(LDLIBS)
 
@@ -228,6 +229,13 @@ check-tsan:
 	    $(findstring clang,$(CC)),'$(CC)',clang)
 check-threads: all $(filter $(BUILD)/%,$(threads))
 	@$(tested) $(threads)
+
+# Search quality of sweeps against Optuna. VENV: a Python environment with
+# optuna and numpy.
+check-search: $(BUILD)/tests/search/search
+	@if [ -z "$(VENV)" ]; then \
+	    echo 'give a Python environment: make check-search VENV=dir'; exit 2; fi
+	"$(VENV)/bin/python" tests/search/compare_optuna.py $< 20
 
 # Lets every call that the system may refuse fail once; ONLY: COMMAND:KIND.
 inject: all $(injector)
@@ -415,6 +423,7 @@ help:
 	@echo 'make soak       kill a run N (200) times and resume it'
 	@echo 'make soak-random  N (200) random networks, in ways that must agree'
 	@echo 'make soak-peer    N (200) random networks against PyTorch; VENV=dir'
+	@echo 'make check-search  sweep methods against Optuna; VENV=dir'
 	@echo 'make soak-kernels  N (5000) settings of each kernel from SEED (2) on'
 	@echo 'make mutate     change N (50) places in DIR: which does no test notice'
 	@echo 'make bench      speed of this machine; bench-peers VENV=dir'
