@@ -242,7 +242,7 @@ failed	1	0.2" ]
 @test "--status on a terminal follows running points until all are done" {
     settings=(c.yaml --dir s seed=1,2 train.epochs=1000)
     "$CELLRUN" sweep "${settings[@]}" -q >/dev/null &
-    within 20 eval 'cat s/*/metrics.jsonl | grep -q accuracy'
+    within 20 eval 'grep -q accuracy s/*/metrics.jsonl'
     run -0 "$CELLRUN" sweep "${settings[@]}" --status
     [[ ${lines[0]} == *" eval.accuracy "* ]]
     [[ $output =~ running,\ [0-9.e+]+\ epochs ]]
