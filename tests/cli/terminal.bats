@@ -101,18 +101,22 @@ END
     [ "$(epochs)" = '1 2 3 4' ]
 }
 
-# press KEY REGEX COMMAND: types the key when what the command writes matches
+# press REGEX KEY [REGEX KEY]... COMMAND: types each key when what the command
+# writes matches. The shell around it survives Ctrl-C, also before it waits.
 press() {
     {
-        within 20 grep -q "$2" raw
-        printf "$1"
+        while [ $# -gt 1 ]; do
+            within 20 grep -zq "$1" raw
+            printf "$2"
+            shift 2
+        done
         within 50 test -e ended
-    } | on 200 "$3; echo status \$? >ended"
+    } | on 200 "trap : INT; ${!#}; echo status \$? >ended"
 }
 
 @test "Ctrl-C: nothing is left, what is saved and how to continue is said" {
     : >raw
-    press '\003' '2/1000000 ' "$CELLRUN train c.yaml -o r --epochs 1000000"
+    press '2/1000000 ' '\003' "$CELLRUN train c.yaml -o r --epochs 1000000"
     grep -qx 'status 130' ended
     bar_is_gone
     grep -qx 'saved: r/ckpt/c-.*\.safetensors (after step [0-9]* of 19000000)' screen
@@ -124,13 +128,14 @@ press() {
 
 @test "Ctrl-Z: the bar is erased, fg goes on" {
     : >raw
-    press '\032' '2/1500 ' "bash -mc '$CELLRUN train c.yaml -o r --epochs 1500 \\
-        eval.every=9h checkpoint.every=9h
-        echo stopped; fg'"
+    press '2/1000000 ' '\032' 'fg again.*2/1000000 ' '\003' "bash -mc '
+        $CELLRUN train c.yaml -o r --epochs 1000000 \\
+            eval.every=9h checkpoint.every=9h
+        echo fg again; fg'"
     [ ! -s faults ]
     grep -q Stopped screen
     run ! grep -F ' left' screen
-    [ "$(epochs)" = "$(seq 1500 | xargs)" ]
+    [ "$(epochs)" = "$(seq "$(epochs | wc -w)" | xargs)" ]
 }
 
 @test "colours, characters: NO_COLOR, --color, the locale" {
