@@ -13,9 +13,10 @@ setup() {
 }
 
 # on WIDTH COMMAND: runs it in a terminal of that width; what it writes in raw,
-# what the terminal shows in screen, what must not happen in faults
+# what the terminal shows in screen, what must not happen in faults. Without
+# noflsh the keys Ctrl-C and Ctrl-Z discard output that script has not read yet.
 on() {
-    timeout 60 script -qefc "stty cols $1 rows 24; $2" raw >/dev/null 3>&-
+    timeout 60 script -qefc "stty cols $1 rows 24 noflsh; $2" raw >/dev/null 3>&-
     shows "$1"
 }
 
@@ -33,7 +34,7 @@ epochs() {
 bar_is_gone() {
     grep -qF '[' <(tr -d '\033' <raw)
     cat faults
-    [ ! -s faults ]
+    cat faults; [ ! -s faults ]
     run ! grep -F '[' screen
     run ! grep -F 'left' screen
 }
@@ -132,7 +133,7 @@ press() {
         $CELLRUN train c.yaml -o r --epochs 1000000 \\
             eval.every=9h checkpoint.every=9h
         echo fg again; fg'"
-    [ ! -s faults ]
+    cat faults; [ ! -s faults ]
     grep -q Stopped screen
     run ! grep -F ' left' screen
     [ "$(epochs)" = "$(seq "$(epochs | wc -w)" | xargs)" ]
@@ -244,7 +245,7 @@ means() {
     cat raw
     grep -qF 'samples/s' raw
     [ -z "$(cat screen)" ]
-    [ ! -s faults ]
+    cat faults; [ ! -s faults ]
     bash -c "$rows" | "$CELLRUN" predict --ckpt r --files-from - -o again.tsv 2>err
     [ ! -s err ]
     cmp rows.tsv again.tsv
