@@ -36,6 +36,16 @@ begin() {
     within 20 grep -q 'loss:' err
 }
 
+# long_evaluation: of zeros that take no room on the disk, one by one
+long_evaluation() {
+    local n=20000000
+    sed -i 's/eval-x.npy, eval-y.npy/zeros-x.npy, zeros-y.npy/' c.yaml
+    npy zeros-x.npy '<f4' "($n, 8)" </dev/null
+    npy zeros-y.npy '<i4' "($n,)" </dev/null
+    truncate -s $((128 + n * 32)) zeros-x.npy
+    truncate -s $((128 + n * 4)) zeros-y.npy
+}
+
 # ends STATUS...: the process does, with one of them
 ends() {
     within 60 test -e rc
@@ -129,8 +139,7 @@ ends() {
 }
 
 @test "during an evaluation a signal does not wait for its end" {
-    sed -i 's/eval-x.npy, eval-y.npy/big-x.npy, big-y.npy/' c.yaml
-    samples big 60000 3
+    long_evaluation
     begin eval.every='1 steps' eval.batch_size=1
     kill -TERM $p
     ends 143
@@ -233,13 +242,12 @@ needs_signals_in_calls() {
 }
 
 @test "USR1 that stops does not wait for the end of an evaluation" {
-    sed -i 's/eval-x.npy, eval-y.npy/big-x.npy, big-y.npy/' c.yaml
-    samples big 60000 3
+    long_evaluation
     begin eval.every='1 steps' eval.batch_size=1 run.on_usr1=stop
     kill -USR1 $p
     ends 75
     [ "$(value status)" = stopped ]
-    # at the first evaluation, which no run is through with in that time
+    # at the first evaluation
     [ "$(value steps)" = 1 ]
     run -0 "$CELLRUN" ckpt verify r/ckpt/last
 }
