@@ -93,7 +93,7 @@ enum cellrun_type {
     CELLRUN_CHOICE       /* value.choice: index in `choices`, from 0 */
 };
 
-/* One option. Leave out, or zero, what does not apply. */
+/* One option. Omit or set to zero what does not apply. */
 struct cellrun_option {
     const char *name;    /* a-z, 0-9, _; NULL ends the list */
     const char *doc;     /* a sentence */

@@ -58,7 +58,7 @@ struct column {
     bool right, key;
     int cells; /* columns of the widest cell below the header */
     int full;  /* of the widest cell */
-    int width; /* to print; -1: left out */
+    int width; /* to print; -1: omitted */
 };
 
 static void table_measure(const struct cr_table *t, struct column *column,
@@ -125,9 +125,9 @@ static void table_narrow(struct column *column, int n, int width)
         }
 }
 
-/* Leaves out the last column that is no key, else the last one; false if only
- * the first is left. */
-static bool table_leave_out(struct column *column, int n)
+/* Omits the last column that is not a key, else the last one; false if only
+ * the first remains. */
+static bool table_omit(struct column *column, int n)
 {
     int last = 0;
 
@@ -146,7 +146,7 @@ static void table_fit(struct column *column, int n, int width)
             if (column[k].width >= 0)
                 column[k].width = column[k].full;
         table_narrow(column, n, width);
-    } while (table_sum(column, n) > width && table_leave_out(column, n));
+    } while (table_sum(column, n) > width && table_omit(column, n));
     if (table_sum(column, n) > width)
         column[0].width = width;
 }
@@ -162,7 +162,7 @@ static void table_tabs(const struct cr_table *t, FILE *to)
                 i % columns == columns - 1 ? '\n' : '\t');
 }
 
-/* Names the columns that were left out. */
+/* Names the columns that were omitted. */
 static void table_hidden(const struct cr_table *t, const struct column *column,
                          int n, int width, FILE *to)
 {

@@ -4,7 +4,7 @@
  * On a terminal an aligned table takes its width, unless --wide is set: columns
  * become narrower, first those whose header is wider than their values, then
  * other text, then the key columns; numbers are never shortened. Where that is
- * not enough, columns are left out, the last one first, and named below.
+ * not enough, columns are omitted, the last one first, and named below.
  */
 #ifndef CR_BASE_TABLE_H
 #define CR_BASE_TABLE_H

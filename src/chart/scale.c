@@ -160,7 +160,7 @@ static void scale_log(struct cr_arena *arena, struct cr_scale *s, int want,
         }
 }
 
-/* Ticks at given values; those too close to the one before are left out. */
+/* Ticks at given values; those too close to the one before are omitted. */
 static void scale_given(struct cr_arena *arena, struct cr_scale *s,
                         const struct cr_chart_axis *axis, int want)
 {

@@ -385,7 +385,7 @@ static struct cr_node *assign_step(struct assign *a, struct cr_node *node,
                  cr_quote(a->m.arena, part, strlen(part)),
                  cr_node_what(a->m.arena, node));
         if (node->kind == CR_NODE_STR && strcmp(node->text, part) == 0)
-            cr_hint(a->m.diag, "leave out '%s.'", part);
+            cr_hint(a->m.diag, "remove '%s.'", part);
         return NULL;
     }
     m = cr_node_get(node, part);

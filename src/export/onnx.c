@@ -69,7 +69,7 @@ static bool onnx_node(struct cr_onnx *o, int n)
 }
 
 /* An LSTM of ONNX includes the product of its input, which is a node of its own
- * here: it is left out if nothing else reads it. */
+ * here: it is skipped if nothing else reads it. */
 static void onnx_skip(struct cr_onnx *o)
 {
     for (int n = 0; n < o->graph->n_nodes; n++) {

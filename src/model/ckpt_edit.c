@@ -488,7 +488,7 @@ static bool edit_mean(struct edit *e, struct cr_tensor_file *const *file,
 }
 
 /* Opens the files besides the first; returns their number with the first, or 0
- * after reporting. A file that was named before is left out with a note. */
+ * after reporting. A file that was named before is ignored with a note. */
 static int edit_open_others(struct edit *e, const char *const *paths, int n,
                             struct cr_tensor_file **file)
 {

@@ -9,7 +9,7 @@
  * The text has the cell's inputs, `out` (a tuple where construct returns one)
  * and `dout`, the gradient of each result, and returns one gradient per input;
  * None: the input gets none. Behind them may stand a map of the cell's own
- * parameters to theirs; those that it leaves out get none.
+ * parameters to theirs; those that it omits get none.
  *
  * In the graph each result passes a node `bprop` (grad_boundary.c), which takes
  * the cell's inputs and parameters along: theirs are the gradients.

@@ -209,7 +209,7 @@ static const struct cr_val *inference_source(const struct cr_val *v)
 }
 
 /* Whether the results depend only on dimensions of the inputs, none of which is
- * the batch size: then the inputs are left out. */
+ * the batch size: then the inputs are omitted. */
 static bool inference_reads_shapes(const struct inference *f,
                                    const struct cr_opnode *node)
 {

@@ -5,7 +5,7 @@
  * It has semantic ops: no kernel, layout or fusion has been chosen. Nodes are
  * in order of computation, and only those on which a result depends. Ops
  * without effect in predict mode (dropout, stop_gradient, hooks that only look)
- * are left out: their readers read their input. Whatever depends neither on
+ * are omitted: their readers read their input. Whatever depends neither on
  * inputs nor on parameters is computed here and is a constant.
  *
  * The graph is built for three batch sizes N, so that each dimension of a value

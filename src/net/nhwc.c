@@ -3,7 +3,7 @@
  *
  * Such a cell computes on (N, C, H, W) as all do, between a channels_first
  * and a channels_last, which move nothing where kernels have their channels
- * last. Between two such cells plans leave both out (plan/lower.c).
+ * last. Between two such cells plans omit both (plan/lower.c).
  */
 #include "net/nhwc.h"
 

@@ -1,7 +1,7 @@
 /*
  * The passes, in order. Each is a function over the list of steps in a file of
  * its own; verify.c checks the list after each one if CELLRUN_VERIFY is 1.
- * CELLRUN_PASSES=-NAME,-NAME leaves out passes that only save time or memory:
+ * CELLRUN_PASSES=-NAME,-NAME skips passes that only save time or memory:
  * the numbers stay, apart from rounding.
  */
 #include "base/str.h"
@@ -52,9 +52,9 @@ static bool item_unknown(struct cr_exec *e, const char *item, size_t len)
                     cr_quote(&e->arena, item, len), known);
 }
 
-/* Reads CELLRUN_PASSES: sets left_out[i] of each pass that it leaves out.
+/* Reads CELLRUN_PASSES: sets skipped[i] of each pass that it names.
  * False after reporting. */
-static bool left_out_read(struct cr_exec *e, bool *left_out)
+static bool skipped_read(struct cr_exec *e, bool *skipped)
 {
     const char *at = getenv("CELLRUN_PASSES");
 
@@ -64,7 +64,7 @@ static bool left_out_read(struct cr_exec *e, bool *left_out)
 
         if (!p)
             return item_unknown(e, at, n);
-        left_out[p - passes] = true;
+        skipped[p - passes] = true;
         at += n + (at[n] == ',');
     }
     return true;
@@ -85,15 +85,15 @@ static void steps_list(struct cr_exec *e)
 bool cr_plan_make(struct cr_exec *e)
 {
     const char *verify = getenv("CELLRUN_VERIFY");
-    bool left_out[CR_LEN(passes)] = { false };
+    bool skipped[CR_LEN(passes)] = { false };
     size_t i;
 
-    if (!left_out_read(e, left_out))
+    if (!skipped_read(e, skipped))
         return false;
     for (i = 0; i < CR_LEN(passes); i++) {
         const struct pass *p = &passes[i];
 
-        if ((p->merges && (cr_plan_keeps_all(e) || e->prints)) || left_out[i])
+        if ((p->merges && (cr_plan_keeps_all(e) || e->prints)) || skipped[i])
             continue;
         if (!p->run(e))
             return false;

@@ -14,7 +14,7 @@
 #include "conf/command_line.h"
 
 /* Appends the page of the runs, at least one; `refresh`: seconds after which
- * browsers load it again, 0: never. What is damaged or missing is left out,
+ * browsers load it again, 0: never. What is damaged or missing is omitted,
  * with a warning to cli->diag, whose arena must not outlive that of `to` and of
  * the runs. */
 void cr_report_page(struct cr_cli *cli, struct cr_runs *runs, int refresh,

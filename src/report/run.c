@@ -26,7 +26,7 @@ bool cr_report_is_file(const char *path)
 static void run_warn(struct cr_report *r, const struct cr_diag *quiet)
 {
     for (const struct cr_message *m = quiet->first; m; m = m->next)
-        cr_warn(r->diag, m->pos, m->code, "%s; left out of the report",
+        cr_warn(r->diag, m->pos, m->code, "%s; omitted from the report",
                 m->text);
 }
 
@@ -59,7 +59,7 @@ static const struct cr_node *run_json(struct cr_report *r, const char *dir,
         return node;
     cr_warn(r->diag,
             cr_at_file(r->arena, cr_path_join(r->arena, dir, name)),
-            CR_E_RUN_DIR, "not a JSON object; left out of the report");
+            CR_E_RUN_DIR, "not a JSON object; omitted from the report");
     return NULL;
 }
 

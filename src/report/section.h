@@ -46,7 +46,7 @@ struct cr_report_section {
     const char *id, *title;
     bool several; /* about all runs; else about the only one */
     /* Appends the content below the heading. False if there is nothing to show:
-     * then the section is left out. */
+     * then the section is omitted. */
     bool (*write)(struct cr_report *report, const struct cr_report_run *run);
 };
 
@@ -103,8 +103,8 @@ void cr_report_figure_end(struct cr_report *report, const char *caption);
 
 /* ---- run.c */
 
-/* Reads the files of a run; what is damaged is reported as a warning and left
- * out. */
+/* Reads the files of a run; what is damaged is reported as a warning and
+ * omitted. */
 void cr_report_read(struct cr_report *report, struct cr_report_run *run);
 /* Whether a path is a regular file. A link may lead to a file that the author
  * of the run directory wants to be published. */

@@ -50,7 +50,7 @@ static bool rm_is_inside(const char *folder, const char *path)
 }
 
 /* Adds a run of its record; `named` by an operand, else found by --where, and
- * then left out if it goes on or is reached through a symbolic link. */
+ * then skipped if it is running or is reached through a symbolic link. */
 static void rm_add(struct rm_list *list, const struct cr_run *run, bool named)
 {
     struct rm_run *to = &list->run[list->n];
@@ -195,7 +195,7 @@ static void rm_run(struct cr_runs_job *job)
     else if (list.n > 0)
         rm_table(&list);
     if (list.n_running > 0 && !job->cli->quiet)
-        fprintf(stderr, "%d run%s left out: still running\n", list.n_running,
+        fprintf(stderr, "%d run%s skipped: still running\n", list.n_running,
                 list.n_running == 1 ? "" : "s");
     if (list.n == 0 && !job->cli->quiet)
         fputs("no run to delete\n", stderr);

@@ -1,6 +1,6 @@
 /*
  * The settings of a run for the HParams plugin, as one flat map. A setting has
- * the name that an assignment on the command line takes: types are left out, a
+ * the name that an assignment on the command line takes: types are omitted, a
  * type is the value of what it stands for (optimizer: SGD). TensorBoard finds
  * the metrics itself, among the scalars of the run.
  */

@@ -66,7 +66,7 @@ struct cr_row_cell {
     const char *name; /* in the header */
     const char *text;
     int min;    /* minimum width */
-    int rank;   /* of two cells the one with the larger rank is left out first
+    int rank;   /* of two cells the one with the larger rank is omitted first
                    where the terminal is narrow */
     bool right; /* right-aligned */
     bool green;
@@ -94,7 +94,7 @@ struct cr_bar {
 };
 
 /* The bar as text of at most `width` characters, in the arena. Parts that do
- * not fit are left out, the least important ones first. */
+ * not fit are omitted, the least important ones first. */
 const char *cr_bar_text(struct cr_arena *arena, const struct cr_bar *bar,
                         int width, bool utf8);
 /* A duration such as "0.4s", "12s", "3:05" or "1:02:03". */

@@ -9,7 +9,7 @@
 #include "net/net.h"
 #include "train/metric.h"
 
-#define CR_OUTCOMES_MAX 100000 /* samples kept; later ones are left out */
+#define CR_OUTCOMES_MAX 100000 /* samples kept; later ones are skipped */
 #define CR_OUTCOMES_WIDTH 16   /* numbers of an output that are kept */
 #define CR_OUTCOMES_LABELS 63  /* labels of a sample, as bits of an integer */
 #define CR_OUTCOMES_BINS 64    /* intervals of the losses of positions, each
@@ -32,7 +32,7 @@ struct cr_outcomes {
     enum cr_outcome_kind kind;
     int64_t step, epoch; /* after which it was made */
     int64_t n, cap;
-    int64_t seen;        /* samples of the evaluation, with those left out */
+    int64_t seen;        /* samples of the evaluation, with the skipped ones */
     int64_t classes;     /* CLASSES, POSITIONS: at least 2 */
     int64_t width;       /* NUMBERS: of a sample; 0: more than
                             CR_OUTCOMES_WIDTH, only the loss is kept.

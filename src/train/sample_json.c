@@ -11,7 +11,7 @@
 /* A sample of one column. */
 struct stored {
     struct cr_arena *mem;
-    struct cr_diag *diag; /* of its own: a sample that fails is left out */
+    struct cr_diag *diag; /* of its own: a sample that fails is skipped */
     struct cr_dataset *set;
     int column;
     struct cr_spec spec;

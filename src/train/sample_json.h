@@ -16,7 +16,7 @@
  * object. A picture is {"height": H, "width": W, "png": BASE64}; a text or
  * tokens of a vocabulary a string; anything else a number, a list of numbers,
  * or an object where the features of a table have names. Columns that cannot
- * be shown or read are left out. */
+ * be shown or read are skipped. */
 void cr_sample_json(struct cr_buf *to, struct cr_config *config,
                     const struct cr_data_loader *loader, int64_t sample,
                     const char *label);

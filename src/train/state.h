@@ -27,7 +27,7 @@ struct cr_nan_state {
 };
 
 /* Sum over batches of the loss times the samples, and of the samples: the
- * training loss of an epoch. Batches without a finite loss are left out. */
+ * training loss of an epoch. Batches without a finite loss are skipped. */
 struct cr_loss_sum {
     double sum;
     int64_t samples;

@@ -5,10 +5,10 @@
  *
  *   name: what it shows
  *   args: {...}         as behind the type in a config
- *   in: {shape, ...}    what comes in, batch first; a loss's first input
+ *   in: {shape, ...}    the input, batch first; a loss's first input
  *   label: {...}        a loss's second one
  *   params: {weight: [...], ...}  what the parameters are set to
- *   out: {...}          what goes out; left out where the case is about
+ *   out: {...}          the output; omitted where the case is about
  *                       gradients alone
  *   training: true      training behaviour; prediction if not given
  *   error: TEXT         building must fail with this in its message

@@ -6,7 +6,7 @@
  *   opts: {...}        the op's options
  *   training: false    prediction; true if not given
  *   in: [...]          tensors, null where an input is absent
- *   out: [...]         what forward must give; left out where the case is
+ *   out: [...]         what forward must give; omitted where the case is
  *                      about gradients alone
  *   dy, dx: [...]      gradients that backward is given and must give; null
  *                      where nobody asks
@@ -385,8 +385,8 @@ static void check_act_backward(struct call *c)
     }
 }
 
-/* Gradients of all real inputs, one behind the other; what is not asked for
- * is left out. */
+/* Gradients of all real inputs, one after the other; what is not requested
+ * is omitted. */
 static size_t all_gradients(struct call *c, cr_real *to)
 {
     struct want w = { .alpha_of = -1, .mask_of = -1 };

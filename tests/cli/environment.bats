@@ -35,7 +35,7 @@ refused() {
     refused CELLRUN_UNFUSED "0 or 1" yes
 }
 
-@test "CELLRUN_PASSES leaves out passes of plans by name" {
+@test "CELLRUN_PASSES skips passes of plans by name" {
     refused CELLRUN_PASSES "a list of -fold, -fuse_add, -fuse_activation" \
         fold -gradient -
     refused CELLRUN_VERIFY "0 or 1" yes

@@ -38,11 +38,11 @@ END
     [[ $stderr == *"p: Probability that an element is"*"zero"* ]]
 }
 
-@test "an assignment that repeats the type of a value: which part to leave out" {
+@test "an assignment that repeats the type of a value: which part to remove" {
     printf 'network: [{Dense: [4, 4]}]\nloss: CrossEntropyLoss\n' >net.yaml
     run -2 --separate-stderr "$CELLRUN" check net.yaml \
         loss.CrossEntropyLoss.weight=balanced
-    [[ $stderr == *"leave out 'CrossEntropyLoss.'"* ]]
+    [[ $stderr == *"remove 'CrossEntropyLoss.'"* ]]
 }
 
 @test "a split that the config lacks: those that it has" {

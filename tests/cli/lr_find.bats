@@ -91,7 +91,7 @@ setup() {
 }
 
 @test "updates that the loss scaler skips have no rate" {
-    # all data in a batch, so that batches left out with them change nothing
+    # all data in a batch, so that batches skipped with them change nothing
     set=(datapipe.batch.batch_size=300 network.drop.Dropout.p=0 --max 1)
     "$CELLRUN" lr-find c.yaml --json "${set[@]}" >plain
     "$CELLRUN" lr-find c.yaml --json "${set[@]}" amp.level=O2 >half

@@ -40,7 +40,7 @@ burst() {
     run -0 "$CELLRUN" train c.yaml -q train.nan=skip 'checkpoint.every=1 steps' -o a
     left=$("$CELLRUN" ckpt show a/ckpt/last --meta cellrun.state | jq .nan.skipped)
     [ "$left" -gt 6 ]
-    # all in one batch: 3 steps would have left out more than they are
+    # all in one batch: 3 steps so far, fewer than the skipped updates
     run -0 --separate-stderr "$CELLRUN" resume a --allow-change -q --epochs 4 \
         datapipe.batch.batch_size=300
     "$CELLRUN" ckpt show a/ckpt/last --meta cellrun.state |

@@ -192,14 +192,14 @@ nested() {
     grep -qF "0.5 2 $want" w
 }
 
-@test "a damaged or missing file is left out, with a warning" {
+@test "a damaged or missing file is omitted, with a warning" {
     cp -r "$runs/classes" r
     head -c 300 "$runs/classes/eval.npz" >r/eval.npz
     printf '{"classes":' >r/samples.json
     rm r/metrics.jsonl r/resolved.yaml r/command
     run -0 --separate-stderr "$CELLRUN" report r -o r.html
-    [[ $stderr == *eval.npz*"left out of the report"* ]]
-    [[ $stderr == *samples.json*"left out of the report"* ]]
+    [[ $stderr == *eval.npz*"omitted from the report"* ]]
+    [[ $stderr == *samples.json*"omitted from the report"* ]]
     nested r.html
 }
 

@@ -52,7 +52,7 @@ runs/net/bbbb2222	failed	17	$((3000 + 11 * 8 + $(wc -c <runs/net/cccc3333/record
 @test "rm --where deletes the runs that satisfy it, but none that goes on" {
     lock runs/net/cccc3333
     run -0 --separate-stderr "$CELLRUN" runs rm --where 'accuracy=0.5' -y
-    [[ "$stderr" == "1 run left out: still running"*"deleted 2 runs, "* ]]
+    [[ "$stderr" == "1 run skipped: still running"*"deleted 2 runs, "* ]]
     [ "$(ls -A runs/net)" = cccc3333 ]
     [ "$(find runs -type f | wc -l)" = 18 ]
     run -0 --separate-stderr "$CELLRUN" runs rm --where 'accuracy>0.5' -y

@@ -52,7 +52,7 @@ runs…b2222  compl…     3  0.5000  0.1235
       "run         status  epo…  accur…    loss" ]
 }
 
-@test "numbers are never shortened: a column fits or is left out" {
+@test "numbers are never shortened: a column fits or is omitted" {
     a_run aacc3333 0.7 0.25
     for n in 28 30 36 42 60; do
         on $n 50 "$CELLRUN runs --group-by optimizer.learning_rate" >out

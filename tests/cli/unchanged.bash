@@ -1,6 +1,6 @@
 # unchanged.bash: what scripts rely on: exit statuses, members of JSON output,
 # bytes of checkpoints. Prints each command of unchanged.txt with its status
-# and its JSON; texts for people, times and names of machines are left out.
+# and its JSON; texts for people, times and names of machines are omitted.
 # All numbers of the run are sums of few powers of two, so that they are the
 # same on every processor.
 . "${BASH_SOURCE[0]%/*}/tensors.bash"
@@ -37,7 +37,7 @@ END
     : >empty.csv
 }
 
-# Members added since are left out. Members whose values differ from run to run
+# Members added since are omitted. Members whose values differ from run to run
 # or from machine to machine, and
 # texts, are there, but have no value.
 filter='walk(if type == "object" then del(.phases, .train_loss) | with_entries(

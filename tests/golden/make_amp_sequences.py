@@ -29,7 +29,7 @@ is not met: rewritten, MultiheadAttention ignores batch_first.
 What comes out is the same to the bit but where float32 is; tests/cli/golden.bats
 counts that. Gradients of a parameter are sums over its uses: MindSpore rounds
 each term and some of the sums, cellrun the sum, so tolerances are a few steps
-of float16. Gradients of its LSTM on float16 are 0, and left out."""
+of float16. Gradients of its LSTM on float16 are 0, and omitted."""
 import builtins
 import os
 import tempfile

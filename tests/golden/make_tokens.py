@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes ../cases/tokenizers/golden.yaml: texts and the words that MindSpore
-2.10's BasicTokenizer makes of them. Texts with [UNK] and the like are left
-out with lower_case: 2.10 repeats what stands before them."""
+2.10's BasicTokenizer makes of them. Texts with [UNK] and the like are
+omitted with lower_case: 2.10 repeats what stands before them."""
 import json
 import os
 import re

@@ -4,7 +4,7 @@ from Python's unicodedata (its Unicode version stands in the file).
 
 fold(c) is what MindSpore's BasicTokenizer makes of a character with
 lower_case: NFKC_Casefold, then NFD, then without the marks (Mn). Hangul
-syllables are left out: their parts are computed."""
+syllables are omitted: their parts are computed."""
 import sys
 import unicodedata as u
 

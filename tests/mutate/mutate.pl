@@ -144,7 +144,7 @@ my @operators = (
         ['0', '1'], ['1', '0'], ['true', 'false'], ['false', 'true']),
     ['condition negated', qr/(?<=^if )\((.*)\)(?=( \{)?$)/, sub { "(!($1))" }],
     ['condition negated', qr/!(?=[\w(])/, ''],
-    ['statement left out', qr/^(?!return|break|continue|goto|for|if|while|case|
+    ['statement removed', qr/^(?!return|break|continue|goto|for|if|while|case|
         do|else|static|const|struct|enum|int|bool|char|double|void|size_t|
         int64_t|default)[a-z*][^;]*(=|\().*;$/x, ';'],
     ['no break', qr/^(break|continue);$/, ';'],
@@ -189,7 +189,7 @@ sub changes {
         my $rest = substr $text, $lead;
         for my $op (@operators) {
             my ($what, $pattern, $to) = @$op;
-            next if $what =~ /left out|no break/ && ($inside || $open);
+            next if $what =~ /removed|no break/ && ($inside || $open);
             while ($rest =~ /$pattern/g) {
                 my ($from, $end) = ($-[0], $+[0]);
                 # the text itself, not its blanks

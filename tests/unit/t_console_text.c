@@ -69,7 +69,7 @@ static void bars(void)
     bar = (struct cr_bar){ .label = "x", .short_label = "x",
                            .loss = NAN, .left = NAN };
     same(cr_bar_text(&mem, &bar, 79, false), "x",
-         "what is not known is left out");
+         "what is not known is omitted");
 }
 
 static void bar_widths(void)
@@ -120,7 +120,7 @@ static void rows(void)
          "the next one has none");
     same(row(&wide, 30, false), "epoch    loss  accuracy\n"
                                 " 3/10  0.3421    0.9193  best\n",
-         "a header shows which cells a narrow terminal leaves out");
+         "a header shows which cells a narrow terminal omits");
     same(row(&wide, 79, false), "epoch    loss  accuracy  time\n"
                                 " 3/10  0.3421    0.9193   12s  best\n",
          "and that they are back");

@@ -1,7 +1,7 @@
 /*
  * Folders of images of several sizes: the ops make them equal as they would
  * each alone, with the same bytes for any number of workers, kept in memory,
- * on disk or not; what cannot be decoded is left out when that is wished.
+ * on disk or not; what cannot be decoded is skipped on request.
  */
 #include "base/thread_pool.h"
 #include "conf.h"
@@ -292,7 +292,7 @@ static void damage(void)
     overwrite(path_of(12), text, sizeof text);
 }
 
-static void leaves_out(void)
+static void skips_unreadable(void)
 {
     static const char ops[] =
         "[{Resize: {size: [12, 10]}}, {Rescale: [0.5, 0.0]}]";
@@ -435,7 +435,7 @@ int main(void)
             "is smaller than size 20, 20");
     test_end();
     scales();
-    leaves_out();
+    skips_unreadable();
     on_disk();
     for (k = 0; k < IMAGES; k++)
         unlink(path_of(k));

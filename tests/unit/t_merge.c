@@ -116,7 +116,7 @@ static const struct {
     { "train: {epochs: 3}", "train={steps: 7}", "{train: {steps: 7}}" },
     { "train: {epochs: 3, clip: {}}", "train.clip.steps=7",
       "{train: {epochs: 3, clip: {steps: 7}}}" },
-    /* types may be left out, or not */
+    /* types may be omitted or given */
     { "o: {Foo: {x: 1}}", "o.x=2", "{o: {Foo: {x: 2}}}" },
     { "o: {Foo: {x: 1}}", "o.Foo.x=2", "{o: {Foo: {x: 2}}}" },
     { "o: Foo", "o.x=2", "{o: {Foo: {x: 2}}}" },
