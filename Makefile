@@ -6,7 +6,7 @@
 # What `make packages` installs (Debian's names), and what .ci/run needs more.
 PACKAGES := gcc libc6-dev make pkg-config libyaml-dev zlib1g-dev libpng-dev \
             libjpeg-dev libjansson-dev libprotobuf-c-dev libopenblas-dev \
-            libdnnl-dev librsvg2-2 bats jq mandoc
+            libdnnl-dev librsvg2-2 bats jq mandoc perl unzip
 PACKAGES_CI := strace valgrind libc6-dbg clang libclang-rt-14-dev python3-jsonschema python3-yaml
 
 comma   := ,
