@@ -223,7 +223,7 @@ check-valgrind: all
 # of the data, signals, hooks, locks.
 threads := $(patsubst %,$(BUILD)/tests/unit/t_%,thread_pool data_loader exec images augment) \
            $(patsubst %,tests/cli/%.bats,exec hooks signals nan report terminal \
-             tensorboard sweep_command)
+             tensorboard sweep)
 check-tsan:
 	@$(MAKE) check-threads SANITIZE=thread CC=$(if \
 	    $(findstring clang,$(CC)),'$(CC)',clang)

@@ -1,4 +1,4 @@
-# configs/sweep.sh: a sweep from the shell that survives being killed.
+# cellrun sweep: points, their states, and the programs that distribute them.
 bats_require_minimum_version 1.5.0
 set -o pipefail
 
@@ -6,70 +6,350 @@ setup() {
     . "$BATS_TEST_DIRNAME/small.bash"
     cd "$BATS_TEST_TMPDIR"
     unset CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS CELLRUN_THREADS
-    export JOBS=2 RATES='0.1 0.02' SEEDS='1 2' EPOCHS=4
-    sweep=$BATS_TEST_DIRNAME/../../configs/sweep.sh
     config c.yaml
 }
 
-# The columns that do not depend on the time it took.
+# The columns of sweep.tsv that do not depend on the time it took.
 table() {
-    awk '{ print $1, $2, $3, $4, $5, $6 }' <<<"$output" | sed 's,^[^/]*/,,'
+    awk -F'\t' -v OFS='\t' '{ $(NF - 1) = ""; print }' "$1/sweep.tsv"
 }
 
-@test "every point is run, the best is on top" {
-    run -0 --separate-stderr env SWEEP=s "$sweep" c.yaml
+@test "a grid on the command line runs each point once" {
+    run -0 --separate-stderr "$CELLRUN" sweep c.yaml --dir s -q \
+        optimizer.learning_rate=0.1,0.02 'seed=range(1,3)' --jobs 2
+    [ "$output" = s/sweep.tsv ]
     [ -z "$stderr" ]
-    [ "${#lines[@]}" = 5 ]
-    [[ ${lines[0]} =~ ^run\ +status\ +optimizer.learning_rate\ +seed\ + ]]
-    [ "$(tail -4 <<<"$output" | awk '{ print $1 }' | sort | xargs)" = \
-      "s/lr=0.02,seed=1 s/lr=0.02,seed=2 s/lr=0.1,seed=1 s/lr=0.1,seed=2" ]
-    [ "$(tail -4 <<<"$output" | awk '{ print $5 }' | sort -rn)" = \
-      "$(tail -4 <<<"$output" | awk '{ print $5 }')" ]
-    [ "$(grep -c ' completed ' <<<"$output")" = 4 ]
-}
-
-@test "killed and started again: the same table, finished points untouched" {
-    export EPOCHS=300
-    run -0 env SWEEP=whole "$sweep" c.yaml
-    want=$(table)
-    kills=0
-    for _ in 1 2 3; do
-        SWEEP=s setsid "$sweep" c.yaml >/dev/null 2>&1 &
-        p=$!
-        sleep "0.$((RANDOM % 3))$((RANDOM % 10))"
-        kill -9 -- -$p 2>/dev/null || :
-        rc=0
-        wait $p || rc=$?
-        [ $rc != 137 ] || kills=$((kills + 1))
-    done
-    [ $kills -ge 1 ]
-    run -0 env SWEEP=s "$sweep" c.yaml
-    diff <(table) <(cat <<<"$want")
-    for d in whole/*; do
-        run -0 "$CELLRUN" ckpt diff "$d/ckpt/last" "s/${d#*/}/ckpt/last"
-    done
-    before=$(sha256sum s/*/*.* s/*/ckpt/*)
-    run -0 env SWEEP=s "$sweep" c.yaml
-    [ "$(table)" = "$want" ]
-    [ "$(sha256sum s/*/*.* s/*/ckpt/*)" = "$before" ]
-    [ -z "$(find s -name '*lock*')" ]
-}
-
-@test "more epochs: finished points resume" {
-    run -0 env SWEEP=s EPOCHS=2 "$sweep" c.yaml
-    run -0 env SWEEP=s EPOCHS=4 "$sweep" c.yaml
-    run -0 env SWEEP=t EPOCHS=4 "$sweep" c.yaml
-    for d in s/*; do
-        cmp "$d/ckpt/last.safetensors" "t/${d#*/}/ckpt/last.safetensors"
+    [ "$(cut -f 2-5 s/sweep.tsv)" = \
+"status	exit	optimizer.learning_rate	seed
+done	0	0.1	1
+done	0	0.1	2
+done	0	0.02	1
+done	0	0.02	2" ]
+    for id in $(tail -n +2 s/sweep.tsv | cut -f 1); do
+        [ "$(jq -r .id "s/$id/record.json" | cut -c 1-8)" = "$id" ]
     done
 }
 
-@test "a point that diverges is a result, a wrong config is not" {
-    run -0 env SWEEP=s RATES='1e30 0.1' SEEDS=1 "$sweep" c.yaml
-    [[ $output == *" diverged "* ]]
-    [[ $output == *" completed "* ]]
-    echo 'nonsense: 1' >>c.yaml
-    run -2 env SWEEP=t "$sweep" c.yaml
-    [[ $output == *"unknown key 'nonsense'"* ]]
-    [ ! -e t ]
+@test "the run of a point is that of train with the same settings" {
+    run -0 "$CELLRUN" sweep c.yaml --dir s -q optimizer.learning_rate=0.1,0.02
+    run -0 "$CELLRUN" train c.yaml -q -o t optimizer.learning_rate=0.02
+    id=$(awk -F'\t' '$4 == 0.02 { print $1 }' s/sweep.tsv)
+    run -0 "$CELLRUN" ckpt diff t/ckpt/last "s/$id/ckpt/last"
+}
+
+@test "points that are done are not run again" {
+    run -0 "$CELLRUN" sweep c.yaml --dir s -q seed=1,2
+    cksum s/*/record.json >before
+    run -0 "$CELLRUN" sweep c.yaml --dir s -q seed=1,2,3
+    cksum s/*/record.json >after
+    [ "$(wc -l <after)" = 3 ]
+    [ "$(grep -cxFf before after)" = 2 ]
+}
+
+@test "a longer run continues the points" {
+    run -0 "$CELLRUN" sweep c.yaml --dir s -q seed=1,2 train.epochs=1
+    run -0 "$CELLRUN" sweep c.yaml --dir s -q seed=1,2 train.epochs=3
+    [ "$(jq .epochs s/*/record.json | xargs)" = '3 3' ]
+}
+
+@test "lengths as parameters are points of their own" {
+    run -0 "$CELLRUN" sweep c.yaml --dir s -q train.epochs=1,2
+    [ "$(jq .epochs s/*/record.json | sort | xargs)" = '1 2' ]
+}
+
+@test "brackets and quotes keep commas in a value" {
+    run -0 "$CELLRUN" sweep c.yaml --dir s --print metrics='[loss,accuracy]' \
+        'metrics=[accuracy,loss],[loss]' "run.name='a,b'"
+    [ "${#lines[@]}" = 2 ]
+    [[ "${lines[0]}" == *"'metrics=[accuracy,loss]' -q"* ]]
+    [[ "${lines[0]}" == *"run.name="*"a,b"* ]]
+    [[ "${lines[1]}" == *"'metrics=[loss]' -q"* ]]
+}
+
+@test "random: a larger count adds points and changes none" {
+    cat >r.yaml <<'END'
+base: c.yaml
+sweep:
+  method: random
+  count: 3
+  parameters:
+    optimizer.learning_rate: {distribution: log_uniform, min: 1e-3, max: 0.1}
+    seed: {distribution: int_uniform, min: 1, max: 9}
+END
+    "$CELLRUN" sweep r.yaml --dir s --print >three
+    "$CELLRUN" sweep r.yaml --dir s --print --count 5 >five
+    [ "$(wc -l <five)" = 5 ]
+    diff three <(head -3 five)
+    [ "$(sort -u five | wc -l)" = 5 ]
+}
+
+@test "where, when and together shape a grid" {
+    cat >g.yaml <<'END'
+base: c.yaml
+vars: {a: 1, b: 1, m: 0.5}
+sweep:
+  where: $(a*b < 10)
+  together: [{vars.a: 1, vars.b: 2}, {vars.a: 2, vars.b: 3}, {vars.a: 4, vars.b: 5}]
+  parameters:
+    seed: {values: [1, 2]}
+    optimizer.learning_rate: {values: [0.1, 0.2], when: $(a == 2)}
+END
+    sed -i 's/^vars: .*/&\ntrain: {limit: $(20+a) samples}/' g.yaml
+    run -0 "$CELLRUN" sweep g.yaml --dir s --print
+    [ "$(grep -o 'seed=.*-q' <<<"$output" | sed 's/ -q//')" = \
+"seed=1 vars.a=1 vars.b=2
+seed=1 optimizer.learning_rate=0.1 vars.a=2 vars.b=3
+seed=1 optimizer.learning_rate=0.2 vars.a=2 vars.b=3
+seed=2 vars.a=1 vars.b=2
+seed=2 optimizer.learning_rate=0.1 vars.a=2 vars.b=3
+seed=2 optimizer.learning_rate=0.2 vars.a=2 vars.b=3" ]
+}
+
+@test "a list of points from a TSV" {
+    printf 'seed\toptimizer.learning_rate\n1\t0.1\n2\t\n' >p.tsv
+    run -0 "$CELLRUN" sweep c.yaml --dir s --points p.tsv -q
+    [ "$(cut -f 2,4,5 s/sweep.tsv)" = \
+"status	seed	optimizer.learning_rate
+done	1	0.1
+done	2	" ]
+    printf 'seed\tx\n1\n' >p.tsv
+    run -3 "$CELLRUN" sweep c.yaml --dir s --points p.tsv
+    [[ "$output" == *"p.tsv:2"*"found 1 fields, expected 2"* ]]
+}
+
+@test "a failed point: status 7, told once, run again on request" {
+    points=(c.yaml --dir s optimizer.learning_rate=1e30,0.1,0.2)
+    run -0 "$CELLRUN" sweep "${points[@]}" --dry-run
+    mkdir s
+    : >"s/$(awk '$3 == 0.2 { print $1 }' <<<"$output")"
+    run -7 --separate-stderr "$CELLRUN" sweep "${points[@]}"
+    [ "$(cut -f 2-4 s/sweep.tsv | tail -n +2)" = \
+"failed	5	1e30
+done	0	0.1
+failed	1	0.2" ]
+    [ "$(grep -c ' failed ' <<<"$stderr")" = 2 ]
+    run -7 --separate-stderr "$CELLRUN" sweep "${points[@]}"
+    [ -z "$stderr" ]
+    run -7 --separate-stderr "$CELLRUN" sweep "${points[@]}" --retry-failed
+    [ "$(grep -c ' failed ' <<<"$stderr")" = 2 ]
+}
+
+@test "values that train rejects are reported before anything runs" {
+    run -2 --separate-stderr "$CELLRUN" sweep c.yaml --dir s -q \
+        optimizer.learning_rate=0.1,bad,-1 seed=1,2,3
+    [[ $stderr == *"command line, argument 6: error: found 'bad'"* ]]
+    [[ $stderr == *"in the point optimizer.learning_rate=bad seed=1"* ]]
+    [[ $stderr == *"found the number -1, expected"* ]]
+    [[ $stderr == *"2 errors. Nothing was run." ]]
+    [ ! -e s ]
+    # of many numbers the smallest and the largest; data as train finds them
+    run -2 "$CELLRUN" sweep c.yaml --dir s 'network.drop.p=0.5,x' \
+        'datapipe.batch.batch_size=range(90,-1,-1)' --print
+    [[ $output == *"'p' of Dropout: found 'x'"* ]]
+    [[ $output == *"found the number 0, expected an integer of at least 1"* ]]
+    rm train-y.npy
+    run -3 "$CELLRUN" sweep c.yaml --dir s seed=1,2
+    [ "$(grep -c ' error: ' <<<"$output")" = 1 ]
+    [ ! -e s ]
+}
+
+@test "--jobs auto measures, says what it takes, and gives the same runs" {
+    export TMPDIR=$PWD/tmp
+    mkdir tmp
+    run -0 --separate-stderr "$CELLRUN" sweep c.yaml --dir s --jobs auto \
+        seed=1,2
+    taken=$(sed -n 's/^--jobs auto: //p' <<<"$stderr")
+    [[ $taken =~ ^[12]\ jobs?(\ with\ [0-9]+\ threads?\ each)?$ ]]
+    if [[ $taken == *with* ]]; then # it is the fastest one measured
+        best=$(grep 'samples/s$' <<<"$stderr" | sort -t: -k 2nr | sed 1q)
+        [[ $best == "${taken% each}: "* ]]
+    fi
+    [ -z "$(ls tmp)" ]
+    run -0 "$CELLRUN" sweep c.yaml --dir t -q seed=1,2
+    diff <(table s) <(table t)
+    for d in s/*/; do
+        run -0 "$CELLRUN" ckpt diff "$d/ckpt/last" "t/${d#s/}/ckpt/last"
+    done
+    # nothing is measured where nothing is to be run, or the threads are given
+    run -0 --separate-stderr "$CELLRUN" sweep c.yaml --dir s --jobs auto \
+        seed=1,2
+    [ -z "$stderr" ]
+    run -0 --separate-stderr "$CELLRUN" sweep c.yaml --dir u --jobs auto \
+        seed=1,2 --dry-run
+    [ -z "$stderr" ]
+    run -0 "$CELLRUN" sweep c.yaml --dir u --jobs auto --threads 1 seed=1,2
+    [[ $output != *samples/s* ]]
+    run -2 "$CELLRUN" sweep c.yaml --dir u --jobs 0 seed=1,2
+    [[ $output == *"--jobs: found '0', expected auto or a number from 1 to"* ]]
+}
+
+@test "--fail-fast starts no point after a failed one" {
+    run -7 "$CELLRUN" sweep c.yaml --dir s -q --fail-fast \
+        optimizer.learning_rate=1e30,0.1
+    [ "$(cut -f 2 s/sweep.tsv | xargs)" = 'status failed waiting' ]
+}
+
+@test "Ctrl-C: running points save; the next start continues them" {
+    "$CELLRUN" sweep c.yaml --dir s -q seed=1,2 train.epochs=100000 &
+    p=$!
+    until ls s/*/ckpt/last.safetensors >/dev/null 2>&1; do sleep 0.02; done
+    kill -INT $p
+    rc=0
+    wait $p || rc=$?
+    [ $rc = 130 ]
+    [ "$(cut -f 2 s/sweep.tsv | xargs)" = 'status interrupted waiting' ]
+    steps=$(jq .steps s/*/record.json)
+    id=$(sed -n 2p s/sweep.tsv | cut -f 1)
+    epochs=$(($(jq .epochs s/*/record.json) + 1))
+    run -0 "$CELLRUN" sweep c.yaml --dir s -q seed=1,2 train.epochs=$epochs
+    [ "$(jq .steps "s/$id/record.json")" -gt "$steps" ]
+}
+
+@test "three processes, killed and started again: each point once" {
+    settings=('seed=range(1,13)' train.epochs=40)
+    run -0 "$CELLRUN" sweep c.yaml --dir whole -q "${settings[@]}"
+    for _ in 1 2 3 4; do
+        pids=()
+        for _ in 1 2 3; do
+            "$CELLRUN" sweep c.yaml --dir s -q "${settings[@]}" >/dev/null &
+            pids+=($!)
+        done
+        sleep "0.0$((RANDOM % 9 + 1))"
+        kill -9 "${pids[$((RANDOM % 3))]}" "${pids[0]}" 2>/dev/null || :
+        for p in "${pids[@]}"; do
+            rc=0
+            wait "$p" || rc=$?
+            [ $rc = 0 ] || [ $rc = 137 ]
+        done
+    done
+    run -0 "$CELLRUN" sweep c.yaml --dir s -q "${settings[@]}"
+    diff <(table whole) <(table s)
+    for d in whole/*/; do
+        d=$(basename "$d")
+        run -0 "$CELLRUN" ckpt diff "whole/$d/ckpt/last" "s/$d/ckpt/last"
+    done
+}
+
+@test "--dry-run and --status run nothing" {
+    run -0 "$CELLRUN" sweep c.yaml --dir s seed=1,2 --dry-run
+    [ "${lines[2]}" = '2 points: 2 waiting' ] ||
+        [ "${lines[3]}" = '2 points: 2 waiting' ]
+    run -0 "$CELLRUN" sweep c.yaml --dir s seed=1,2 --status
+    [ "${lines[3]}" = '2 points: 2 waiting' ]
+    [ ! -e s ]
+}
+
+@test "--status on a terminal follows running points until all are done" {
+    settings=(c.yaml --dir s seed=1,2 train.epochs=1000)
+    "$CELLRUN" sweep "${settings[@]}" -q >/dev/null &
+    within 20 eval 'grep -q accuracy s/*/metrics.jsonl'
+    run -0 "$CELLRUN" sweep "${settings[@]}" --status
+    [[ ${lines[0]} == *" eval.accuracy "* ]]
+    [[ $output =~ running,\ [0-9.e+]+\ epochs ]]
+    [ "$(grep -c '^id' <<<"$output")" = 1 ] # a pipe gets it once
+    TERM=xterm run -0 timeout 40 script -qec "stty cols 40; '$CELLRUN' sweep \
+        ${settings[*]} --status" typescript </dev/null
+    wait
+    screen=$(tr -d '\r' <typescript)
+    [ "$(grep -c $'\033\\[H\033\\[J''id' <<<"$screen")" -ge 2 ]
+    [[ $screen == *running* && $screen == *"2 points: 2 done"* ]]
+    [ "$(sed 's/\x1b\[[HJ]//g; 1d; /^Script/d' <<<"$screen" | wc -L)" -le 40 ]
+}
+
+@test "--print gives commands that a shell can run" {
+    "$CELLRUN" sweep c.yaml --dir 's p' seed=1,2 --print >commands
+    PATH=$(dirname "$CELLRUN"):$PATH run -0 sh commands
+    run -0 "$CELLRUN" sweep c.yaml --dir 's p' seed=1,2 --status
+    [ "${lines[3]}" = '2 points: 2 done' ]
+}
+
+@test "GNU parallel runs the commands of --print" {
+    [[ "$(parallel --version 2>/dev/null)" == GNU* ]] || skip 'no GNU parallel'
+    "$CELLRUN" sweep c.yaml --dir s optimizer.learning_rate=.1,.01 seed=1,2,3 \
+        --print | PATH=$(dirname "$CELLRUN"):$PATH parallel --will-cite -j2 \
+        --joblog log --resume-failed >/dev/null
+    [ "$(wc -l <log)" = 7 ]
+    run -0 "$CELLRUN" sweep c.yaml --dir s optimizer.learning_rate=.1,.01 \
+        seed=1,2,3 --status
+    [ "${lines[7]}" = '6 points: 6 done' ]
+}
+
+@test "--index runs one point with the exit status of train" {
+    run -0 "$CELLRUN" sweep c.yaml --dir s seed=1,2 --index 1
+    [ "$(jq .seed s/*/record.json)" = 2 ]
+    run -5 "$CELLRUN" sweep c.yaml --dir s optimizer.learning_rate=1e30,1 \
+        --index 0
+    run -2 "$CELLRUN" sweep c.yaml --dir s seed=1,2 --index 2
+    [[ "$output" == *'--index: found 2, expected 0 to 1'* ]]
+}
+
+@test "--slurm writes a job script that runs the points" {
+    "$CELLRUN" sweep c.yaml --dir s seed=1,2 --slurm >job.sh
+    grep -qx '#SBATCH --array=0-1' job.sh
+    "$CELLRUN" sweep c.yaml --dir $'a b\n#SBATCH --x' seed=1,2 --slurm |
+        grep -qx '#SBATCH --job-name=a_b__SBATCH_--x'
+    if command -v shellcheck >/dev/null; then shellcheck job.sh; fi
+    mkdir bin
+    printf '#!/bin/sh\nexec "$@"\n' >bin/srun
+    printf '#!/bin/sh\necho "$@" >>requeued\n' >bin/scontrol
+    chmod +x bin/*
+    export PATH=$PWD/bin:$(dirname "$CELLRUN"):$PATH SLURM_ARRAY_JOB_ID=7
+    SLURM_ARRAY_TASK_ID=0 run -0 sh job.sh
+    SLURM_ARRAY_TASK_ID=1 run -0 sh job.sh
+    [ "$(jq .seed s/*/record.json | sort | xargs)" = '1 2' ]
+    [ ! -e requeued ]
+    printf '#!/bin/sh\nexit 75\n' >bin/srun
+    SLURM_ARRAY_TASK_ID=1 run -75 sh job.sh
+    [ "$(cat requeued)" = 'requeue 7_1' ]
+}
+
+@test "processes under mpirun share the points" {
+    command -v mpirun >/dev/null || skip 'no mpirun'
+    run -0 mpirun --allow-run-as-root --oversubscribe -n 2 "$CELLRUN" sweep \
+        c.yaml --dir s -q 'seed=range(1,7)'
+    [ "$(cut -f 2 s/sweep.tsv | sort | uniq -c | xargs)" = '6 done 1 status' ]
+}
+
+@test "a point whose record is damaged is run again" {
+    run -0 "$CELLRUN" sweep c.yaml --dir s seed=1,2 -q
+    id=$(sed -n '2s/\t.*//p' s/sweep.tsv)
+    truncate -s 9 "s/$id/record.json"
+    run -0 "$CELLRUN" sweep c.yaml --dir s seed=1,2 --status
+    [[ $output == *"2 points: 1 waiting 1 done"* ]]
+    run -0 "$CELLRUN" sweep c.yaml --dir s seed=1,2 -q
+    jq -e '.status == "completed"' "s/$id/record.json"
+}
+
+@test "a claim that is a link is not followed" {
+    run -0 "$CELLRUN" sweep c.yaml --dir s seed=1,2 --dry-run
+    ids=$(grep -o '^[0-9a-f]\{8\}' <<<"$output")
+    mkdir -p s/.sweep
+    echo mine >mine
+    ln -s ../../mine "s/.sweep/${ids:0:8}"
+    run -1 "$CELLRUN" sweep c.yaml --dir s seed=1,2 -q
+    [[ "$output" == *"cannot write the folder"* ]]
+    [ "$(cat mine)" = mine ]
+    # nor is one waited for that is no file
+    rm "s/.sweep/${ids:0:8}"
+    mkfifo "s/.sweep/${ids:0:8}"
+    run -0 timeout 20 "$CELLRUN" sweep c.yaml --dir s seed=1,2 --status
+}
+
+@test "a sweep without points, or with wrong parameters, runs nothing" {
+    run -2 "$CELLRUN" sweep c.yaml --dir s 'seed=range(3,3)'
+    [[ "$output" == *"'seed': found a range of 0 values"* ]]
+    run -2 "$CELLRUN" sweep c.yaml --dir s \
+        'seed=range(-9223372036854775807,9223372036854775807)'
+    [[ "$output" == *"found a range of 18446744073709551614 values"* ]]
+    head -c 100000 /dev/zero | tr '\0' '\t' >wide.tsv
+    head -c 100000 /dev/zero | tr '\0' '\n' >>wide.tsv
+    run -3 "$CELLRUN" sweep c.yaml --dir s --points wide.tsv
+    [[ "$output" == *"the file has no points"* ]]
+    printf 'base: c.yaml\nsweep: {parameters: {seed: {distribution: uniform, %s' \
+        'min: 2, max: 1}}}' >w.yaml
+    run -2 "$CELLRUN" sweep w.yaml --dir s
+    [[ "$output" == *"'seed': expected min and max with min <= max"* ]]
+    [[ "$output" == *'Nothing was run.'* ]]
+    run -2 "$CELLRUN" sweep c.yaml --dir s seed=1,2 --print --status
+    [ ! -e s ]
 }
