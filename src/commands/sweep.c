@@ -146,6 +146,7 @@ static bool sweep_open(struct cr_sweep *sweep, const struct sweep *o)
         !cr_section_read(config, "sweep", &sweep->opts) ||
         !cr_sweep_read_space(sweep) || errors > 0)
         return false;
+    sweep->config = config;
     sweep->dir = sweep_folder(sweep, config, o->dir);
     sweep->method = cr_sweep_methods[sweep->opts.method];
     sweep->epochs = cr_sweep_length(config, "train.epochs");

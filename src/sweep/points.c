@@ -70,14 +70,62 @@ static bool points_unset(struct cr_sweep *sweep,
     return unset;
 }
 
+/* train.epochs or train.steps, which replace each other. */
+static bool points_is_count(const char *key)
+{
+    return strcmp(key, "train.epochs") == 0 || strcmp(key, "train.steps") == 0;
+}
+
+/* Whether a parameter is this length itself. */
+static bool points_is_set(const struct cr_sweep *sweep,
+                          const char *const *value, const char *length)
+{
+    for (int c = 0; c < sweep->n_columns; c++)
+        if (value[c] && (strcmp(sweep->column[c], length) == 0 ||
+                         (points_is_count(sweep->column[c]) &&
+                          points_is_count(length))))
+            return true;
+    return false;
+}
+
+/* The text of a value; "": not set. */
+static const char *points_text(struct cr_arena *arena,
+                               const struct cr_config *config, const char *key)
+{
+    const struct cr_node *node = cr_node_find(config->root, key);
+
+    return node ? cr_node_flow(arena, node) : "";
+}
+
+/* Adds the lengths that follow from parameters. A length that the config has
+ * without them does not count, so that a longer run continues the points;
+ * neither do those of rungs. */
+static uint64_t points_hash_lengths(const struct cr_sweep *sweep,
+                                    const struct cr_config *config,
+                                    const char *const *value, uint64_t hash)
+{
+    for (int i = 0; cr_config_free[i]; i++) {
+        const char *key = cr_config_free[i], *text;
+
+        if (!cr_starts(key, "train.") || points_is_set(sweep, value, key) ||
+            (sweep->n_rungs > 0 && points_is_count(key)))
+            continue;
+        text = points_text(config->arena, config, key);
+        if (strcmp(text, points_text(config->arena, sweep->config, key)) == 0)
+            continue;
+        hash = cr_hash(hash, key, strlen(key) + 1);
+        hash = cr_hash(hash, text, strlen(text) + 1);
+    }
+    return hash;
+}
+
 /* Keys that a run may change when it is resumed do not count for its id, so
  * points that differ in them get another hash. */
 static uint64_t points_hash(struct cr_sweep *sweep, struct cr_config *config,
                             const char *const *value)
 {
     const char *id = cr_config_id(config);
-    uint64_t hash = cr_hash(CR_HASH, id, strlen(id));
-    bool more = false;
+    uint64_t start = cr_hash(CR_HASH, id, strlen(id)), hash = start;
 
     for (int c = 0; c < sweep->n_columns; c++) {
         const char *key = sweep->column[c];
@@ -86,9 +134,9 @@ static uint64_t points_hash(struct cr_sweep *sweep, struct cr_config *config,
             continue;
         hash = cr_hash(hash, key, strlen(key) + 1);
         hash = cr_hash(hash, value[c], strlen(value[c]) + 1);
-        more = true;
     }
-    return more ? hash : strtoull(id, NULL, 16);
+    hash = points_hash_lengths(sweep, config, value, hash);
+    return hash == start ? strtoull(id, NULL, 16) : hash;
 }
 
 int64_t cr_sweep_length(const struct cr_config *config, const char *path)
@@ -138,6 +186,9 @@ static bool points_resolve(struct cr_sweep *sweep, const char **value,
             found->hash = points_hash(sweep, config, value);
             found->epochs = cr_sweep_length(config, "train.epochs");
             found->steps = cr_sweep_length(config, "train.steps");
+            if (found->meets && sweep->n_rungs > 0)
+                cr_sweep_rungs_check_length(sweep, found->epochs,
+                                            found->steps);
         }
         /* main prints messages of another diag's sources before it ends */
         if (diag.errors > 0) {

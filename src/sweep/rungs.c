@@ -43,6 +43,25 @@ static int64_t rungs_max(struct cr_sweep *sweep)
     return max;
 }
 
+bool cr_sweep_rungs_check_length(struct cr_sweep *sweep, int64_t epochs,
+                                 int64_t steps)
+{
+    bool by_steps = sweep->opts.halving.unit == CR_RUNG_STEPS;
+    int64_t length = by_steps ? steps : epochs;
+    int64_t max = sweep->rung[sweep->n_rungs - 1];
+
+    if (length == max)
+        return true;
+    return cr_error(sweep->diag, CR_NOWHERE, CR_E_CONFLICT,
+                    "train.%s of a point is %s, expected %" PRId64
+                    ": the method %s compares points of one length",
+                    cr_sweep_rungs_unit(sweep),
+                    length == CR_INT_NONE
+                        ? "not set"
+                        : cr_strf(sweep->arena, "%" PRId64, length),
+                    max, sweep->method->name);
+}
+
 /* Appends train.epochs=MAX, or steps, to the assignments of all points. */
 static void rungs_fix_length(struct cr_sweep *sweep)
 {

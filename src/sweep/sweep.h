@@ -117,6 +117,7 @@ struct cr_sweep {
     struct cr_arena *arena;
     struct cr_diag *diag;
     struct cr_sweep_section opts;
+    const struct cr_config *config; /* without parameters */
     const struct cr_sweep_method *method;
     const char *dir;
     const char *const *fixed; /* assignments of all points */
@@ -181,6 +182,10 @@ bool cr_sweep_read_space(struct cr_sweep *sweep);
 bool cr_sweep_rungs_check(struct cr_sweep *sweep);
 bool cr_sweep_rungs_candidate(struct cr_sweep *sweep, int64_t k,
                               const char **value);
+/* Reports a point whose length, in the unit of the rungs, is not that of the
+ * last rung. */
+bool cr_sweep_rungs_check_length(struct cr_sweep *sweep, int64_t epochs,
+                                 int64_t steps);
 /* Reads the metric at each rung that the point has passed from its run
  * directory; point->length is set. */
 void cr_sweep_rungs_read(struct cr_sweep *sweep, struct cr_sweep_point *point);

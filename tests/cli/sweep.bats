@@ -57,6 +57,38 @@ done	0	0.02	2" ]
     [ "$(jq .epochs s/*/record.json | sort | xargs)" = '1 2' ]
 }
 
+@test "lengths that follow from parameters are points of their own" {
+    cat >l.yaml <<'END'
+base: c.yaml
+vars: {a: 2}
+train: !replace {epochs: $a}
+END
+    run -0 "$CELLRUN" sweep l.yaml --dir s -q vars.a=1,2,3
+    [ "$(jq .epochs s/*/record.json | sort | xargs)" = '1 2 3' ]
+    # also drawn, in a list, by tpe, and as part of a map
+    sed 's/^sweep:/&\n  count: 3/' >r.yaml <<'END'
+base: l.yaml
+sweep:
+  method: random
+  parameters: {vars.a: {distribution: int_uniform, min: 1, max: 3}}
+END
+    run -0 "$CELLRUN" sweep r.yaml --dir s --print
+    [ "${#lines[@]}" = 3 ]
+    run -0 "$CELLRUN" sweep r.yaml --dir t -q sweep.method=tpe
+    [ "$(jq .epochs t/*/record.json | sort | xargs)" = '1 2 3' ]
+    printf 'vars.a\n1\n2\n3\n' >p.tsv
+    run -0 "$CELLRUN" sweep l.yaml --dir s --points p.tsv --print
+    [ "${#lines[@]}" = 3 ]
+    run -0 "$CELLRUN" sweep c.yaml --dir s --print train='{epochs: 1},{epochs: 2}'
+    [ "${#lines[@]}" = 2 ]
+    run -0 "$CELLRUN" sweep c.yaml --dir s --print \
+        train='{steps: 1},{epochs: 1, time_limit: 1 h},{epochs: 1}'
+    [ "${#lines[@]}" = 3 ]
+    # what is done stays done, and a longer run of all points continues them
+    run -0 "$CELLRUN" sweep l.yaml --dir s --status vars.a=1,2,3
+    [ "${lines[-1]}" = '3 points: 3 done' ]
+}
+
 @test "brackets and quotes keep commas in a value" {
     run -0 "$CELLRUN" sweep c.yaml --dir s --print metrics='[loss,accuracy]' \
         'metrics=[accuracy,loss],[loss]' "run.name='a,b'"

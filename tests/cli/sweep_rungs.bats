@@ -136,6 +136,25 @@ same_table() {
     wrong "needs 'sweep.halving.max' or 'train.epochs'" train.steps=3
 }
 
+@test "points whose lengths follow from a parameter cannot be compared" {
+    printf 'base: s.yaml\nvars: {a: 4}\nseed: $a\ntrain: {epochs: $a}\n' >l.yaml
+    run -2 "$CELLRUN" sweep l.yaml --dir l vars.a=4,2
+    [[ $output == *"train.epochs of a point is 2, expected 4: the method halving compares points of one length"* ]]
+    [ ! -e l ]
+    # unless halving.max replaces it
+    run -0 "$CELLRUN" sweep l.yaml --dir l --dry-run vars.a=4,2 \
+        sweep.halving.max=6 --count 3
+    [[ ${lines[-1]} == "3 points: 3 waiting" ]]
+}
+
+@test "a larger halving.max continues the points" {
+    run -0 "$CELLRUN" sweep s.yaml --dir m -q --count 4
+    (cd m && echo [0-9a-f]*/) >before
+    run -0 "$CELLRUN" sweep s.yaml --dir m -q --count 4 sweep.halving.max=8
+    diff <(cd m && echo [0-9a-f]*/) before
+    [ "$(column epochs m/sweep.tsv | sort -n | tail -1)" = 8 ]
+}
+
 @test "points without the metric of the sweep end it with a message" {
     run -2 "$CELLRUN" sweep s.yaml --dir n -q '~dataset.eval' '~metrics'
     [[ $output == *"compares points by 'eval.accuracy', which the runs do not have"* ]]
