@@ -18,8 +18,8 @@ static const struct cr_report_section *const sections[] = {
     &cr_report_parallel, &cr_report_seeds,       &cr_report_classes,
     &cr_report_labels,   &cr_report_positions,   &cr_report_worst,
     &cr_report_calibration, &cr_report_regression, &cr_report_texts,
-    &cr_report_data,     &cr_report_network,     &cr_report_timing,
-    &cr_report_warnings, &cr_report_repeat,
+    &cr_report_data,     &cr_report_network,     &cr_report_tensors,
+    &cr_report_timing,   &cr_report_warnings,    &cr_report_repeat,
 };
 
 /* ---- Head */

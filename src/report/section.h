@@ -54,7 +54,8 @@ extern const struct cr_report_section
     cr_report_overview, cr_report_results, cr_report_curves, cr_report_classes,
     cr_report_calibration, cr_report_regression, cr_report_positions,
     cr_report_labels, cr_report_worst,
-    cr_report_texts, cr_report_data, cr_report_network, cr_report_timing,
+    cr_report_texts, cr_report_data, cr_report_network, cr_report_tensors,
+    cr_report_timing,
     cr_report_warnings, cr_report_repeat, cr_report_ranking,
     cr_report_overlay, cr_report_settings, cr_report_parallel,
     cr_report_seeds;

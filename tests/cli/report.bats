@@ -297,6 +297,53 @@ nested() {
     grep -q 'Unchanged during the run: lr 0.1' w
 }
 
+@test "watched tensors: a band, limits, other statistics, last values" {
+    cp -r "$runs/numbers" r
+    # two entries observe fc.grad: one its moments, one (every other step) zeros
+    awk 'BEGIN { for (i = 1; i <= 10; i++) {
+            head = sprintf("{\"t\":%d,\"step\":%d,\"epoch\":0,\"samples\":%d,\"split\":\"watch\"", i, i, 4 * i)
+            printf "%s,\"at\":\"fc\",\"what\":\"grad\",\"mean\":%g,\"std\":%g,\"min\":%g,\"max\":%g,\"nan_count\":0}\n", head, i / 10, i / 5, -i, i
+            if (i % 2)
+                printf "%s,\"at\":\"fc\",\"what\":\"grad\",\"zero_fraction\":%g}\n", head, i / 20
+            for (b = 1; b <= 2; b++)
+                printf "%s,\"in\":\"eval\",\"batch\":%d,\"at\":\"<b>&\",\"what\":\"output\",\"norm\":%s}\n", head, b, (b > 1 ? 1000 : i == 4 ? "null" : i) } }' \
+        >>r/metrics.jsonl
+    "$CELLRUN" report r -o r.html
+    nested r.html
+    words r.html >w
+    grep -q '^Watched tensors$' w
+    grep -q '^fc.grad 10 1 2 -10 10 – 0.45 0$' w
+    # the first batch of an evaluation, without a norm at step 4
+    grep -q '^<b>&.output.eval 10 – – – – 10 – –$' w
+    grep -q 'Line chart of fc.grad over step. mean: 0.1 at 1 to 1 at 10' r.html
+    grep -q 'minimum: -1 at 1 to -10 at 10' r.html
+    grep -q 'Line chart of fc.grad: fraction of zeros over step. fraction of zeros: 0.05 at 1 to 0.45 at 9' r.html
+    grep -q 'of &#60;b&#62;&#38;.output.eval: norm over step. norm: 1 at 1 to 10 at 10, minimum 1, maximum 10' r.html
+    # what never changes has no chart
+    run -1 grep -q 'fc.grad: values that are NaN' r.html
+    grep -q '<path class="band c1" d="M' r.html
+}
+
+@test "watched tensors of a run, and thousands of their records" {
+    . "$BATS_TEST_DIRNAME/small.bash"
+    config s.yaml
+    "$CELLRUN" train s.yaml -q -o r --epochs 2 log.histograms='2 steps' \
+        'watch=[{at: act, what: [output], stats: [mean, std, min, max, zero_fraction], every: 1 steps}]' >/dev/null
+    "$CELLRUN" report r -o r.html
+    nested r.html
+    words r.html >w
+    grep -q '^act.output 38 ' w
+    grep -q '^fc.weight.grad_params 3[78] ' w
+    grep -q '>act.output: fraction of zeros<' r.html
+    awk 'BEGIN { for (i = 1; i <= 20000; i++)
+            printf "{\"t\":%d,\"step\":%d,\"epoch\":0,\"split\":\"watch\",\"at\":\"fc\",\"what\":\"params\",\"mean\":%g,\"std\":1,\"min\":-3,\"max\":%g}\n", i, i, sin(i), i }' \
+        >r/metrics.jsonl
+    "$CELLRUN" report r -o r.html
+    nested r.html
+    [ "$(wc -c <r.html)" -lt 300000 ]
+    grep -q 'maximum: 1 at 1 to 2e4 at 20000\|maximum: 1 at 1 to 20000 at 20000' r.html
+}
+
 @test "names of settings and metrics of several runs are escaped" {
     evil='</script><script>alert(1)</script>"><img src=x onerror=alert(2)>'
     for k in 1 2 3; do
