@@ -2,6 +2,21 @@
 #include "base/str.h"
 #include "sweep/sweep.h"
 
+bool cr_sweep_grid_check(struct cr_sweep *sweep)
+{
+    int64_t n = 1;
+
+    for (int a = 0; a < sweep->n_axes; a++) {
+        if (sweep->axis[a].n > CR_SWEEP_POINTS_MAX / n)
+            return cr_error(sweep->diag, CR_NOWHERE, CR_E_OUT_OF_RANGE,
+                            "found more than %d combinations of values; use "
+                            "fewer values, or the method random",
+                            CR_SWEEP_POINTS_MAX);
+        n *= sweep->axis[a].n;
+    }
+    return true;
+}
+
 static bool grid_check(struct cr_sweep *sweep)
 {
     bool ok = true;
@@ -12,7 +27,7 @@ static bool grid_check(struct cr_sweep *sweep)
                           "'%s': found a distribution, expected values: the "
                           "method grid combines lists of values",
                           sweep->column[sweep->axis[a].column]);
-    return ok;
+    return ok && cr_sweep_grid_check(sweep);
 }
 
 static bool grid_candidate(struct cr_sweep *sweep, int64_t k,

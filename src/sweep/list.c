@@ -75,6 +75,10 @@ static bool list_check(struct cr_sweep *sweep)
                 row[c] = NULL;
         axis->n++;
     }
+    if (axis->n > CR_SWEEP_POINTS_MAX)
+        return cr_error(sweep->diag, pos, CR_E_OUT_OF_RANGE,
+                        "found %d points, expected at most %d", axis->n,
+                        CR_SWEEP_POINTS_MAX);
     return axis->n > 0 || cr_error(sweep->diag, pos, CR_E_DATA_EMPTY,
                                    "the file has no points");
 }

@@ -10,7 +10,6 @@
 /* Candidates without a new point after which the enumeration of a random
  * method ends. */
 #define MISSES_MAX 1000
-#define POINTS_MAX 1000000
 
 /* What the config of a candidate says. */
 struct points_found {
@@ -43,9 +42,20 @@ static const char *const *points_sets(struct cr_sweep *sweep,
     return sets;
 }
 
+/* Reports a condition that is neither true nor false: to the diag of the
+ * config, whose text the message shows. */
+static bool points_condition(const struct cr_config *config, const char *name,
+                             const struct cr_node *node)
+{
+    return node->kind == CR_NODE_BOOL ||
+           cr_error(config->diag, node->pos, CR_E_WRONG_TYPE,
+                    "'%s': found %s, expected true or false", name,
+                    cr_node_what(config->arena, node));
+}
+
 /* Unsets the parameters whose condition is false. Returns whether it unset
  * any. */
-static bool points_unset(struct cr_sweep *sweep,
+static bool points_unset(const struct cr_sweep *sweep,
                          const struct cr_config *config, const char **value)
 {
     const struct cr_node *map =
@@ -56,13 +66,8 @@ static bool points_unset(struct cr_sweep *sweep,
         const struct cr_node *when =
             cr_node_get(cr_node_get(map, sweep->column[c]), "when");
 
-        if (!value[c] || !when)
-            continue;
-        if (when->kind != CR_NODE_BOOL)
-            cr_error(sweep->diag, when->pos, CR_E_WRONG_TYPE,
-                     "'when': found %s, expected true or false",
-                     cr_node_what(sweep->arena, when));
-        else if (!when->boolean) {
+        if (value[c] && when && points_condition(config, "when", when) &&
+            !when->boolean) {
             value[c] = NULL;
             unset = true;
         }
@@ -146,17 +151,13 @@ int64_t cr_sweep_length(const struct cr_config *config, const char *path)
     return node && node->kind == CR_NODE_INT ? node->integer : CR_INT_NONE;
 }
 
-static bool points_where(struct cr_sweep *sweep, const struct cr_config *config,
-                         bool *meets)
+static bool points_where(const struct cr_config *config, bool *meets)
 {
     const struct cr_node *where =
         cr_node_get(cr_section(config, "sweep"), "where");
 
     *meets = !where || where->boolean;
-    return !where || where->kind == CR_NODE_BOOL ||
-           cr_error(sweep->diag, where->pos, CR_E_WRONG_TYPE,
-                    "'sweep.where': found %s, expected true or false",
-                    cr_node_what(sweep->arena, where));
+    return !where || points_condition(config, "sweep.where", where);
 }
 
 /* Resolves the config of a candidate, as its run will, and unsets the
@@ -180,9 +181,10 @@ static bool points_resolve(struct cr_sweep *sweep, const char **value,
 
         from.set_args = args;
         config = cr_config_load(&arena, &diag, &from);
-        again = diag.errors == 0 && points_unset(sweep, config, value);
+        again = diag.errors == 0 && points_unset(sweep, config, value) &&
+                diag.errors == 0;
         if (diag.errors == 0 && !again &&
-            points_where(sweep, config, &found->meets)) {
+            points_where(config, &found->meets)) {
             found->hash = points_hash(sweep, config, value);
             found->epochs = cr_sweep_length(config, "train.epochs");
             found->steps = cr_sweep_length(config, "train.steps");
@@ -257,7 +259,8 @@ static bool points_next(struct cr_sweep *sweep)
 /* Whether the sweep has room for a point. */
 static bool points_wanted(const struct cr_sweep *sweep)
 {
-    return sweep->n < (sweep->counted ? sweep->opts.count : POINTS_MAX) &&
+    return sweep->n < (sweep->counted ? sweep->opts.count
+                                    : CR_SWEEP_POINTS_MAX) &&
            sweep->misses < MISSES_MAX;
 }
 

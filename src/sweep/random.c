@@ -9,29 +9,20 @@
 #include "math/rng.h"
 #include "sweep/sweep.h"
 
-static const char *random_real(struct cr_arena *arena, double value)
+static double random_number(const struct cr_sweep_axis *axis, double u)
 {
-    return cr_strf(arena, "%.6g", value);
-}
-
-static const char *random_number(struct cr_arena *arena,
-                                 const struct cr_sweep_axis *axis, double u)
-{
-    double lo = axis->min, hi = axis->max, x;
+    double lo = axis->min, hi = axis->max;
 
     switch (axis->distribution) {
     case CR_DIST_LOG_UNIFORM:
-        return random_real(arena, lo * pow(hi / lo, u));
+        return fmin(lo * pow(hi / lo, u), hi);
     case CR_DIST_INT_UNIFORM:
-        x = floor(lo + u * (hi - lo + 1));
-        break;
+        return fmin(floor(lo + u * (hi - lo + 1)), hi);
     case CR_DIST_INT_LOG_UNIFORM:
-        x = floor(lo * pow((hi + 1) / lo, u));
-        break;
+        return fmin(floor(lo * pow((hi + 1) / lo, u)), hi);
     default:
-        return random_real(arena, lo + u * (hi - lo));
+        return fmin(lo + u * (hi - lo), hi);
     }
-    return cr_strf(arena, "%.0f", x > hi ? hi : x);
 }
 
 static bool random_candidate(struct cr_sweep *sweep, int64_t k,
@@ -46,8 +37,9 @@ static bool random_candidate(struct cr_sweep *sweep, int64_t k,
         const char **choice;
 
         if (axis->distribution != CR_DIST_NONE) {
-            value[axis->column] =
-                random_number(sweep->arena, axis, cr_rng_double(&rng, 0));
+            value[axis->column] = cr_sweep_number_text(
+                sweep->arena, axis,
+                random_number(axis, cr_rng_double(&rng, 0)));
             continue;
         }
         choice = axis->choice +

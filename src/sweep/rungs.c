@@ -100,7 +100,8 @@ bool cr_sweep_rungs_check(struct cr_sweep *sweep)
 
     for (int a = 0; a < sweep->n_axes; a++)
         sweep->counted |= sweep->axis[a].distribution != CR_DIST_NONE;
-    if (max == CR_INT_NONE || !cr_sweep_check_goal(sweep))
+    if (max == CR_INT_NONE || !cr_sweep_check_goal(sweep) ||
+        (!sweep->counted && !cr_sweep_grid_check(sweep)))
         return false;
     if (at > max)
         return cr_error(sweep->diag, CR_NOWHERE, CR_E_OUT_OF_RANGE,

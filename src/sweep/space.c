@@ -2,6 +2,7 @@
  * command line that have several values. */
 #include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,8 @@
 #include "sweep/sweep.h"
 
 #define CHOICES_MAX 1000000
+#define INTEGER_MAX (INT64_C(1) << 53)
+#define ROUND_MIN 1e4 /* texts in a range, fewer of which are not rounded */
 
 int cr_sweep_column(struct cr_sweep *sweep, const char *key, int arg)
 {
@@ -198,11 +201,22 @@ static const struct cr_descriptor space_about = {
     .size = sizeof(struct space_parameter),
 };
 
+static bool space_is_integer(int distribution)
+{
+    return distribution == CR_DIST_INT_UNIFORM ||
+           distribution == CR_DIST_INT_LOG_UNIFORM;
+}
+
+static bool space_is_log(int distribution)
+{
+    return distribution == CR_DIST_LOG_UNIFORM ||
+           distribution == CR_DIST_INT_LOG_UNIFORM;
+}
+
 static bool space_check(struct cr_sweep *sweep, const struct cr_node *node,
                         const struct space_parameter *p)
 {
-    bool log = p->distribution == CR_DIST_LOG_UNIFORM ||
-               p->distribution == CR_DIST_INT_LOG_UNIFORM;
+    bool log = space_is_log(p->distribution);
 
     if (p->distribution == CR_DIST_NONE)
         return (p->values && p->values->kind == CR_NODE_LIST &&
@@ -220,7 +234,37 @@ static bool space_check(struct cr_sweep *sweep, const struct cr_node *node,
         return cr_error(sweep->diag, node->pos, CR_E_OUT_OF_RANGE,
                         "'%s': expected min and max with %smin <= max",
                         node->key, log ? "0 < " : "");
+    if (!isfinite(log ? p->max / p->min : p->max - p->min))
+        return cr_error(sweep->diag, node->pos, CR_E_OUT_OF_RANGE,
+                        "'%s': the range from min to max is too large",
+                        node->key);
+    if (space_is_integer(p->distribution) &&
+        (floor(p->min) != p->min || floor(p->max) != p->max ||
+         fmax(-p->min, p->max) > INTEGER_MAX))
+        return cr_error(sweep->diag, node->pos, CR_E_OUT_OF_RANGE,
+                        "'%s': found %s and %s, expected integers as min and "
+                        "max, at most %" PRId64 " from 0",
+                        node->key, cr_real_text(sweep->arena, p->min),
+                        cr_real_text(sweep->arena, p->max), INTEGER_MAX);
     return true;
+}
+
+const char *cr_sweep_number_text(struct cr_arena *arena,
+                                 const struct cr_sweep_axis *axis, double value)
+{
+    double most = fmax(fabs(axis->min), fabs(axis->max));
+    double unit = pow(10, floor(log10(most)) - 5); /* of the sixth digit */
+    const char *text;
+    double read;
+
+    if (space_is_integer((int)axis->distribution))
+        return cr_strf(arena, "%.0f", value);
+    text = cr_strf(arena, "%.6g", value);
+    read = strtod(text, NULL);
+    return axis->max - axis->min >= unit * ROUND_MIN && read >= axis->min &&
+                   read <= axis->max
+               ? text
+               : cr_real_text(arena, value);
 }
 
 static bool space_parameter(struct cr_sweep *sweep, const struct cr_node *node)

@@ -29,6 +29,7 @@
 
 #define CR_SWEEP_TABLE "sweep.tsv"
 #define CR_SWEEP_CLAIMS ".sweep"
+#define CR_SWEEP_POINTS_MAX 1000000
 
 enum cr_sweep_distribution {
     CR_DIST_NONE, /* a list of values */
@@ -158,6 +159,9 @@ struct cr_sweep_method {
      * reporting. NULL: candidates do not depend on results. */
     bool (*suggest)(struct cr_sweep *sweep, int64_t k);
 };
+/* Reports a method whose points are all combinations of lists of values, if
+ * there are too many. */
+bool cr_sweep_grid_check(struct cr_sweep *sweep);
 extern const struct cr_sweep_method *const cr_sweep_methods[];
 extern const struct cr_sweep_method cr_sweep_grid, cr_sweep_random,
     cr_sweep_list, cr_sweep_halving, cr_sweep_asha, cr_sweep_tpe;
@@ -173,6 +177,11 @@ bool cr_sweep_split_sets(struct cr_sweep *sweep);
 /* Adds the axes of sweep.parameters and sweep.together. False after
  * reporting. */
 bool cr_sweep_read_space(struct cr_sweep *sweep);
+/* The text of a number of a distribution: an integer, or a number rounded to
+ * six digits unless the range is so narrow that values would become equal. */
+const char *cr_sweep_number_text(struct cr_arena *arena,
+                                 const struct cr_sweep_axis *axis,
+                                 double value);
 
 /* ---- rungs.c */
 

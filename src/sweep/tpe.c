@@ -8,8 +8,10 @@
  * Riche and Carraro 2010).
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -50,10 +52,6 @@ static struct cr_parzen_axis *tpe_axes(struct cr_arena *arena,
             .min = sweep->axis[a].min,
             .max = sweep->axis[a].max,
         };
-        if (to[a].integer) {
-            to[a].min = ceil(to[a].min);
-            to[a].max = fmax(floor(to[a].max), to[a].min);
-        }
     }
     return to;
 }
@@ -62,12 +60,9 @@ static struct cr_parzen_axis *tpe_axes(struct cr_arena *arena,
 static void tpe_set(struct cr_sweep *sweep, int a, double x, const char **value)
 {
     const struct cr_sweep_axis *axis = &sweep->axis[a];
-    bool integer = axis->distribution == CR_DIST_INT_UNIFORM ||
-                   axis->distribution == CR_DIST_INT_LOG_UNIFORM;
 
     if (axis->distribution != CR_DIST_NONE) {
-        value[axis->column] =
-            cr_strf(sweep->arena, integer ? "%.0f" : "%.6g", x);
+        value[axis->column] = cr_sweep_number_text(sweep->arena, axis, x);
         return;
     }
     for (int c = 0; c < axis->n_columns; c++)
@@ -196,23 +191,41 @@ static uint64_t tpe_space(const struct cr_sweep *sweep)
     return hash;
 }
 
+/* Gives a file its final name unless there is such a file. */
+static bool tpe_publish(const char *part, const char *path)
+{
+    if (link(part, path) == 0 || errno == EEXIST)
+        return true;
+    /* file systems without hard links, and without this either: there the last
+     * one of two processes that store a candidate in the same moment wins */
+    return renameat2(AT_FDCWD, part, AT_FDCWD, path, RENAME_NOREPLACE) == 0 ||
+           errno == EEXIST || access(path, F_OK) == 0 ||
+           rename(part, path) == 0;
+}
+
 /* Stores a candidate unless the file exists. False after reporting. */
 static bool tpe_store(struct cr_sweep *sweep, int64_t k, const double *x)
 {
-    const char *folder = tpe_folder(sweep), *path = tpe_path(sweep, k);
-    char *part = cr_strf(sweep->arena, "%s/.tpe-XXXXXX", folder);
+    const char *folder = tpe_folder(sweep), *path = tpe_path(sweep, k), *part;
     struct cr_buf text = { .arena = sweep->arena };
+    char host[256] = "";
     bool ok;
     int fd;
 
+    gethostname(host, sizeof host - 1);
+    part = cr_strf(sweep->arena, "%s/.tpe-%" PRId64 ".%s.%ld", folder, k, host,
+                   (long)getpid());
     cr_buf_f(&text, "%016" PRIx64, tpe_space(sweep));
     for (int a = 0; a < sweep->n_axes; a++)
         cr_buf_f(&text, " %.17g", x[a]);
     cr_buf_char(&text, '\n');
     ok = mkdir(folder, 0777) == 0 || errno == EEXIST;
-    fd = ok ? mkstemp(part) : -1;
+    unlink(part); /* of a process that was killed */
+    fd = ok ? open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666) : -1;
+    if (fd >= 0)
+        errno = ENOSPC; /* of a short write */
     ok = fd >= 0 && write(fd, text.text, text.len) == (ssize_t)text.len &&
-         fsync(fd) == 0 && (link(part, path) == 0 || errno == EEXIST);
+         fsync(fd) == 0 && tpe_publish(part, path);
     if (!ok)
         cr_error(sweep->diag, cr_at_file(sweep->arena, path), CR_E_SYSTEM,
                  "cannot write the file: %s", strerror(errno));
@@ -269,18 +282,14 @@ static bool tpe_candidate(struct cr_sweep *sweep, int64_t k, const char **value)
 
 /* A candidate that random draws: the first ones, and where the estimate finds
  * only known points. */
-static void tpe_random(struct cr_sweep *sweep, int64_t k,
-                       const struct cr_parzen_axis *axes, double *x)
+static void tpe_random(struct cr_sweep *sweep, int64_t k, double *x)
 {
     const char **value =
         CR_NEWS(sweep->arena, const char *, sweep->n_columns + 1);
 
     cr_sweep_random.candidate(sweep, k, value);
-    for (int a = 0; a < sweep->n_axes; a++) {
+    for (int a = 0; a < sweep->n_axes; a++)
         x[a] = tpe_get(sweep, a, value);
-        if (axes[a].n == 0) /* texts are rounded */
-            x[a] = fmin(fmax(x[a], axes[a].min), axes[a].max);
-    }
 }
 
 /* Draws until the point is new. */
@@ -317,7 +326,7 @@ static bool tpe_suggest(struct cr_sweep *sweep, int64_t k)
     if (!ok) {
         if (n_results < sweep->opts.tpe.startup ||
             !tpe_estimate(&arena, sweep, k, axes, history, x))
-            tpe_random(sweep, k, axes, x);
+            tpe_random(sweep, k, x);
         ok = tpe_store(sweep, k, x);
     }
     cr_arena_free(&arena);

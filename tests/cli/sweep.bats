@@ -385,3 +385,70 @@ failed	1	0.2" ]
     run -2 "$CELLRUN" sweep c.yaml --dir s seed=1,2 --print --status
     [ ! -e s ]
 }
+
+@test "a condition that is neither true nor false is an error" {
+    for condition in 3 '$(a*2)' '' '$(a)' yes '[true]'; do
+        printf 'base: c.yaml\nvars: {a: 1}\nseed: $a\nsweep:\n  where: %s\n' \
+            "$condition" >w.yaml
+        run -2 "$CELLRUN" sweep w.yaml --dir s --dry-run vars.a=1,2
+        [[ $output == *"w.yaml:5:"*"'sweep.where': found "*", expected true or false"* ]]
+        [[ $output == *"    5 |   where: $condition"* ]]
+        printf 'base: c.yaml\nvars: {a: 1}\nsweep: {parameters: {seed: {values: [$a, 2], when: %s}}}\n' \
+            "$condition" >w.yaml
+        run -2 "$CELLRUN" sweep w.yaml --dir s --dry-run
+        [[ $output == *"w.yaml:3:"*"'when': found "*", expected true or false"* ]]
+    done
+    [ ! -e s ]
+}
+
+@test "values of narrow ranges differ, and stay within them" {
+    # values DISTRIBUTION MIN MAX
+    values() {
+        printf 'base: c.yaml\nsweep: {method: random, count: 20, parameters: {%s: {distribution: %s, min: %s, max: %s}}}\n' \
+            "${KEY:-optimizer.learning_rate}" "$@" >n.yaml
+        "$CELLRUN" sweep n.yaml --dir s --dry-run 2>/dev/null |
+            awk -v a="$2" -v b="$3" '$2 == "waiting" { print $3; if (!($3 >= a && $3 <= b)) exit 1 }'
+    }
+    for range in '0.1 0.1000001' '0.12345678 0.12345679' '0.01 0.0100000001'; do
+        read -r min max <<<"$range"
+        for d in uniform log_uniform; do
+            run -0 values "$d" "$min" "$max"
+            [ "$(sort -u <<<"$output" | wc -l)" = 20 ]
+        done
+    done
+    run -0 values uniform 0.01 0.1 # six digits elsewhere
+    [ "$(wc -L <<<"$output")" -le 9 ]
+    run -0 values uniform 0.012345678 0.0112345678e1
+    KEY=seed run -0 values int_uniform 3 7
+    [ "$(sort -u <<<"$output" | xargs)" = '3 4 5 6 7' ]
+}
+
+@test "ranges that no integers or no numbers fill are errors" {
+    # wrong MESSAGE DISTRIBUTION MIN MAX
+    wrong() {
+        printf 'base: c.yaml\nsweep: {method: random, parameters: {seed: {distribution: %s, min: %s, max: %s}}}\n' \
+            "${@:2}" >w.yaml
+        run -2 "$CELLRUN" sweep w.yaml --dir s
+        [[ $output == *"'seed': $1"* && $output == *'Nothing was run.'* ]]
+    }
+    wrong 'found 1.5 and 3.0, expected integers' int_uniform 1.5 3
+    wrong 'found 1.0 and 3.5, expected integers' int_log_uniform 1 3.5
+    wrong 'found 1.0 and 1e+17, expected integers' int_uniform 1 1e17
+    wrong 'the range from min to max is too large' uniform -1e308 1e308
+    wrong 'the range from min to max is too large' log_uniform 1e-300 1e300
+    [ ! -e s ]
+}
+
+@test "too many combinations of values are an error" {
+    run -2 timeout 60 "$CELLRUN" sweep c.yaml --dir s 'seed=range(0,1000)' \
+        'datapipe.batch.batch_size=range(1,1002)'
+    [[ $output == *"found more than 1000000 combinations of values"* ]]
+    run -2 timeout 60 "$CELLRUN" sweep c.yaml --dir s 'seed=range(0,1000000)' \
+        'datapipe.batch.batch_size=range(1,1000000)' sweep.method=halving \
+        'network.fc.out_channels=range(1,1000000)'
+    [[ $output == *"found more than 1000000 combinations of values"* ]]
+    { echo seed && seq 1000001; } >p.tsv
+    run -2 timeout 60 "$CELLRUN" sweep c.yaml --dir s --points p.tsv
+    [[ $output == *"p.tsv"*"found 1000001 points, expected at most 1000000"* ]]
+    [ ! -e s ]
+}

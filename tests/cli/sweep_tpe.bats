@@ -116,3 +116,22 @@ table() {
     run -2 "$CELLRUN" sweep s.yaml --dir p --print
     [[ $output = *"decides by the results so far"* ]]
 }
+
+@test "tpe: other users may read its files; none is left beside them" {
+    (umask 027 && "$CELLRUN" sweep s.yaml --dir shared -q --count 1 >/dev/null)
+    [ "$(stat -c %a shared/.sweep/tpe-0)" = 640 ]
+    [ "$(find shared/.sweep -name '.tpe-*' | wc -l)" = 0 ]
+}
+
+@test "tpe on a file system without hard links" {
+    [[ $("$CELLRUN" version) != *-fsanitize* ]] ||
+        skip 'a sanitizer must be the first library that is loaded'
+    "$CELLRUN" sweep s.yaml --dir links -q --count 1 >/dev/null
+    INJECT_KIND=link INJECT_AT=1 LD_PRELOAD=$BUILD/tests/inject/inject.so \
+        run -0 "$CELLRUN" sweep s.yaml --dir nolink -q --count 1
+    diff links/.sweep/tpe-0 nolink/.sweep/tpe-0
+    # nor is what is there replaced, whatever the file system can do
+    echo 'no point' >nolink/.sweep/tpe-1
+    run -2 "$CELLRUN" sweep s.yaml --dir nolink -q --count 2
+    [[ $output = *"tpe-1: error: not a point of these parameters"* ]]
+}
