@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -106,14 +107,15 @@ static CR_NORETURN void run_child(const struct runner *r, int err, pid_t parent,
     _exit(1);
 }
 
-/* A file without a name for the messages of a child; -1 after reporting. */
+/* A file in memory for the messages of a child; -1 after reporting. */
 static int run_error_file(struct cr_sweep *sweep)
 {
-    FILE *f = tmpfile();
-    int fd = f ? fcntl(fileno(f), F_DUPFD_CLOEXEC, 3) : -1;
+    int first = memfd_create("messages", MFD_CLOEXEC), fd = -1;
 
-    if (f)
-        fclose(f);
+    if (first >= 0) { /* the child's streams replace 0 to 2 */
+        fd = fcntl(first, F_DUPFD_CLOEXEC, 3);
+        close(first);
+    }
     if (fd < 0)
         cr_error(sweep->diag, CR_NOWHERE, CR_E_SYSTEM,
                  "cannot create a temporary file: %s", strerror(errno));

@@ -122,7 +122,6 @@ static void state_metric(struct cr_sweep *sweep, struct cr_sweep_point *point,
     const char *name =
         metric ? metric : state_default_metric(runs->run[0].eval);
 
-    point->metric = NAN;
     if (!sweep->metric && name)
         sweep->metric = cr_strf(sweep->arena, "eval.%s", name);
     if (!sweep->metric)
@@ -151,6 +150,9 @@ void cr_sweep_refresh(struct cr_sweep *sweep, struct cr_sweep_point *point)
     point->exit = -1;
     point->metric = NAN;
     point->error = NULL;
+    point->seconds = 0;
+    point->best_step = point->length = 0;
+    point->passed = 0;
     if (!cr_runs_add(&runs, point->dir) || runs.n == 0) {
         point->state = state_is_claimed(&arena, sweep, point)
                            ? CR_POINT_RUNNING
