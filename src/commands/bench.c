@@ -234,7 +234,7 @@ static void bench_cells(struct job *j, struct cr_exec *e,
 static bool bench_mode(struct job *j, bool train, int64_t batch, int setting)
 {
     struct bench_train how = { 0 }, *steps = train ? &how : NULL;
-    struct cr_exec_opts want = { 0 };
+    struct cr_exec_opts want = cr_plans_predict(batch, true);
     struct result *r = &j->results[j->n];
     struct cr_exec *e;
     bool ok;

@@ -47,7 +47,7 @@ const struct cr_env cr_env_list[] = {
       .choices = "0|1" },
     { .name = "CELLRUN_PASSES",
       .text = "Passes that plans skip, for debugging: -NAME,-NAME, of "
-              "fold, fuse_add, fuse_activation." },
+              "constants, fold, fuse_add, fuse_activation, prepare." },
     { .name = "CELLRUN_VERIFY",
       .text = "If 1, every plan is checked after each pass, for debugging.",
       .choices = "0|1" },

@@ -1,61 +1,36 @@
 #include "math/conv.h"
 
+#include "base/compiler.h"
 #include "base/thread_pool.h"
 #include "math/conv_nchw.h"
-#include "math/conv_nhwc.h"
-#include "math/im2col.h"
 
-/* One way to compute all three. */
-struct way {
-    size_t (*scratch)(const struct cr_conv *c);
-    size_t (*room)(const struct cr_conv *c);
-    void (*forward)(const struct cr_conv *c, const cr_real *x, const cr_real *w,
-                    const struct cr_conv_epilogue *end, cr_real *y,
-                    void *scratch);
-    void (*input)(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
-                  const struct cr_conv_epilogue *end, cr_real *dx,
-                  void *scratch);
-    void (*weight)(const struct cr_conv *c, const cr_real *x, const cr_real *dy,
-                   cr_real alpha, bool add, cr_real *dw, void *scratch);
+/* In order of preference. */
+static const struct cr_conv_kernel *const kernels[] = {
+    &cr_conv_nhwc,
+    &cr_conv_nchw,
+    &cr_conv_im2col, /* accepts everything */
 };
-
-static size_t im2col_room(const struct cr_conv *c)
-{
-    (void)c;
-    return cr_gemm_thread_scratch();
-}
-
-static const struct way im2col = { cr_im2col_scratch, im2col_room,
-                                   cr_im2col_forward, cr_im2col_input,
-                                   cr_im2col_weight };
-static const struct way direct = { cr_conv_nhwc_scratch,
-                                   cr_conv_nhwc_thread_scratch,
-                                   cr_conv_nhwc_forward, cr_conv_nhwc_input,
-                                   cr_conv_nhwc_weight };
-static const struct way planar = { cr_conv_nchw_scratch,
-                                   cr_conv_nchw_thread_scratch,
-                                   cr_conv_nchw_forward, cr_conv_nchw_input,
-                                   cr_conv_nchw_weight };
 
 /* Our own kernels where our own kernels compute products: so plain and the
  * libraries can be had for comparison. */
-static const struct way *way_of(const struct cr_conv *c)
+static const struct cr_conv_kernel *kernel_of(const struct cr_conv *c)
 {
-    if (!cr_blas_own())
-        return &im2col;
-    return cr_conv_nhwc_takes(c)   ? &direct
-           : cr_conv_nchw_takes(c) ? &planar
-                                   : &im2col;
+    size_t i;
+
+    for (i = 0; i + 1 < CR_LEN(kernels) && cr_blas_own(); i++)
+        if (kernels[i]->accepts(c))
+            return kernels[i];
+    return kernels[CR_LEN(kernels) - 1];
 }
 
 size_t cr_conv_scratch(const struct cr_conv *c)
 {
-    return way_of(c)->scratch(c);
+    return kernel_of(c)->scratch(c);
 }
 
 size_t cr_conv_thread_scratch(const struct cr_conv *c)
 {
-    return way_of(c)->room(c);
+    return kernel_of(c)->thread_scratch(c);
 }
 
 bool cr_conv_prefers_last(const struct cr_conv *c)
@@ -63,29 +38,42 @@ bool cr_conv_prefers_last(const struct cr_conv *c)
     struct cr_conv last = *c;
 
     last.x = last.y = CR_CHANNELS_LAST;
-    return way_of(&last) == &direct &&
-           !(way_of(c) == &planar && cr_conv_nchw_wins(c));
+    return kernel_of(&last) == &cr_conv_nhwc &&
+           !(kernel_of(c) == &cr_conv_nchw && cr_conv_nchw_wins(c));
+}
+
+size_t cr_conv_packed(const struct cr_conv *c)
+{
+    const struct cr_conv_kernel *k = kernel_of(c);
+
+    return k->packed ? k->packed(c) : 0;
+}
+
+void cr_conv_pack(const struct cr_conv *c, const cr_real *w, cr_real *packed)
+{
+    kernel_of(c)->pack(c, w, packed);
 }
 
 void cr_conv_forward(const struct cr_conv *c, const cr_real *x,
-                     const cr_real *w, const struct cr_conv_epilogue *end,
-                     cr_real *y, void *scratch)
+                     const cr_real *w, const cr_real *packed,
+                     const struct cr_conv_epilogue *end, cr_real *y,
+                     void *scratch)
 {
-    way_of(c)->forward(c, x, w, end, y, scratch);
+    kernel_of(c)->forward(c, x, w, packed, end, y, scratch);
 }
 
 void cr_conv_input(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
                    const struct cr_conv_epilogue *end, cr_real *dx,
                    void *scratch)
 {
-    way_of(c)->input(c, dy, w, end, dx, scratch);
+    kernel_of(c)->input(c, dy, w, end, dx, scratch);
 }
 
 void cr_conv_weight(const struct cr_conv *c, const cr_real *x,
                     const cr_real *dy, cr_real alpha, bool add, cr_real *dw,
                     void *scratch)
 {
-    way_of(c)->weight(c, x, dy, alpha, add, dw, scratch);
+    kernel_of(c)->weight(c, x, dy, alpha, add, dw, scratch);
 }
 
 /* ---- the gradient of the bias ---- */

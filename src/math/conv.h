@@ -8,10 +8,10 @@
  * of a group depend on the input channels of the same group. The forward pass
  * of a transposed convolution is cr_conv_input, so it takes an epilogue too.
  *
- * Three ways to compute it stand behind this header: our own direct kernels
+ * How it is computed is a list of kernels in order of preference (conv.c): ours
  * for channels last and planar ones for plain tensors of few channels (AVX-512
- * and AVX2, float, up to two dimensions), and im2col with a product for
- * everything else; CELLRUN_BLAS other than own takes im2col alone. oneDNN is
+ * and AVX2, float, up to two dimensions), and im2col with a product, which
+ * accepts everything; CELLRUN_BLAS other than own takes im2col alone. oneDNN is
  * not asked: on ResNet-20's shapes the direct kernels are as fast as its
  * primitives, need no second pool of threads and keep the bytes the same.
  *
@@ -43,6 +43,32 @@ struct cr_conv_epilogue {
     enum cr_act act;
 };
 
+/* One way to compute all three. Private to src/math and its tests; the
+ * functions below call those of the kernel that is chosen for c. */
+struct cr_conv_kernel {
+    const char *name;
+    bool (*accepts)(const struct cr_conv *c);
+    /* Bytes of `scratch` of the functions below, and those that they ask
+     * cr_thread_scratch for, at most. */
+    size_t (*scratch)(const struct cr_conv *c);
+    size_t (*thread_scratch)(const struct cr_conv *c);
+    /* Bytes of w in the form that forward reads, and what makes it; NULL:
+     * forward reads w as it lies. */
+    size_t (*packed)(const struct cr_conv *c);
+    void (*pack)(const struct cr_conv *c, const cr_real *w, cr_real *packed);
+    /* packed may be NULL. */
+    void (*forward)(const struct cr_conv *c, const cr_real *x, const cr_real *w,
+                    const cr_real *packed, const struct cr_conv_epilogue *end,
+                    cr_real *y, void *scratch);
+    void (*input)(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
+                  const struct cr_conv_epilogue *end, cr_real *dx,
+                  void *scratch);
+    void (*weight)(const struct cr_conv *c, const cr_real *x, const cr_real *dy,
+                   cr_real alpha, bool add, cr_real *dw, void *scratch);
+};
+
+extern const struct cr_conv_kernel cr_conv_nhwc, cr_conv_nchw, cr_conv_im2col;
+
 /* Bytes of `scratch` of the three functions below. */
 size_t cr_conv_scratch(const struct cr_conv *c);
 /* Bytes that they ask cr_thread_scratch for, at most. */
@@ -50,10 +76,16 @@ size_t cr_conv_thread_scratch(const struct cr_conv *c);
 /* Whether the direct kernels support it with channels last. */
 bool cr_conv_prefers_last(const struct cr_conv *c);
 
-/* y = convolution of x */
+/* A weight that does not change can be packed once. Bytes of the result; 0:
+ * there is nothing to pack. */
+size_t cr_conv_packed(const struct cr_conv *c);
+void cr_conv_pack(const struct cr_conv *c, const cr_real *w, cr_real *packed);
+
+/* y = convolution of x; packed: w as cr_conv_pack makes it, or NULL */
 void cr_conv_forward(const struct cr_conv *c, const cr_real *x,
-                     const cr_real *w, const struct cr_conv_epilogue *end,
-                     cr_real *y, void *scratch);
+                     const cr_real *w, const cr_real *packed,
+                     const struct cr_conv_epilogue *end, cr_real *y,
+                     void *scratch);
 /* dx = gradient of the input, the adjoint, from dy */
 void cr_conv_input(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
                    const struct cr_conv_epilogue *end, cr_real *dx,

@@ -7,7 +7,7 @@
 
 #include "math/conv_simd.h"
 
-bool cr_conv_nchw_takes(const struct cr_conv *c)
+static bool accepts(const struct cr_conv *c)
 {
     return conv_lanes() > 0 && c->x == CR_ROW_MAJOR && c->y == CR_ROW_MAJOR &&
            conv_is_flat(c) && c->stride[H] == 1 && c->stride[W] == 1 &&
@@ -46,7 +46,7 @@ static int64_t chunks(const struct cr_conv *c)
                : 1;
 }
 
-size_t cr_conv_nchw_scratch(const struct cr_conv *c)
+static size_t scratch_bytes(const struct cr_conv *c)
 {
     int64_t weights =
         c->co * (c->ci / c->group) * conv_taps(c) * (int64_t)sizeof(cr_real);
@@ -129,7 +129,7 @@ static int64_t together(const struct cr_conv *c,
     return conv_max(1, conv_min(CONV_SUM_BYTES / bytes, CR_CONV_NCHW_TOGETHER));
 }
 
-size_t cr_conv_nchw_thread_scratch(const struct cr_conv *c)
+static size_t thread_scratch(const struct cr_conv *c)
 {
     struct cr_conv_nchw_source x = source_of_x(c, NULL);
     struct cr_conv_nchw_source dy = source_of_dy(c, NULL);
@@ -166,12 +166,13 @@ static void apply(const struct cr_conv *c, struct cr_conv_nchw_apply *g)
     cr_parallel_run(apply_part, g, n);
 }
 
-void cr_conv_nchw_forward(const struct cr_conv *c, const cr_real *x,
-                          const cr_real *w, const struct cr_conv_epilogue *end,
-                          cr_real *y, void *scratch)
+/* Taps and weights lie at `at`, where they are packed already or, with w, are
+ * packed now. */
+static struct cr_conv_nchw_apply forward_of(const struct cr_conv *c,
+                                            const cr_real *x, const cr_real *w,
+                                            char *at)
 {
     int64_t cig = c->ci / c->group, cog = c->co / c->group, taps = conv_taps(c);
-    char *at = scratch;
     int64_t *tap = conv_carve(&at, taps * (int64_t)sizeof *tap);
     int64_t *row = conv_carve(&at, taps * (int64_t)sizeof *row), i, j;
     cr_real *packed = conv_carve(&at, 0);
@@ -182,23 +183,49 @@ void cr_conv_nchw_forward(const struct cr_conv *c, const cr_real *x,
                                     .taps = taps,
                                     .tap = tap,
                                     .tap_row = row,
-                                    .w = packed,
-                                    .y = y,
-                                    .end = *end };
+                                    .w = packed };
 
-    for (i = 0; i < c->kernel[H]; i++)
+    for (i = 0; i < c->kernel[H] && w; i++)
         for (j = 0; j < c->kernel[W]; j++) {
             row[i * c->kernel[W] + j] = i * c->dilation[H] - c->pad_before[H];
             tap[i * c->kernel[W] + j] =
                 i * c->dilation[H] * g.s.pitch + j * c->dilation[W];
         }
-    pack(&g, w, cig * taps, taps, cog * cig * taps, packed);
+    if (w)
+        pack(&g, w, cig * taps, taps, cog * cig * taps, packed);
+    return g;
+}
+
+static size_t packed_bytes(const struct cr_conv *c)
+{
+    int64_t weights = c->co * (c->ci / c->group) * conv_taps(c);
+
+    return (size_t)(2 * conv_taps(c) * (int64_t)sizeof(int64_t) +
+                    weights * (int64_t)sizeof(cr_real) + 3 * 64);
+}
+
+static void pack_forward(const struct cr_conv *c, const cr_real *w,
+                         cr_real *to)
+{
+    forward_of(c, NULL, w, (char *)to);
+}
+
+static void forward(const struct cr_conv *c, const cr_real *x, const cr_real *w,
+                    const cr_real *packed, const struct cr_conv_epilogue *end,
+                    cr_real *y, void *scratch)
+{
+    struct cr_conv_nchw_apply g = packed
+                                      ? forward_of(c, x, NULL, (char *)packed)
+                                      : forward_of(c, x, w, scratch);
+
+    g.y = y;
+    g.end = *end;
     apply(c, &g);
 }
 
-void cr_conv_nchw_input(const struct cr_conv *c, const cr_real *dy,
-                        const cr_real *w, const struct cr_conv_epilogue *end,
-                        cr_real *dx, void *scratch)
+static void input(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
+                  const struct cr_conv_epilogue *end, cr_real *dx,
+                  void *scratch)
 {
     int64_t cig = c->ci / c->group, cog = c->co / c->group, taps = conv_taps(c);
     char *at = scratch;
@@ -229,9 +256,8 @@ void cr_conv_nchw_input(const struct cr_conv *c, const cr_real *dy,
 
 /* ---- the gradient of the weight ---- */
 
-void cr_conv_nchw_weight(const struct cr_conv *c, const cr_real *x,
-                         const cr_real *dy, cr_real alpha, bool add,
-                         cr_real *dw, void *scratch)
+static void weight(const struct cr_conv *c, const cr_real *x, const cr_real *dy,
+                   cr_real alpha, bool add, cr_real *dw, void *scratch)
 {
     int64_t taps = conv_taps(c), i, j;
     char *at = scratch;
@@ -262,3 +288,15 @@ void cr_conv_nchw_weight(const struct cr_conv *c, const cr_real *x,
         reduce_part, &g,
         g.units * unit_bytes(c) * g.chunks < 65536 ? 1 : cr_thread_count());
 }
+
+const struct cr_conv_kernel cr_conv_nchw = {
+    .name = "conv_nchw",
+    .accepts = accepts,
+    .scratch = scratch_bytes,
+    .thread_scratch = thread_scratch,
+    .packed = packed_bytes,
+    .pack = pack_forward,
+    .forward = forward,
+    .input = input,
+    .weight = weight,
+};

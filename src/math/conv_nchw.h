@@ -13,20 +13,8 @@
 #define CR_CONV_NCHW_TAPS 5 /* most taps of a tile of sums */
 #define CR_CONV_NCHW_TOGETHER 16
 
-/* Whether it is possible, and whether it beats channels last. */
-bool cr_conv_nchw_takes(const struct cr_conv *c);
+/* Where the kernel accepts it: whether it beats channels last. */
 bool cr_conv_nchw_wins(const struct cr_conv *c);
-size_t cr_conv_nchw_scratch(const struct cr_conv *c);
-size_t cr_conv_nchw_thread_scratch(const struct cr_conv *c);
-void cr_conv_nchw_forward(const struct cr_conv *c, const cr_real *x,
-                          const cr_real *w, const struct cr_conv_epilogue *end,
-                          cr_real *y, void *scratch);
-void cr_conv_nchw_input(const struct cr_conv *c, const cr_real *dy,
-                        const cr_real *w, const struct cr_conv_epilogue *end,
-                        cr_real *dx, void *scratch);
-void cr_conv_nchw_weight(const struct cr_conv *c, const cr_real *x,
-                         const cr_real *dy, cr_real alpha, bool add,
-                         cr_real *dw, void *scratch);
 
 /* Planes (n, groups, channels, h, w), read as they lie or, where outputs look
  * over their edges, from a copy with zeros around. Outputs count rows and

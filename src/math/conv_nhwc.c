@@ -10,7 +10,8 @@
  *             dilation i) / stride of dy: one grid for each remainder.
  *   weight    copies x as forward does.
  *
- * Weights are packed in every call: they are small, and have just changed.
+ * In training weights are packed in every call: they are small, and have just
+ * changed.
  */
 #include "math/conv_nhwc.h"
 
@@ -20,7 +21,7 @@
 
 #define COPY_BYTES (384 << 10) /* of a band: half of a level 2 */
 
-bool cr_conv_nhwc_takes(const struct cr_conv *c)
+static bool accepts(const struct cr_conv *c)
 {
     return conv_lanes() > 0 && c->x == CR_CHANNELS_LAST &&
            c->y == CR_CHANNELS_LAST && conv_is_flat(c) &&
@@ -76,7 +77,16 @@ static int64_t numbers_up(int64_t bytes)
     return conv_up(bytes, 64) * 64;
 }
 
-size_t cr_conv_nhwc_scratch(const struct cr_conv *c)
+static size_t packed_bytes(const struct cr_conv *c)
+{
+    int64_t weights = c->group * packed(c->co / c->group, c->ci / c->group,
+                                        conv_taps(c));
+
+    return (size_t)(2 * numbers_up(conv_taps(c) * (int64_t)sizeof(int64_t)) +
+                    weights * (int64_t)sizeof(cr_real) + 128);
+}
+
+static size_t scratch_bytes(const struct cr_conv *c)
 {
     int64_t cig = c->ci / c->group, cog = c->co / c->group, taps = conv_taps(c);
     int64_t size = (int64_t)sizeof(cr_real);
@@ -224,30 +234,23 @@ CONV_PART(conv_nhwc, apply)
 CONV_PART(conv_nhwc, sums)
 CONV_PART(conv_nhwc, reduce)
 
-void cr_conv_nhwc_forward(const struct cr_conv *c, const cr_real *x,
-                          const cr_real *w, const struct cr_conv_epilogue *end,
-                          cr_real *y, void *scratch)
+/* The grid of all outputs. Its taps and weights lie at `at`, where they are
+ * packed already or, with w, are packed now. */
+static struct cr_conv_nhwc_grid forward_grid(
+    const struct cr_conv *c, const struct cr_conv_nhwc_source *s,
+    const cr_real *w, char *at)
 {
     int64_t cig = c->ci / c->group, cog = c->co / c->group, taps = conv_taps(c);
-    char *at = scratch;
     int64_t *tap = conv_carve(&at, taps * (int64_t)sizeof *tap);
     int64_t *place = conv_carve(&at, taps * (int64_t)sizeof *place), i, j;
-    cr_real *packed_w = conv_carve(&at, 0);
     struct cr_conv_nhwc_grid grid = { .rows = c->out[H],
                                       .cols = c->out[W],
                                       .y_row = c->out[W] * c->co,
                                       .y_col = c->co,
                                       .taps = (int)taps,
                                       .tap = tap,
-                                      .w = packed_w,
+                                      .w = conv_carve(&at, 0),
                                       .w_group = packed(cog, cig, taps) };
-    struct cr_conv_nhwc_apply g = { .s = source_of_x(c, x, 0),
-                                    .grids = 1,
-                                    .grid = &grid,
-                                    .cout = cog,
-                                    .y_image = c->out[H] * c->out[W] * c->co,
-                                    .y = y,
-                                    .end = *end };
     struct pack p = { .grid = &grid,
                       .w = w,
                       .place = place,
@@ -259,13 +262,40 @@ void cr_conv_nhwc_forward(const struct cr_conv *c, const cr_real *x,
                       .group_step = cog * cig * taps,
                       .lanes = conv_lanes() };
 
-    for (i = 0; i < c->kernel[H]; i++)
+    for (i = 0; i < c->kernel[H] && w; i++)
         for (j = 0; j < c->kernel[W]; j++) {
             place[i * c->kernel[W] + j] = i * c->kernel[W] + j;
-            tap[i * c->kernel[W] + j] = tap_of_x(c, &g.s, i, j);
+            tap[i * c->kernel[W] + j] = tap_of_x(c, s, i, j);
         }
     grid.runs = in_runs(tap, taps);
-    pack(&p);
+    if (w)
+        pack(&p);
+    return grid;
+}
+
+static void pack_forward(const struct cr_conv *c, const cr_real *w,
+                         cr_real *to)
+{
+    struct cr_conv_nhwc_source s = source_of_x(c, NULL, 0);
+
+    forward_grid(c, &s, w, (char *)to);
+}
+
+static void forward(const struct cr_conv *c, const cr_real *x, const cr_real *w,
+                    const cr_real *packed, const struct cr_conv_epilogue *end,
+                    cr_real *y, void *scratch)
+{
+    struct cr_conv_nhwc_grid grid;
+    struct cr_conv_nhwc_apply g = { .s = source_of_x(c, x, 0),
+                                    .grids = 1,
+                                    .grid = &grid,
+                                    .cout = c->co / c->group,
+                                    .y_image = c->out[H] * c->out[W] * c->co,
+                                    .y = y,
+                                    .end = *end };
+
+    grid = packed ? forward_grid(c, &g.s, NULL, (char *)packed)
+                  : forward_grid(c, &g.s, w, scratch);
     g.room = copies(&g.s, 1);
     cr_parallel_run(apply_part, &g, conv_threads(c));
 }
@@ -345,9 +375,9 @@ static struct cr_conv_nhwc_grid grid_of(const struct cr_conv *c,
     return g;
 }
 
-void cr_conv_nhwc_input(const struct cr_conv *c, const cr_real *dy,
-                        const cr_real *w, const struct cr_conv_epilogue *end,
-                        cr_real *dx, void *scratch)
+static void input(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
+                  const struct cr_conv_epilogue *end, cr_real *dx,
+                  void *scratch)
 {
     int64_t cig = c->ci / c->group, cog = c->co / c->group, taps = conv_taps(c);
     char *at = scratch;
@@ -407,9 +437,8 @@ static int64_t together(const struct cr_conv_nhwc_source *s, int64_t beside)
                     conv_min(CONV_SUM_BYTES / passed, CR_CONV_NHWC_TOGETHER));
 }
 
-void cr_conv_nhwc_weight(const struct cr_conv *c, const cr_real *x,
-                         const cr_real *dy, cr_real alpha, bool add,
-                         cr_real *dw, void *scratch)
+static void weight(const struct cr_conv *c, const cr_real *x, const cr_real *dy,
+                   cr_real alpha, bool add, cr_real *dw, void *scratch)
 {
     int64_t cog = c->co / c->group, taps = conv_taps(c), i, j;
     char *at = scratch;
@@ -442,7 +471,7 @@ void cr_conv_nhwc_weight(const struct cr_conv *c, const cr_real *x,
                     g.units * g.unit < 16384 ? 1 : cr_thread_count());
 }
 
-size_t cr_conv_nhwc_thread_scratch(const struct cr_conv *c)
+static size_t thread_scratch(const struct cr_conv *c)
 {
     struct cr_conv_nhwc_source x = source_of_x(c, NULL, 0);
     struct cr_conv_nhwc_source sums = source_of_x(c, NULL, dy_beside(c));
@@ -452,3 +481,15 @@ size_t cr_conv_nhwc_thread_scratch(const struct cr_conv *c)
 
     return a > b && a > d ? a : b > d ? b : d;
 }
+
+const struct cr_conv_kernel cr_conv_nhwc = {
+    .name = "conv_nhwc",
+    .accepts = accepts,
+    .scratch = scratch_bytes,
+    .thread_scratch = thread_scratch,
+    .packed = packed_bytes,
+    .pack = pack_forward,
+    .forward = forward,
+    .input = input,
+    .weight = weight,
+};

@@ -12,19 +12,6 @@
 /* Most parts of images that a thread sums over before it takes the next. */
 #define CR_CONV_NHWC_TOGETHER 16
 
-bool cr_conv_nhwc_takes(const struct cr_conv *c);
-size_t cr_conv_nhwc_scratch(const struct cr_conv *c);
-size_t cr_conv_nhwc_thread_scratch(const struct cr_conv *c);
-void cr_conv_nhwc_forward(const struct cr_conv *c, const cr_real *x,
-                          const cr_real *w, const struct cr_conv_epilogue *end,
-                          cr_real *y, void *scratch);
-void cr_conv_nhwc_input(const struct cr_conv *c, const cr_real *dy,
-                        const cr_real *w, const struct cr_conv_epilogue *end,
-                        cr_real *dx, void *scratch);
-void cr_conv_nhwc_weight(const struct cr_conv *c, const cr_real *x,
-                         const cr_real *dy, cr_real alpha, bool add,
-                         cr_real *dw, void *scratch);
-
 /* A source (n, h, w, channels) as a thread copies it, part by part: rows
  * from `lo_row` on, columns from `lo_col` on, zeros outside, channels in
  * blocks, and columns sorted by their remainder by `step_col`, so that those

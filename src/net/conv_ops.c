@@ -153,7 +153,8 @@ enum {
     X,
     W,
     B,
-    MORE /* an addend that the planner puts there, in prediction */
+    MORE,  /* an addend that the planner puts there, in prediction */
+    PACKED /* the weight as cr_conv_pack makes it, or none */
 };
 
 /* As the convolution from `x` to `y`, whichever of them comes in. */
@@ -315,8 +316,27 @@ void cr_convolve_forward(const struct cr_op_ctx *s)
                                     .add = s->x[MORE],
                                     .act = s->act };
 
-    cr_conv_forward(&c, s->x[X], s->x[W], &end, s->y[0], s->scratch);
+    cr_conv_forward(&c, s->x[X], s->x[W], s->x[PACKED], &end, s->y[0],
+                    s->scratch);
 }
+
+static size_t packed_bytes(const struct cr_op_ctx *s)
+{
+    struct cr_conv c =
+        geometry(s->attr, &s->in[X], &s->in[W], &s->out[0], false);
+
+    return cr_conv_packed(&c);
+}
+
+static void pack(const struct cr_op_ctx *s, void *to)
+{
+    struct cr_conv c =
+        geometry(s->attr, &s->in[X], &s->in[W], &s->out[0], false);
+
+    cr_conv_pack(&c, s->x[W], to);
+}
+
+const struct cr_prepare cr_convolve_prepare = { W, PACKED, packed_bytes, pack };
 
 void cr_deconvolve_forward(const struct cr_op_ctx *s)
 {
@@ -362,7 +382,8 @@ void cr_deconvolve_backward(const struct cr_op_ctx *s)
                                     .mask = s->mask[X] };
 
     if (s->dx[X])
-        cr_conv_forward(&c, s->dy[0], s->x[W], &end, s->dx[X], s->scratch);
+        cr_conv_forward(&c, s->dy[0], s->x[W], NULL, &end, s->dx[X],
+                        s->scratch);
     if (s->dx[W])
         cr_conv_weight(&c, s->dy[0], s->x[X], (cr_real)s->alpha[W],
                        s->accumulate[W], s->dx[W], s->scratch);

@@ -50,6 +50,7 @@ extern const char *const cr_convolve_inputs[];
 
 bool cr_convolve_plan(struct cr_op_plan *plan);
 bool cr_convolve_prefers_last(const struct cr_op_plan *plan);
+extern const struct cr_prepare cr_convolve_prepare;
 void cr_convolve_forward(const struct cr_op_ctx *ctx);
 void cr_convolve_backward(const struct cr_op_ctx *ctx);
 

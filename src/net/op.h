@@ -120,6 +120,17 @@ enum cr_amp_bits {
     CR_AMP_EXACT = 16          /* its results are values of its inputs */
 };
 
+/* An input in a form that forward reads faster: a packed weight. Where the
+ * input never changes, the planner adds a step that makes it once. */
+struct cr_prepare {
+    int from, as;              /* input that is prepared; optional input,
+                                  beyond those of the op, for the result */
+    /* Both are given .attr, .in and .out of the step; 0 bytes: nothing to
+     * prepare. run also has .x[from]. */
+    size_t (*bytes)(const struct cr_op_ctx *step);
+    void (*run)(const struct cr_op_ctx *step, void *to);
+};
+
 struct cr_build;
 struct cr_val;
 
@@ -138,6 +149,7 @@ struct cr_op {
     struct cr_val *(*build)(struct cr_build *b, const void *attr, int n,
                             struct cr_val *const *in);
     bool prints;               /* forward or backward may print */
+    bool draws;                /* random numbers, outside of training too */
     /* Gradient composed of other ops, as lines of a bprop; gradient_op.c lists
      * the available names. NULL: see .linear. */
     const char *bprop;
@@ -156,6 +168,7 @@ struct cr_op {
                                   fuses a following addition by this input,
                                   without planning again; in plans with a
                                   backward pass only with fuses_act_backward */
+    const struct cr_prepare *prepare; /* NULL: none */
     int bn_foldable;           /* not 0: y[0] is linear in input 1, whose axis 0
                                   is the output channels, plus input 2; the
                                   value is the channel axis of y[0], negative

@@ -19,6 +19,7 @@ const struct cr_op cr_op_conv3d = {
     .fuses_add = CR_X(3),
     .bn_foldable = 1,
     .prefers_last = cr_convolve_prefers_last,
+    .prepare = &cr_convolve_prepare,
     .plan = cr_convolve_plan,
     .forward = cr_convolve_forward,
     .bprop = "return (kernel(0), kernel(1),\n"

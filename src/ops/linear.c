@@ -1,6 +1,8 @@
 /* linear: y = x W' + b    x (..., in)   W (out, in)   b (out), optional
  *
- * Leading dimensions count as rows. backward computes dx before it writes W,
+ * Leading dimensions count as rows. With few rows and a W that never changes,
+ * forward reads a copy of W' (in, out): to transpose W would take longer than
+ * to multiply. backward computes dx before it writes W,
  * because W may be updated in place (alpha = -lr, accumulated into W). */
 #include "math/blas.h"
 #include "net/op.h"
@@ -8,8 +10,11 @@
 enum {
     X,
     W,
-    B
+    B,
+    TURNED /* W', or none */
 };
+
+#define FEW_ROWS 16
 
 static bool linear_plan(struct cr_op_plan *p)
 {
@@ -32,12 +37,12 @@ static bool linear_plan(struct cr_op_plan *p)
 static void linear_forward(const struct cr_op_ctx *s)
 {
     struct cr_gemm g = { .ta = CR_N,
-                         .tb = CR_T,
+                         .tb = s->x[TURNED] ? CR_N : CR_T,
                          .m = cr_rows(&s->in[X]),
                          .n = s->in[W].dim[0],
                          .k = s->in[W].dim[1],
                          .a = s->x[X],
-                         .b = s->x[W],
+                         .b = s->x[TURNED] ? s->x[TURNED] : s->x[W],
                          .alpha = 1,
                          .c = s->y[0],
                          .bias = s->x[B],
@@ -47,6 +52,27 @@ static void linear_forward(const struct cr_op_ctx *s)
 
     cr_gemms(&g, 1);
 }
+
+static size_t turned_bytes(const struct cr_op_ctx *s)
+{
+    return cr_rows(&s->in[X]) < FEW_ROWS && cr_blas_own()
+               ? cr_bytes(&s->in[W])
+               : 0;
+}
+
+static void turn(const struct cr_op_ctx *s, void *to)
+{
+    int64_t n = s->in[W].dim[0], k = s->in[W].dim[1], i, j;
+    const cr_real *w = s->x[W];
+    cr_real *turned = to;
+
+    for (i = 0; i < n; i++)
+        for (j = 0; j < k; j++)
+            turned[j * n + i] = w[i * k + j];
+}
+
+static const struct cr_prepare linear_prepare = { W, TURNED, turned_bytes,
+                                                  turn };
 
 /* dx = dy W;  dW = dy' x;  db = column sums of dy */
 static void linear_backward(const struct cr_op_ctx *s)
@@ -108,6 +134,7 @@ const struct cr_op cr_op_linear = {
     .bf16 = CR_X(X) | CR_X(W),
     .rounds = CR_X(X) | CR_X(W) | CR_Y(0),
     .bn_foldable = -1,
+    .prepare = &linear_prepare,
     .amp = CR_AMP_WHITE | CR_AMP_LOW,
     .plan = linear_plan,
     .forward = linear_forward,

@@ -127,6 +127,7 @@ const struct cr_op cr_op_multinomial = {
     .max_inputs = 1,
     .outputs = 1,
     .inputs = cr_input,
+    .draws = true,
     .plan = multinomial_plan,
     .forward = multinomial_forward,
 };

@@ -55,6 +55,7 @@ const struct cr_op cr_op_randint = {
                .size = sizeof(struct randint) },
     .outputs = 1,
     .signature = "low, high, size",
+    .draws = true,
     .plan = randint_plan,
     .forward = randint_forward,
 };

@@ -34,6 +34,7 @@ const struct cr_op cr_op_standard_normal = {
                .size = sizeof(struct cr_shape_opt) },
     .outputs = 1,
     .signature = "shape",
+    .draws = true,
     .plan = standard_normal_plan,
     .forward = standard_normal_forward,
 };

@@ -50,6 +50,7 @@ const struct cr_op cr_op_uniform = {
     .text = "if dtype == 'int32':\n"
             "    return randint(minval, maxval, shape)\n"
             "return minval + (maxval - minval) * uniform(shape)",
+    .draws = true,
     .plan = uniform_plan,
     .forward = uniform_forward,
 };

@@ -24,28 +24,6 @@ static bool one_axis(const struct cr_exec_step *layer)
     return (axis < 0 ? layer->out[0].rank + axis : axis) == FOLD_CHANNELS;
 }
 
-/* Whether the value is the same for every batch: a parameter, or made by a
- * step that the pass has found constant. */
-static bool constant(const struct cr_pval *v)
-{
-    return !v || v->param >= 0 || (v->maker && v->maker->constant);
-}
-
-/* Whether a step gives the same for every batch: it computes from parameters
- * alone, and is an op of ours, which outside of training draws nothing. */
-static bool step_constant(const struct cr_exec_step *s)
-{
-    int i;
-
-    if (s->op->running_stats ||
-        cr_registry_find(CR_KIND_OP, s->op->about.name) != &s->op->about)
-        return false;
-    for (i = 0; i < s->n_in; i++)
-        if (!constant(s->x[i].val))
-            return false;
-    return true;
-}
-
 /* Before the layer comes the folding; the layer moves to the place of the
  * BatchNorm: by then all it reads is there. False after reporting. */
 static bool fold(struct cr_exec *e, struct cr_exec_step *layer,
@@ -64,17 +42,15 @@ static bool fold(struct cr_exec *e, struct cr_exec_step *layer,
         cr_operand_set(&f->x[1], layer->x[2].val);
     for (k = 2; k < 6; k++)
         cr_operand_set(&f->x[k], bn->x[k - 1].val);
-    f->constant = step_constant(f);
-    f->once = e->opts.const_params && !e->opts.training && f->constant;
     if (!cr_plan_step(e, f, &node))
         return false;
+    cr_plan_constant(e, f);
     cr_step_before(e, f, layer);
     cr_step_before(e, layer, bn);
     cr_step_remove(e, bn);
     cr_step_takes(layer, y);
     layer->n_in = layer->n_in > 3 ? layer->n_in : 3;
     for (k = 0; k < 2; k++) {
-        f->y[k]->root = f->once;
         cr_operand_set(&layer->x[1 + k], f->y[k]);
         layer->in[1 + k] = f->y[k]->spec;
     }
@@ -90,7 +66,6 @@ bool cr_plan_fold(struct cr_exec *e)
         return true;
     for (s = e->first; s; s = next) {
         next = s->next;
-        s->constant = step_constant(s);
         if (s->op != batch_norm || !by_moving_stats(s))
             continue;
         layer = cr_step_producer(s->x[0].val);

@@ -29,7 +29,8 @@ static struct cr_spec spec_of(const struct cr_operand *o)
 static struct cr_spec *input_specs(struct cr_exec *e,
                                    const struct cr_exec_step *s)
 {
-    int i, room = s->op->max_inputs > s->n_in ? s->op->max_inputs : s->n_in;
+    int most = s->op->max_inputs > s->n_in ? s->op->max_inputs : s->n_in, i;
+    int room = cr_step_room(s->op, most);
     struct cr_spec *in = CR_NEWS(&e->arena, struct cr_spec, room + 1);
 
     for (i = 0; i < s->n_in; i++)

@@ -180,6 +180,8 @@ struct cr_pval *cr_pval_base(struct cr_pval *val);
 struct cr_exec_step *cr_step_new(struct cr_exec *exec,
                                  enum cr_exec_step_kind kind,
                                  const struct cr_op *op, int n_in, int n_out);
+/* Number of inputs with those that passes may add. */
+int cr_step_room(const struct cr_op *op, int n_in);
 void cr_step_append(struct cr_exec *exec, struct cr_exec_step *step);
 /* Puts a step, which may stand elsewhere in the list, before or after
  * another. */
@@ -232,10 +234,15 @@ bool *cr_plan_live(struct cr_exec *exec);
 
 /* ---- passes over forward steps ---- */
 
+bool cr_plan_constants(struct cr_exec *exec);        /* constants.c */
+/* Marks a step that gives the same for every batch; where parameters do not
+ * change it is run once. */
+void cr_plan_constant(struct cr_exec *exec, struct cr_exec_step *step);
 bool cr_plan_fold(struct cr_exec *exec);             /* bn_folding.c */
 bool cr_plan_bf16(struct cr_exec *exec);             /* bf16.c */
 bool cr_plan_fuse_add(struct cr_exec *exec);         /* fuse.c */
 bool cr_plan_fuse_activation(struct cr_exec *exec);  /* fuse.c */
+bool cr_plan_prepare(struct cr_exec *exec);          /* constants.c */
 
 /* ---- the backward pass ---- */
 

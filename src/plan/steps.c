@@ -27,15 +27,18 @@ struct cr_pval *cr_pval_base(struct cr_pval *val)
     return val;
 }
 
-/* Inputs of the op that a pass may add to a step. */
-static int most_inputs(const struct cr_op *op, int n_in)
+int cr_step_room(const struct cr_op *op, int n_in)
 {
     int i;
 
-    for (i = 0; op && i < CR_OP_MAX; i++)
+    if (!op)
+        return n_in;
+    for (i = 0; i < CR_OP_MAX; i++)
         if ((op->fuses_add & CR_X(i)) && n_in <= i)
             n_in = i + 1;
-    return op && op->bn_foldable && n_in < 3 ? 3 : n_in;
+    if (op->prepare && n_in <= op->prepare->as)
+        n_in = op->prepare->as + 1;
+    return op->bn_foldable && n_in < 3 ? 3 : n_in;
 }
 
 static struct cr_operand *operands(struct cr_exec *e, struct cr_exec_step *s,
@@ -53,7 +56,7 @@ struct cr_exec_step *cr_step_new(struct cr_exec *e, enum cr_exec_step_kind kind,
                                  const struct cr_op *op, int n_in, int n_out)
 {
     struct cr_exec_step *s = CR_NEW(&e->arena, struct cr_exec_step);
-    int i, room = most_inputs(op, n_in);
+    int i, room = cr_step_room(op, n_in);
 
     s->kind = kind;
     s->op = op;

@@ -1,4 +1,5 @@
 /* BatchNorm in prediction, folded into the layer in front of it. */
+#include "math/blas.h"
 #include "nets.h"
 
 #define RESIDUAL                                                             \
@@ -60,6 +61,10 @@ static void residual(int64_t batch)
     ok(!strstr(cr_exec_dump(folded, &m.arena), "batch_norm") &&
            strstr(cr_exec_dump(plain, &m.arena), "batch_norm"),
        "no BatchNorm is left, batch %d", (int)batch);
+    ok(!strstr(cr_exec_dump(folded, &m.arena), "prepare") &&
+           (!strstr(cr_exec_dump(fixed, &m.arena), "prepare")) ==
+               !cr_blas_own(),
+       "weights are prepared once where they stay as they are");
     for (round = 0; round < 2; round++) {
         cr_exec_forward(plain, 1);
         cr_exec_forward(folded, 1);

@@ -4,29 +4,19 @@
 #include "math/conv.h"
 
 #include "kernels.h"
-#include "math/conv_nchw.h"
-#include "math/conv_nhwc.h"
-#include "math/im2col.h"
 
-struct way {
-    const char *name;
-    bool (*takes)(const struct cr_conv *c);
-    size_t (*scratch)(const struct cr_conv *c);
-    void (*forward)(const struct cr_conv *c, const cr_real *x, const cr_real *w,
-                    const struct cr_conv_epilogue *end, cr_real *y,
-                    void *scratch);
-    void (*input)(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
-                  const struct cr_conv_epilogue *end, cr_real *dx,
-                  void *scratch);
-    void (*weight)(const struct cr_conv *c, const cr_real *x, const cr_real *dy,
-                   cr_real alpha, bool add, cr_real *dw, void *scratch);
-};
-
-static bool takes_all(const struct cr_conv *c)
+/* Asks cr_conv_*, which choose. */
+static bool accepts_all(const struct cr_conv *c)
 {
     (void)c;
     return true;
 }
+
+static const struct cr_conv_kernel chosen = {
+    "convolution",  accepts_all,  cr_conv_scratch, cr_conv_thread_scratch,
+    cr_conv_packed, cr_conv_pack, cr_conv_forward, cr_conv_input,
+    cr_conv_weight
+};
 
 enum {
     PLANAR,
@@ -35,17 +25,11 @@ enum {
     CHOSEN
 };
 
-static const struct way ways[] = {
-    [PLANAR] = { "planar convolution", cr_conv_nchw_takes, cr_conv_nchw_scratch,
-                 cr_conv_nchw_forward, cr_conv_nchw_input,
-                 cr_conv_nchw_weight },
-    [DIRECT] = { "direct convolution", cr_conv_nhwc_takes, cr_conv_nhwc_scratch,
-                 cr_conv_nhwc_forward, cr_conv_nhwc_input,
-                 cr_conv_nhwc_weight },
-    [PRODUCTS] = { "convolution by products", takes_all, cr_im2col_scratch,
-                   cr_im2col_forward, cr_im2col_input, cr_im2col_weight },
-    [CHOSEN] = { "convolution", takes_all, cr_conv_scratch, cr_conv_forward,
-                 cr_conv_input, cr_conv_weight },
+static const struct cr_conv_kernel *const ways[] = {
+    [PLANAR] = &cr_conv_nchw,
+    [DIRECT] = &cr_conv_nhwc,
+    [PRODUCTS] = &cr_conv_im2col,
+    [CHOSEN] = &chosen,
 };
 
 static int way;
@@ -120,7 +104,8 @@ static struct cr_conv draw_conv(void)
     if (draw_one_in(25)) {
         do
             c = draw_many();
-        while (macs(&c) < 300000 || macs(&c) > 1500000 || !ways[way].takes(&c));
+        while (macs(&c) < 300000 || macs(&c) > 1500000 ||
+               !ways[way]->accepts(&c));
         return c;
     }
     do {
@@ -138,7 +123,7 @@ static struct cr_conv draw_conv(void)
         draw_axis(&c, 2, false);
     } while (size3(c.out) == 0 || macs(&c) < least ||
              macs(&c) > (least > 0 || draw_one_in(8) ? 1e6 : 1e5) ||
-             !ways[way].takes(&c));
+             !ways[way]->accepts(&c));
     return c;
 }
 
@@ -284,9 +269,20 @@ static void tell(const struct cr_conv *c, const char *what)
 /* Bytes that hold whatever a planner would have left there. */
 static void *scratch_new(const struct cr_conv *c)
 {
-    size_t bytes = ways[way].scratch(c);
+    size_t bytes = ways[way]->scratch(c);
 
     return memset(fence_new(bytes), 0xff, bytes);
+}
+
+/* w as the kernel packs it; NULL: it does not. */
+static cr_real *packed_new(const struct cr_conv *c, const cr_real *w)
+{
+    size_t bytes = ways[way]->packed ? ways[way]->packed(c) : 0;
+    cr_real *to = bytes > 0 ? fence_new(bytes) : NULL;
+
+    if (to)
+        ways[way]->pack(c, w, to);
+    return to;
 }
 
 static enum verdict outputs(enum of of)
@@ -313,8 +309,12 @@ static enum verdict outputs(enum of of)
     to = numbers_undefined(r.n);
     e = draw_end(r.channels, r.n, to, &r.old);
     r.got = to;
-    (y ? ways[way].forward : ways[way].input)(&c, from, w, &e, to,
-                                              scratch_new(&c));
+    if (y)
+        ways[way]->forward(&c, from, w,
+                           draw_one_in(2) ? packed_new(&c, w) : NULL, &e, to,
+                           scratch_new(&c));
+    else
+        ways[way]->input(&c, from, w, &e, to, scratch_new(&c));
     sum = calloc((size_t)r.n, sizeof *sum);
     size = calloc((size_t)r.n, sizeof *size);
     naive(&c, of, from, w, sum, size);
@@ -354,7 +354,7 @@ static enum verdict weight(void)
     r.old = add ? numbers_new(r.n) : NULL;
     dw = add ? numbers_copy(r.old, r.n) : numbers_undefined(r.n);
     r.got = dw;
-    ways[way].weight(&c, x, dy, alpha, add, dw, scratch_new(&c));
+    ways[way]->weight(&c, x, dy, alpha, add, dw, scratch_new(&c));
     sum = calloc((size_t)r.n, sizeof *sum);
     size = calloc((size_t)r.n, sizeof *size);
     naive(&c, OF_DW, x, dy, sum, size);
@@ -408,9 +408,9 @@ static void all_of(const struct cr_conv *c, int threads, const cr_real *x,
 
     cr_thread_pool_start(threads);
     scratch = scratch_new(c);
-    ways[way].forward(c, x, w, &none, to, scratch);
-    ways[way].input(c, dy, w, &none, dx, scratch);
-    ways[way].weight(c, x, dy, 1, false, dx + c->n * c->ci * size3(c->in),
+    ways[way]->forward(c, x, w, NULL, &none, to, scratch);
+    ways[way]->input(c, dy, w, &none, dx, scratch);
+    ways[way]->weight(c, x, dy, 1, false, dx + c->n * c->ci * size3(c->in),
                      scratch);
     if (cr_thread_scratch_size() > cr_conv_thread_scratch(c) + 63) {
         printf("# takes %zu bytes of room, plans %zu\n# in %s\n",
@@ -448,11 +448,11 @@ static void compare(int w, int implementation)
 
     way = w;
     cr_thread_pool_start(w == CHOSEN ? 3 : 1);
-    snprintf(name, sizeof name, "%s: output", ways[w].name);
+    snprintf(name, sizeof name, "%s: output", ways[w]->name);
     kernel_compare(name, implementation, forward);
-    snprintf(name, sizeof name, "%s: gradient of the input", ways[w].name);
+    snprintf(name, sizeof name, "%s: gradient of the input", ways[w]->name);
     kernel_compare(name, implementation, input);
-    snprintf(name, sizeof name, "%s: gradient of the weight", ways[w].name);
+    snprintf(name, sizeof name, "%s: gradient of the weight", ways[w]->name);
     kernel_compare(name, implementation, weight);
 }
 

@@ -1,4 +1,8 @@
 /*
+ * Convolutions as matrix products: the windows of a chunk of output pixels are
+ * copied into the rows of a matrix. Supports all of math/conv.h, for any shape,
+ * layout and number type; tests compare the direct kernels with it.
+ *
  * With K = ci / group * kernel and a chunk of P output pixels (they run on
  * over images), per group:
  *
@@ -12,7 +16,7 @@
  * Chunks are worked off in order; within one, threads share pixels, channels
  * or the product's outputs, so sums have one order.
  */
-#include "math/im2col.h"
+#include "math/conv.h"
 
 #include <string.h>
 
@@ -65,7 +69,7 @@ static int64_t chunk_of(const struct cr_conv *c)
     return pixels < all ? pixels : all;
 }
 
-size_t cr_im2col_scratch(const struct cr_conv *c)
+static size_t scratch_bytes(const struct cr_conv *c)
 {
     return (size_t)(chunk_of(c) * (k_of(c) + c->co / c->group)) *
            sizeof(cr_real);
@@ -282,12 +286,13 @@ static bool next_chunk(struct im2col *w)
 
 /* ---- the three ---- */
 
-void cr_im2col_forward(const struct cr_conv *c, const cr_real *x,
-                       const cr_real *w, const struct cr_conv_epilogue *end,
-                       cr_real *y, void *scratch)
+static void forward(const struct cr_conv *c, const cr_real *x, const cr_real *w,
+                    const cr_real *packed, const struct cr_conv_epilogue *end,
+                    cr_real *y, void *scratch)
 {
     struct im2col v = start(c, scratch);
 
+    (void)packed;
     v.x_from = x;
     v.to = y;
     v.end = end;
@@ -300,9 +305,9 @@ void cr_im2col_forward(const struct cr_conv *c, const cr_real *x,
         }
 }
 
-void cr_im2col_input(const struct cr_conv *c, const cr_real *dy,
-                     const cr_real *w, const struct cr_conv_epilogue *end,
-                     cr_real *dx, void *scratch)
+static void input(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
+                  const struct cr_conv_epilogue *end, cr_real *dx,
+                  void *scratch)
 {
     struct im2col v = start(c, scratch);
     size_t bytes = (size_t)(c->n * c->ci * product(c->in)) * sizeof *dx;
@@ -328,9 +333,8 @@ void cr_im2col_input(const struct cr_conv *c, const cr_real *dy,
     }
 }
 
-void cr_im2col_weight(const struct cr_conv *c, const cr_real *x,
-                      const cr_real *dy, cr_real alpha, bool add, cr_real *dw,
-                      void *scratch)
+static void weight(const struct cr_conv *c, const cr_real *x, const cr_real *dy,
+                   cr_real alpha, bool add, cr_real *dw, void *scratch)
 {
     struct im2col v = start(c, scratch);
 
@@ -354,3 +358,25 @@ void cr_im2col_weight(const struct cr_conv *c, const cr_real *x,
             cr_gemms(&g, 1);
         }
 }
+
+static bool accepts(const struct cr_conv *c)
+{
+    (void)c;
+    return true;
+}
+
+static size_t thread_scratch(const struct cr_conv *c)
+{
+    (void)c;
+    return cr_gemm_thread_scratch();
+}
+
+const struct cr_conv_kernel cr_conv_im2col = {
+    .name = "conv_im2col",
+    .accepts = accepts,
+    .scratch = scratch_bytes,
+    .thread_scratch = thread_scratch,
+    .forward = forward,
+    .input = input,
+    .weight = weight,
+};

@@ -1,0 +1,125 @@
+/*
+ * Values that are the same for every batch: those computed from parameters
+ * alone. Where parameters do not change either (prediction), they are computed
+ * in the first forward pass only, and weights are brought into the form that
+ * kernels read fastest (struct cr_prepare).
+ */
+#include "plan/plan.h"
+
+/* ---- constants ---- */
+
+static bool constant(const struct cr_pval *v)
+{
+    while (v && v->alias)
+        v = v->alias;
+    return !v || v->param >= 0 || (v->maker && v->maker->constant);
+}
+
+/* Plug-ins may keep a state. */
+static bool step_constant(const struct cr_exec_step *s)
+{
+    int i;
+
+    if (s->op->running_stats || s->op->draws || s->op->prints ||
+        cr_registry_find(CR_KIND_OP, s->op->about.name) != &s->op->about)
+        return false;
+    for (i = 0; i < s->n_in; i++)
+        if (!constant(s->x[i].val))
+            return false;
+    return true;
+}
+
+/* A value that is computed once keeps its memory. */
+void cr_plan_constant(struct cr_exec *e, struct cr_exec_step *s)
+{
+    int i;
+
+    s->constant = step_constant(s);
+    if (!s->constant || !e->opts.const_params || e->opts.training)
+        return;
+    s->once = true;
+    for (i = 0; i < s->n_out; i++)
+        s->y[i]->root = true;
+}
+
+bool cr_plan_constants(struct cr_exec *e)
+{
+    struct cr_exec_step *s;
+
+    if (e->opts.backward || e->prints || cr_plan_keeps_all(e))
+        return true;
+    for (s = e->first; s; s = s->next)
+        cr_plan_constant(e, s);
+    return true;
+}
+
+/* ---- prepared inputs ---- */
+
+static bool prepare_plan(struct cr_op_plan *p)
+{
+    const struct cr_exec_step *of = p->attr;
+    struct cr_op_ctx ctx = { .attr = of->attr, .in = of->in, .out = of->out };
+
+    p->out[0] = (struct cr_spec){ .type = CR_U8,
+                                  .rank = 1,
+                                  .dim = { (int64_t)of->op->prepare->bytes(
+                                      &ctx) } };
+    return true;
+}
+
+static void prepare_forward(const struct cr_op_ctx *s)
+{
+    const struct cr_exec_step *of = s->attr;
+    struct cr_op_ctx ctx = { .attr = of->attr, .in = of->in, .out = of->out };
+
+    ctx.x[of->op->prepare->from] = s->x[0];
+    of->op->prepare->run(&ctx, s->y[0]);
+}
+
+/* Its attribute is the step that reads the result. */
+static const struct cr_op prepare = {
+    .about = { .name = "prepare",
+               .summary = "Weight in the form that a kernel reads." },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
+    .plan = prepare_plan,
+    .forward = prepare_forward,
+};
+
+static bool prepares(const struct cr_exec_step *s)
+{
+    const struct cr_prepare *p = s->op->prepare;
+    struct cr_op_ctx ctx = { .attr = s->attr, .in = s->in, .out = s->out };
+
+    return p && !s->once && !s->bf16 && constant(s->x[p->from].val) &&
+           p->bytes(&ctx) > 0;
+}
+
+bool cr_plan_prepare(struct cr_exec *e)
+{
+    struct cr_opnode node = { .op = &prepare, .n_in = 1 };
+    struct cr_exec_step *s, *p;
+    int as;
+
+    if (!e->opts.const_params || e->opts.training || e->opts.backward)
+        return true;
+    for (s = e->first; s; s = s->next) {
+        if (!prepares(s))
+            continue;
+        as = s->op->prepare->as;
+        node.attr = s;
+        p = cr_step_new(e, CR_FORWARD, &prepare, 1, 1);
+        cr_operand_set(&p->x[0], s->x[s->op->prepare->from].val);
+        if (!cr_plan_step(e, p, &node))
+            return false;
+        p->constant = p->once = true;
+        p->y[0]->root = true;
+        cr_step_before(e, p, s);
+        cr_operand_set(&s->x[as], p->y[0]);
+        s->in[as] = p->y[0]->spec;
+        if (s->n_in <= as)
+            s->n_in = as + 1;
+    }
+    return true;
+}
