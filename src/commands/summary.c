@@ -16,7 +16,7 @@
 
 struct summary {
     int64_t batch;
-    bool params;
+    bool params, passes;
     const char *at, *svg, *dot;
 };
 
@@ -31,6 +31,10 @@ static const struct cr_opt summary_opts[] = {
         "List the parameters instead, as MindSpore's "
         "parameters_and_names does: name, shape, type, requires_grad, "
         "initialiser and the optimizer's group. -v lists both."),
+    CR_BOOL_DEFAULT(
+        struct summary, passes, false,
+        "Show the steps of the plans for training and prediction after each "
+        "pass instead; CELLRUN_PASSES skips passes."),
     CR_STR_OPTIONAL(struct summary, svg,
                     "Write a diagram of the network, or of that cell, to "
                     "this file; - is standard output.",
@@ -412,6 +416,59 @@ static void summary_print(const struct job *j)
     }
 }
 
+/* ---- Passes */
+
+static void summary_pass(void *ctx, const char *name, const char *steps)
+{
+    const char *at;
+    int n = 0;
+
+    (void)ctx;
+    if (!steps) {
+        printf("%s: no change\n\n", name);
+        return;
+    }
+    for (at = steps; (at = strchr(at, '\n')); at++)
+        n++;
+    printf("%s: %d step%s\n%s\n", name, n, n == 1 ? "" : "s", steps);
+}
+
+static bool summary_plan_passes(struct job *j, struct cr_exec_opts want)
+{
+    static const struct cr_pass_report report = { summary_pass, NULL };
+    struct cr_exec *e;
+    size_t bytes, live;
+
+    want.batch = j->model.batch;
+    want.passes = &report;
+    printf("plan for %s, batch %" PRId64 "\n\n",
+           want.training ? "training" : "prediction", want.batch);
+    e = cr_net_exec(j->model.net, &want);
+    if (!e)
+        return false;
+    bytes = cr_exec_value_bytes(e, &live);
+    printf("memory of values: %.2f MiB, at least %.2f\n%s",
+           (double)bytes / 0x1p20, (double)live / 0x1p20,
+           want.training ? "\n" : "");
+    cr_exec_free(e);
+    return true;
+}
+
+static bool summary_passes(struct job *j)
+{
+    struct cr_exec_opts want = { 0 };
+    struct cr_train_section train;
+
+    if (j->cli->json)
+        return cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
+                        "--passes has no JSON form: leave out --json");
+    if (cr_model_trains(&j->model) &&
+        !(cr_plans_train_of(j->model.config, &j->model.optim, &train, &want) &&
+          summary_plan_passes(j, want)))
+        return false;
+    return summary_plan_passes(j, cr_plans_predict(j->model.batch, true));
+}
+
 /* ---- JSON */
 
 static void summary_shape(struct cr_buf *b, const char *key,
@@ -581,7 +638,9 @@ static int summary_run(struct cr_cli *cli)
         cr_model_operands(cli, &j.model) &&
         cr_model_inspect(&j.model, batch, false) && summary_plan(&j) &&
         summary_draw(&j) && !summary_drawn(&j)) {
-        if (cli->json)
+        if (j.o->passes)
+            summary_passes(&j);
+        else if (cli->json)
             summary_json(&j);
         else if (j.o->params)
             summary_params(&j);
@@ -603,7 +662,11 @@ const struct cr_command cr_command_summary = {
             "cell that declares its input features (Dense with in_channels, "
             "also after Flatten). Counts exclude subcells; multiply-adds are "
             "per sample, forward pass only. Memory is that of a training "
-            "step if there is a loss. -v lists the steps of the plan.",
+            "step if there is a loss. -v lists the steps of the plan.\n\n"
+            "--passes lists them after each pass of the planner: values are "
+            "numbered (%7), parameters and columns have their names; %9@%7 "
+            "lies in the memory of %7, %9@4096 at that byte of the plan's "
+            "memory.",
         .example = "cellrun summary digits.yaml\n"
                    "cellrun summary runs/digits --at body\n",
         .opts = summary_opts,

@@ -166,6 +166,12 @@ void cr_net_set_rule(struct cr_net *net, const struct cr_update_rule *rule);
 /* The slots under their names in checkpoints; n == 0 without a rule. */
 const struct cr_tensor *cr_net_slots(const struct cr_net *net, int *n);
 
+/* Receiver of a plan's list of steps after each pass; NULL: it is as it was. */
+struct cr_pass_report {
+    void (*pass)(void *ctx, const char *name, const char *steps);
+    void *ctx;
+};
+
 struct cr_exec_opts {
     bool training;          /* training mode, else predict mode */
     bool loss;              /* compute the loss too */
@@ -198,6 +204,7 @@ struct cr_exec_opts {
                                output of this cell, or CR_EMBED; NULL: none */
     bool silent;            /* discard output of print(...) and plug-ins, as
                                with hold and observe */
+    const struct cr_pass_report *passes; /* NULL: none */
     int64_t batch;
     const struct cr_column *columns; /* of other shapes; NULL: the usual */
 };
@@ -394,5 +401,8 @@ cr_exec_unfused_steps(struct cr_exec *exec, const struct cr_exec *without,
                       int *n);
 /* The steps as text, one per line, for summary -v; in the arena. */
 const char *cr_exec_dump(const struct cr_exec *exec, struct cr_arena *arena);
+/* Bytes of the plan's values, and in *live the largest sum of those that are
+ * in use at the same time: what they take at least. */
+size_t cr_exec_value_bytes(const struct cr_exec *exec, size_t *live);
 
 #endif

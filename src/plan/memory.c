@@ -231,3 +231,25 @@ bool cr_plan_memory(struct cr_exec *e)
     cr_arena_free(&mem);
     return true;
 }
+
+size_t cr_plan_live_bytes(const struct cr_exec *e)
+{
+    struct cr_arena mem = { 0 };
+    size_t *begins = CR_NEWS(&mem, size_t, e->n_steps + 2), live = 0, most = 0;
+    size_t *ends = CR_NEWS(&mem, size_t, e->n_steps + 2);
+    const struct cr_pval *v;
+    int i;
+
+    for (v = e->vals; v; v = v->next)
+        if (v->feed < 0 && v->param < 0 && !v->alias && v->first >= 0) {
+            begins[v->first] += aligned(v->bytes);
+            ends[v->last] += aligned(v->bytes);
+        }
+    for (i = 0; i <= e->n_steps; i++) {
+        live += begins[i];
+        most = live > most ? live : most;
+        live -= ends[i];
+    }
+    cr_arena_free(&mem);
+    return most;
+}

@@ -84,10 +84,27 @@ static void steps_list(struct cr_exec *e)
     e->n_loss = e->last_loss ? e->last_loss->at + 1 : e->n_forward;
 }
 
+/* Tells opts.passes what a pass has made of the list. */
+static void pass_report(struct cr_exec *e, const char *pass, const char **last,
+                        struct cr_arena *mem)
+{
+    const struct cr_pass_report *to = e->opts.passes;
+    const char *text;
+
+    if (!to)
+        return;
+    cr_steps_number(e);
+    text = cr_plan_text(e, mem);
+    to->pass(to->ctx, pass, *last && strcmp(*last, text) == 0 ? NULL : text);
+    *last = text;
+}
+
 bool cr_plan_make(struct cr_exec *e)
 {
     const char *verify = getenv("CELLRUN_VERIFY");
     bool skipped[CR_LEN(passes)] = { false };
+    struct cr_arena mem = { 0 };
+    const char *last = NULL;
     size_t i;
 
     if (!skipped_read(e, skipped))
@@ -101,7 +118,9 @@ bool cr_plan_make(struct cr_exec *e)
             return false;
         if (verify && strcmp(verify, "1") == 0)
             cr_plan_verify(e, p->name);
+        pass_report(e, p->name, &last, &mem);
     }
+    cr_arena_free(&mem);
     steps_list(e);
     return true;
 }

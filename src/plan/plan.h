@@ -287,6 +287,12 @@ bool cr_plan_seeds_fill(struct cr_exec *exec, double sens);
 bool cr_plan_update_steps(struct cr_exec *exec);     /* update_steps.c */
 bool cr_plan_memory(struct cr_exec *exec);           /* memory.c */
 
+/* The largest sum of bytes that values of one step need. */
+size_t cr_plan_live_bytes(const struct cr_exec *exec); /* memory.c */
+
+/* dump.c: the list of steps, a line for each. */
+const char *cr_plan_text(struct cr_exec *exec, struct cr_arena *arena);
+
 /* verify.c: checks what holds between passes; aborts with a message that names
  * the pass otherwise. */
 void cr_plan_verify(struct cr_exec *exec, const char *pass);

@@ -135,6 +135,12 @@ const struct cr_pruned *cr_exec_pruned(const struct cr_exec *e, int *n)
     return e->pruned;
 }
 
+size_t cr_exec_value_bytes(const struct cr_exec *e, size_t *live)
+{
+    *live = cr_plan_live_bytes(e);
+    return e->bytes;
+}
+
 const char *cr_exec_dump(const struct cr_exec *e, struct cr_arena *arena)
 {
     static const char *const kinds[] = { "forward ", "backward", "update  " };

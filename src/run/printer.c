@@ -38,6 +38,7 @@ bool cr_exec_printer(struct cr_exec *e)
     want.freeze_stats = want.inputs = true;
     want.wrt_columns = want.wrt_params = NULL;
     want.at = NULL;
+    want.passes = NULL;
     e->printer = cr_exec_new(e->net, &want, e->graph, true);
     return e->printer != NULL;
 }

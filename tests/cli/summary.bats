@@ -356,3 +356,26 @@ END
     grep '^fc .*  in_channels=4, out_channels=3, has_bias=True$' out
     grep '^bn .*  num_features=3, eps=1e-05, momentum=0.9, affine=True' out
 }
+
+@test "--passes: the steps after each pass, for training and prediction" {
+    digits="$BATS_TEST_DIRNAME/../../configs/digits.yaml"
+    run -0 "$CELLRUN" summary --passes "$digits"
+    [ "$(grep -o '^plan for [a-z]*, batch [0-9]*' <<<"$output" | xargs)" = \
+        "plan for training, batch 64 plan for prediction, batch 64" ]
+    # in order; relu is a step of its own first
+    [ "$(grep -o '^[a-z_0-9]*:' <<<"$output" | head -10 | xargs)" = \
+        "lower: constants: fold: bf16: fuse_add: fuse_activation: prepare: gradient: update: memory:" ]
+    grep -q '^  %[0-9]* = relu(%[0-9]*)  (64, 512)  dense_relu_sequential.1$' \
+        <<<"$output"
+    grep -q '^  %[0-9]* = linear(.*) relu  (64, 512)  dense_relu_sequential.0$' \
+        <<<"$output"
+    grep -q '^  %[0-9]*@[0-9]*, .*@.*weight, .* = backward linear(x ' <<<"$output"
+    grep -q '^fold: no change$' <<<"$output"
+    grep -Eq '^memory of values: [0-9.]+ MiB, at least [0-9.]+$' <<<"$output"
+
+    CELLRUN_PASSES=-fuse_activation run -0 "$CELLRUN" summary --passes "$digits"
+    [[ $output != *fuse_activation* && $output != *") relu "* ]]
+    CELLRUN_BLAS=own run -0 "$CELLRUN" summary --passes "$digits" --batch 1
+    [[ $output == *" = prepare("*" once "* ]]
+    run -2 "$CELLRUN" summary --passes --json "$digits"
+}
