@@ -189,18 +189,32 @@ END
     [[ $stderr = *"does not contain the type of column 'x'"* ]]
 }
 
-# c_equal RUN COLUMN FEED.npy COUNT: the C file of a run computes what trace does
+# c_build FILE.c: the program of a C file, FILE
+c_build() {
+    local name=${1##*/}
+    ${CC:-cc} -std=c99 -O1 -Wall -Wextra -Wpedantic -Werror \
+        "-D${name%.c}_MAIN" "$1" -o "${1%.c}" -lm
+}
+
+# c_equal NET COLUMN FEED.npy COUNT ARG...: the C file of a run, or of a config
+# with the flag --ckpt, computes what trace does
 c_equal() {
     local mine="$PWD/c-$1"
-    mkdir "$mine"
-    "$CELLRUN" export "$1" -q -o "$mine/net.c"
-    ${CC:-cc} -std=c99 -O1 -Wall -Wextra -Wpedantic -Werror -Dnet_MAIN \
-        "$mine/net.c" -o "$mine/net" -lm
-    "$CELLRUN" trace "$1" --predict --feed "$2=$3" -q -o "$mine/t.safetensors"
+    rm -rf "$mine" && mkdir "$mine"
+    "$CELLRUN" export "$1" -q -o "$mine/net.c" "${@:5}"
+    c_build "$mine/net.c"
+    "$CELLRUN" trace "$1" --predict --feed "$2=$3" -q \
+        -o "$mine/t.safetensors" "${@:5}"
     tensor "$mine/t.safetensors" output >"$mine/want"
     tail -c "$4" "$3" | perl -0777 -ne 'print join ",", unpack "f<*"' |
         "$mine/net" | tr '\t' '\n' >"$mine/got"
     equal_within 1e-5 "$mine/got" "$mine/want"
+}
+
+# net_of SHAPE EXPRESSION: net.yaml, which returns it for inputs x of that shape
+net_of() {
+    printf '%s\n' 'network:' "  inputs: {x: {shape: [$1]}}" \
+        "  construct: return $2" >net.yaml
 }
 
 # equal_within EPS A B: equal counts of numbers, which differ by less than EPS
@@ -258,4 +272,69 @@ END
     fails 2 export odd -o net.c
     [[ $stderr = *"export to C: op 'h_shrink' of cell 'act'"* ]]
     [ ! -e net.c ]
+}
+
+@test 'c: several images, sequences and rows of one sample' {
+    st w.safetensors
+    perl -e 'print pack "f<*", map { sin $_ * $_ } 1 .. 4 * 3 * 5 * 4' |
+        npy a.npy '<f4' '(4, 3, 5, 4)'
+    local to
+    for to in 'conv2d(reshape(x, (-1, 1, 5, 4)), ones((2, 1, 3, 3)))' \
+        'conv2d(x, ones((6, 1, 2, 3)), stride=2, groups=3)' \
+        'batch_norm(reshape(x, (-1, 5, 4)), linspace(1, 2, 5), ones((5,)),
+            zeros((5,)), linspace(2, 3, 5))' \
+        'max_pool2d(reshape(x, (-1, 1, 5, 4)), 2)' \
+        'softmax(reshape(x, (-1, 4)))' 'sum(x, (1, 2, 3))' \
+        'mean(x, (2, 3), keepdims=True)' 'flatten(x) * linspace(1, 2, 60)'; do
+        net_of '3, 5, 4' "$to"
+        c_equal net.yaml x a.npy 960 --ckpt w.safetensors
+    done
+}
+
+@test 'c: what one sample cannot tell is an error' {
+    st w.safetensors
+    local to
+    for to in 'expand_dims(x, 1) + expand_dims(x, 0)' 'sum(x)' 'mean(x, 0)' \
+        'softmax(x, 0)' 'sum(reshape(x, (2, -1)), 0)' \
+        'adaptive_avg_pool2d(transpose(reshape(x, (-1, 2, 2, 1)), (1, 2, 0, 3)), 1)' \
+        'max_pool2d(transpose(reshape(x, (-1, 2, 2, 1)), (1, 2, 3, 0)), (1, 2), 1)' \
+        'conv2d(transpose(reshape(x, (-1, 2, 2, 1)), (1, 2, 0, 3)),
+            ones((1, 2, 1, 1)))'; do
+        net_of 4 "$to"
+        fails 2 export net.yaml --ckpt w.safetensors -o net.c
+        [[ $stderr = *"export to C: op "*' of the network (Cell): it mixes samples; use --to onnx'* ]]
+    done
+    net_of 4 'ones((2, 3))'
+    fails 2 export net.yaml --ckpt w.safetensors -o net.c
+    [[ $stderr = *'the output depends on no input'* ]]
+    [ ! -e net.c ]
+}
+
+@test 'c: the program tells what is no row, and what cannot be written' {
+    "$CELLRUN" export run -q -o net.c
+    c_build net.c
+    run -0 --separate-stderr ./net <<<$'1 2 3\n4,5,6'
+    [ "${#lines[@]}" = 2 ]
+    [ -z "$stderr" ]
+    for text in '1 2' '1 2 3 4' '1 2 3 x' x; do
+        run -1 --separate-stderr ./net <<<"$text"
+        [ "$stderr" = 'expected rows of 3 numbers' ]
+    done
+    [ -w /dev/full ] || skip 'no /dev/full'
+    run -1 bash -c './net <<<"1 2 3" >/dev/full'
+}
+
+@test 'c: the file is C++ too' {
+    command -v c++ >/dev/null || skip 'no C++ compiler'
+    "$CELLRUN" export run -q -o net.c
+    c_build net.c
+    c++ -std=c++17 -Wall -Wextra -Werror -Dnet_MAIN -x c++ net.c -o netpp -lm
+    cmp <(./net <<<'1 2 3') <(./netpp <<<'1 2 3')
+    c++ -x c++ -c net.c -o net.o
+    printf '%s\n' '#include <stdio.h>' \
+        'int net_predict(const float *x, int n, float *y);' \
+        'int main(void) { float x[3] = { 1, 2, 3 }, y[2];' \
+        'net_predict(x, 1, y); printf("%.9g\t%.9g\n", y[0], y[1]); }' >use.c
+    ${CC:-cc} use.c net.o -o use -lm
+    cmp <(./net <<<'1 2 3') <(./use)
 }

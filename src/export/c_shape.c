@@ -1,0 +1,85 @@
+/*
+ * C code of ops that move elements.
+ */
+#include "export/c.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* The same elements under another shape, in which each sample has the same
+ * elements. */
+static bool reshape(struct cr_c *c, const char *arg)
+{
+    const struct cr_inference_val *x = cr_c_val(c, 0), *y = cr_c_result(c);
+
+    (void)arg;
+    if (y->batch && cr_c_count(x, 0, cr_c_samples(x)) !=
+                        cr_c_count(y, 0, cr_c_samples(y)))
+        return cr_c_no(c, "it mixes samples");
+    c->name[c->node->out[0]] = cr_c_in(c, 0);
+    return true;
+}
+
+static bool transpose(struct cr_c *c, const char *arg)
+{
+    const struct cr_inference_val *x = cr_c_val(c, 0), *y = cr_c_result(c);
+    int rank = x->spec.rank, from[CR_RANK_MAX];
+    struct cr_buf at = { .arena = c->arena };
+    const char *in = cr_c_in(c, 0), *out = cr_c_out(c);
+
+    for (int i = 0; i < rank; i++) {
+        if (strcmp(arg, "first") == 0)
+            from[i] = i == 0 ? 0 : i == 1 ? rank - 1 : i - 1;
+        else if (strcmp(arg, "last") == 0)
+            from[i] = i == 0 ? 0 : i == rank - 1 ? 1 : i + 1;
+        else {
+            struct cr_ints perm = cr_inference_ints(c->node, "input_perm");
+
+            from[i] = perm.n > 0 ? (int)perm.v[i] : rank - 1 - i;
+            from[i] += from[i] < 0 ? rank : 0;
+        }
+        if (cr_c_dim(y, i) > 1)
+            cr_buf_f(&at, "%si%d * %" PRId64, at.len > 0 ? " + " : "", i,
+                     cr_c_count(x, from[i] + 1, rank));
+    }
+    cr_c_loops(c, y);
+    cr_buf_f(&c->code, "        %s[%s] = %s[%s];\n", out,
+             cr_c_index(c, y, rank), in, at.len > 0 ? cr_buf_text(&at) : "0");
+    return true;
+}
+
+static bool concat(struct cr_c *c, const char *arg)
+{
+    const struct cr_inference_val *y = cr_c_result(c);
+    int axis = cr_c_axis(c, y, cr_inference_int(c->node, "axis"));
+    const char *out = cr_c_out(c);
+    int64_t at = 0, row;
+
+    (void)arg;
+    if (axis < 0)
+        return false;
+    row = cr_c_count(y, axis, y->spec.rank);
+    for (int k = 0; k < c->node->n_in; k++) {
+        int64_t n = cr_c_count(cr_c_val(c, k), axis, y->spec.rank);
+
+        cr_buf_f(&c->code,
+                 "    for (int i = 0; i < %" PRId64 "; i++)\n"
+                 "        %s[i / %" PRId64 " * %" PRId64 " + %" PRId64
+                 " + i %% %" PRId64 "] = %s[i];\n",
+                 cr_c_all(cr_c_val(c, k)), out, n, row, at, n, cr_c_in(c, k));
+        at += n;
+    }
+    return true;
+}
+
+const struct cr_c_emitter cr_c_shape[] = {
+    { "channels_first", transpose, "first", false },
+    { "channels_last", transpose, "last", false },
+    { "concat", concat, NULL, false },
+    { "expand_dims", reshape, NULL, true },
+    { "flatten", reshape, NULL, true },
+    { "reshape", reshape, NULL, true },
+    { "squeeze", reshape, NULL, true },
+    { "transpose", transpose, "", false },
+    { 0 },
+};
