@@ -28,15 +28,18 @@ bool cr_section_read(struct cr_config *config, const char *name, void *to)
 
 static void config_unknown(struct cr_config *c, const struct cr_node *m)
 {
+    static const char *const keywords[] = { "base", "vars", "blocks", NULL };
     const struct cr_descriptor *const *list = cr_registry_list(CR_KIND_SECTION);
     const char **names;
     int n = 0;
 
     while (list[n])
         n++;
-    names = CR_NEWS(c->arena, const char *, n + 1);
+    names = CR_NEWS(c->arena, const char *, n + 4);
     for (int i = 0; i < n; i++)
         names[i] = list[i]->name;
+    for (int i = 0; keywords[i]; i++)
+        names[n++] = keywords[i];
     cr_error(c->diag, m->key_pos, CR_E_UNKNOWN_KEY, "unknown key '%s'",
              cr_quote(c->arena, m->key, strlen(m->key)));
     cr_path(c->diag, m->key);

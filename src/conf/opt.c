@@ -99,7 +99,9 @@ static void opt_hint_first(const struct reader *r, const struct cr_node *node)
         node->kind == CR_NODE_INT || node->kind == CR_NODE_REAL;
 
     if (row->name && ((is_number && row->type == CR_OPT_INT) ||
-                      (node->child && row->type == CR_OPT_NODE)))
+                      (node->child && row->type == CR_OPT_NODE) ||
+                      (node->kind == CR_NODE_STR &&
+                       strcmp(row->name, "patterns") == 0)))
         cr_hint(r->diag, "write {%s: %s}", row->name,
                 cr_node_flow(r->arena, node));
 }

@@ -462,6 +462,18 @@ static void pattern_types(struct cr_config *c, const struct cr_subject *v,
         cr_note(c->diag, "existing types:%s", cr_buf_text(&buf));
 }
 
+/* Whether the pattern is the name of a cell: the beginning of longer names. */
+static bool pattern_is_cell(const struct pattern *p, const struct cr_subject *v,
+                            int n)
+{
+    size_t len = p->text && !p->regex ? strlen(p->text) : 0;
+
+    for (int i = 0; len > 0 && i < n; i++)
+        if (strncmp(v[i].name, p->text, len) == 0 && v[i].name[len] == '.')
+            return true;
+    return false;
+}
+
 /* Notes the closest names of subjects with a matching type, or the types. */
 static void pattern_nearest(struct cr_config *c, const struct pattern *p,
                             const struct cr_subject *v, int n)
@@ -472,6 +484,10 @@ static void pattern_nearest(struct cr_config *c, const struct pattern *p,
     struct cr_buf buf = { .arena = c->arena };
     int best = 1 << 20, shown = 0;
 
+    if (pattern_is_cell(p, v, n)) {
+        cr_hint(c->diag, "write '%s.*' for all below it", p->text);
+        return;
+    }
     for (int i = 0; i < n && p->text; i++) {
         int d = best;
 

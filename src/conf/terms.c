@@ -109,7 +109,8 @@ const char *cr_term_key(struct cr_arena *arena, const char *word)
 }
 
 /* The name of a term that the list has: Dense, or learning_rate where the
- * term says optimizer.learning_rate. */
+ * term says optimizer.learning_rate. Behind other names, predict is the
+ * command, not the section. */
 static const char *term_listed(const struct cr_term *term,
                                const char *const *names)
 {
@@ -120,18 +121,20 @@ static const char *term_listed(const struct cr_term *term,
             if (p[i] == '.')
                 dot = i + 1;
         for (const char *const *name = names; *name; name++)
-            if (term_equal(p + dot, len - dot, *name))
+            if (term_equal(p + dot, len - dot, *name) &&
+                (p == term->names ||
+                 !cr_registry_find(CR_KIND_COMMAND, *name)))
                 return *name;
         p += len + strspn(p + len, " ");
     }
     return NULL;
 }
 
-bool cr_term_hint_name(struct cr_diag *diag, const char *word,
-                       const char *const *names)
+/* Suggests the name of the list that a term has for the word. */
+static bool term_hint_listed(struct cr_diag *diag, const char *name,
+                             const char *const *names)
 {
-    const char *name = cr_term_name(diag->arena, word), *guess;
-    const char *near = cr_closest_name(word, names);
+    const char *guess;
 
     for (const struct cr_term *t = cr_terms; (t = cr_term_find(t, name)); t++)
         if ((guess = term_listed(t, names))) {
@@ -140,19 +143,54 @@ bool cr_term_hint_name(struct cr_diag *diag, const char *word,
                 cr_note(diag, "%s", t->text);
             return true;
         }
+    return false;
+}
+
+bool cr_term_hint_name(struct cr_diag *diag, const char *word,
+                       const char *const *names)
+{
+    const char *name = cr_term_name(diag->arena, word);
+    const char *near = cr_closest_name(word, names);
+
+    if (term_hint_listed(diag, name, names))
+        return true;
     if (near)
         cr_hint(diag, "did you mean '%s'?", near);
     return near != NULL;
 }
 
+/* What a term says of the word: its key, else its sentence. */
+static bool term_hint_text(struct cr_diag *diag, const char *name)
+{
+    const struct cr_term *first = cr_term_find(cr_terms, name);
+    const char *key;
+
+    for (const struct cr_term *t = first; t && (t = cr_term_find(t, name)); t++)
+        if ((key = term_path(diag->arena, t))) {
+            cr_hint(diag, "did you mean '%s'?", key);
+            return true;
+        }
+    if (first)
+        cr_note(diag, "%s", first->text);
+    return first != NULL;
+}
+
 bool cr_term_hint(struct cr_diag *diag, const char *word,
                   const char *const *names)
 {
-    const char *key;
+    const char *name = cr_term_name(diag->arena, word), *key;
 
-    if (cr_term_hint_name(diag, word, names))
+    if (term_hint_listed(diag, name, names))
         return true;
-    key = cr_term_key(diag->arena, word);
+    if (cr_registry_find(CR_KIND_SECTION, word)) {
+        cr_hint(diag, "'%s' is a section: write it at the top level", word);
+        return true;
+    }
+    if (term_hint_text(diag, name))
+        return true;
+    key = cr_closest_name(word, names);
+    if (!key)
+        key = cr_term_key(diag->arena, word);
     if (key)
         cr_hint(diag, "did you mean '%s'?", key);
     return key != NULL;

@@ -31,7 +31,7 @@ const char *cr_term_key(struct cr_arena *arena, const char *word);
  * list, by the terms or by spelling. False if there is none. */
 bool cr_term_hint_name(struct cr_diag *diag, const char *word,
                        const char *const *names);
-/* The same, or else the path of a key. */
+/* The same, or else the path of a key, or the sentence of the word's term. */
 bool cr_term_hint(struct cr_diag *diag, const char *word,
                   const char *const *names);
 

@@ -122,3 +122,50 @@ END2
     run -0 "$CELLRUN" help embedding columns
     [[ $output == *CategoryIndex* ]]
 }
+
+@test "keys at the wrong place: where they belong" {
+    cp d.yaml t.yaml
+    for key in extends target columns header hidden na missing normalize \
+        features classes inputs layers delimiter; do
+        echo "$key: 1" >>t.yaml
+    done
+    run -2 --separate-stderr "$CELLRUN" check t.yaml
+    # after each error without a suggestion of a name stands a sentence
+    [[ $stderr == *"unknown key 'extends'"*"base: FILE, at the top level, names the config"* ]]
+    [[ $stderr == *"unknown key 'target'"*"The field to predict is the column label"* ]]
+    [[ $stderr == *"unknown key 'columns'"*"columns belongs to CSVDataset"* ]]
+    [[ $stderr == *"unknown key 'header'"*"CSVDataset: {header: false} reads"* ]]
+    [[ $stderr == *"unknown key 'hidden'"*"A hidden layer is a Dense and an activation"* ]]
+    [[ $stderr == *"unknown key 'na'"*"FillMissing in the datapipe"*"unknown key 'missing'"*"FillMissing in the datapipe"* ]]
+    [[ $stderr == *"unknown key 'normalize'"*"Standardize and MinMax are fitted"* ]]
+    [[ $stderr == *"unknown key 'classes'"*"LabelIndex: {classes: [a, b]}"* ]]
+    # sections and commands of a similar name are not suggested
+    [[ $stderr != *"did you mean 'init'"* ]]
+    [[ $stderr != *"did you mean 'predict'"* ]]
+    fails 2 'base: FILE, at the top level' check d.yaml dataset.extends=x
+    fails 2 "'optimizer' is a section: write it at the top level" \
+        check d.yaml train.optimizer=Adam
+    fails 2 "did you mean 'datapipe.batch.batch_size'?" check d.yaml batch=10
+    fails 2 "did you mean 'base'?" check d.yaml bas=x.yaml
+    fails 2 "did you mean 'sweep'?" tune d.yaml
+}
+
+@test "freeze with patterns alone: the map to write, then the pattern" {
+    fails 2 'write {patterns: body.0}' check d.yaml freeze=body.0
+    fails 2 "write 'body.0.*' for all below it" check d.yaml \
+        'freeze={patterns: body.0}'
+    run -0 "$CELLRUN" check d.yaml 'freeze={patterns: body.0.*}'
+}
+
+@test "help knows the words of people who work with tables and statistics" {
+    for word in MLPClassifier LogisticRegression fit score predict_proba \
+        train_test_split StandardScaler GridSearchCV p-value r2 rmse outlier \
+        imputation impute units percent 'confidence interval' 'hidden layers' \
+        target label columns features multiclass binary intercept max_iter \
+        solver 'standard deviation' correlation pipeline PCA clustering xlsx \
+        json 'quantile regression' 'dummy variables' asha halving textcls \
+        compare decimal null; do
+        run -0 "$CELLRUN" help "$word"
+        [[ ${lines[0]} == *:* ]]
+    done
+}
