@@ -97,6 +97,24 @@ static struct cr_node *expand_params(struct cr_expander *x,
     return ok ? to : NULL;
 }
 
+/* Whether the params of a block are a map; reports other values. */
+static bool expand_params_fit(struct cr_expander *x,
+                              const struct cr_node *params, const char *type)
+{
+    const struct cr_node *m;
+
+    if (!params || params->kind == CR_NODE_MAP || params->kind == CR_NODE_NULL)
+        return true;
+    cr_error(x->diag, params->pos, CR_E_WRONG_TYPE,
+             "block %s: params: found %s, expected a map from names to "
+             "defaults", type, cr_node_what(x->arena, params));
+    m = params->kind == CR_NODE_LIST ? params->child : params;
+    cr_hint(x->diag, "write {%s: DEFAULT}, or {%s: required}",
+            m && m->kind == CR_NODE_STR ? m->text : "NAME",
+            m && m->kind == CR_NODE_STR ? m->text : "NAME");
+    return false;
+}
+
 static const char *expand_use_text(struct cr_expander *x, const char *type,
                                    const struct cr_node *values,
                                    struct cr_pos pos)
@@ -128,7 +146,7 @@ static void expand_block(struct cr_expander *x, struct cr_node *node, int depth,
                          enum cr_expand_what what)
 {
     const struct cr_node *args = NULL, *outer = x->params;
-    const struct cr_node *block = expand_block_of(x, node, &args);
+    const struct cr_node *block = expand_block_of(x, node, &args), *params;
     const char *type = cr_node_type(node, &args);
     struct cr_pos pos = args ? args->key_pos : node->pos;
     struct cr_node *body, *values, *m, **last;
@@ -159,8 +177,10 @@ static void expand_block(struct cr_expander *x, struct cr_node *node, int depth,
         expand_block_failed(node);
         return;
     }
-    values =
-        expand_params(x, cr_node_get(block, "params"), args, type, pos, depth);
+    params = cr_node_get(block, "params");
+    values = expand_params_fit(x, params, type)
+                 ? expand_params(x, params, args, type, pos, depth)
+                 : NULL;
     if (!values) {
         expand_block_failed(node);
         return;

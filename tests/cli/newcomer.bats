@@ -157,6 +157,22 @@ END2
     run -0 "$CELLRUN" check d.yaml 'freeze={patterns: body.0.*}'
 }
 
+@test "parameters of a block as a list: the map to write" {
+    cat >b.yaml <<'END'
+base: d.yaml
+blocks:
+  Half: {params: [q, r], construct: return x * 0.5}
+network: !replace {flatten: Flatten, half: {Half: {q: 1}}, out: {Dense: [784, 10]}}
+END
+    fails 2 'block Half: params: found a list, expected a map from names to defaults' \
+        check b.yaml
+    [[ $output == *"write {q: DEFAULT}, or {q: required}"* ]]
+    sed -i 's/\[q, r\]/{q: required, r: 2}/' b.yaml
+    run -0 "$CELLRUN" check b.yaml
+    sed -i 's/{q: required, r: 2}/3/' b.yaml
+    fails 2 'params: found the number 3, expected a map' check b.yaml
+}
+
 @test "help knows the words of people who work with tables and statistics" {
     for word in MLPClassifier LogisticRegression fit score predict_proba \
         train_test_split StandardScaler GridSearchCV p-value r2 rmse outlier \
