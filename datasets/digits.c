@@ -134,7 +134,7 @@ static void part_name(int file, char name[PART_NAME])
     snprintf(name, PART_NAME, ".digits-%ld-%d.part", (long)getpid(), file);
 }
 
-/* Writes a file beside its place, packed and synced. */
+/* Writes a temporary file next to the final one, packed and synced. */
 static bool file_stage(const char *dir, int file, const unsigned char *data,
                        size_t size)
 {
@@ -234,7 +234,7 @@ static bool dir_sync(const char *dir)
 }
 
 /* All four files are written before the first is given its name: where the
- * room ends, a set that was there stays whole. */
+ * room ends, an existing set stays complete. */
 static bool digits_write(const char *dir, int train, int test, uint64_t seed)
 {
     struct set train_set = { dir, TRAIN_IMAGES, TRAIN_LABELS, train };

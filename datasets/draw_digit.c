@@ -380,9 +380,9 @@ static void path_warp(struct path *path, struct rng *r)
     }
 }
 
-/* Where the values of one axis go: v becomes v * scale + move. The middle of
- * lo..hi lands on the middle of the image and `shift` beside it, but no ink
- * of a pen that reaches `reach` is lost over the edge. */
+/* Maps the values of one axis: v becomes v * scale + move. The middle of
+ * lo..hi is mapped to the middle of the image, shifted by `shift`, but no ink
+ * of a pen of radius `reach` is cut off at the edge. */
 static void fit_axis(double lo, double hi, double reach, double shift,
                      double *scale, double *move)
 {
@@ -416,8 +416,8 @@ static void path_fit(struct path *path, double reach, struct rng *r)
 }
 
 /* ---- From a path to pixels ---------------------------------------------
- * `depth` holds, for each pixel's centre, how far outside the ink it lies
- * (below zero: inside), the least over all pieces. */
+ * `depth` holds, for each pixel's centre, the distance to the ink
+ * (below zero: inside), the minimum over all pieces. */
 static int ink_clamp(double v)
 {
     return v < 0 ? 0 : v > SIDE - 1 ? SIDE - 1 : (int)v;

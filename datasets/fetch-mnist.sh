@@ -1,14 +1,14 @@
 #!/bin/sh
 # fetch-mnist.sh [DIR]: fetches MNIST's four files into DIR and verifies them.
 #
-# DIR is the folder mnist beside this script unless given. Needs gzip, curl or
+# DIR: default: the folder mnist next to this script. Needs gzip, curl or
 # wget, and sha256sum or shasum. MNIST_URL replaces the mirrors: one address or
 # several with blanks between, each a folder that holds the four files.
 #
-# A file appears under its name whole and verified, or not at all. What arrives
-# waits in DIR/.fetch, and an interrupted run goes on from there. Files that
-# are there and right, packed or not, are left alone; so is a file that is
-# there and wrong, since it may be another set's: that is an error.
+# A file gets its name when it is complete and verified. Until then it is in
+# DIR/.fetch, and an interrupted run continues there. Existing files with the
+# expected hash, packed or not, are kept. So is an existing file with another
+# hash, since it may belong to another data set: that is an error.
 #
 # The checksums are those of the unpacked bytes, because the same images are
 # about in several packings.
@@ -51,7 +51,7 @@ right() {
     [ "${sum%% *}" = "$2" ]
 }
 
-# get URL FILE: fetches, going on where FILE ends.
+# get URL FILE: fetches, continuing at the end of FILE.
 get() {
     if has curl; then
         curl -fsSL --retry 2 --connect-timeout 20 -C - -o "$2" "$1"
@@ -60,8 +60,8 @@ get() {
     fi
 }
 
-# fetch NAME SUM: from the first mirror that has it. What an earlier run began
-# may not fit what this mirror has: then once more from the start, beside it.
+# fetch NAME SUM: from the first mirror that has it. If the partial file of an
+# earlier run does not fit this mirror, starts again in another file.
 fetch() {
     part=$dir/.fetch/$1.gz
     afresh=$dir/.fetch/afresh.gz
@@ -114,7 +114,7 @@ echo "$files" | while read -r sum name; do
     mkdir -p "$dir/.fetch" || die "cannot make '$dir/.fetch'"
     fetch "$name" "$sum" ||
         die "cannot fetch '$name.gz': no mirror gave the right bytes" \
-            "(run again to go on)"
+            "(run again to continue)"
     mv "$dir/.fetch/$name.gz" "$dir/$name.gz" ||
         die "cannot write '$dir/$name.gz'"
 done || exit 1

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes tables/plants.csv and tables/reviews-{train,test}.csv beside this
-file. The rows are ours, drawn from the numbers and words below; the same
-ones every time."""
+"""Writes tables/plants.csv and tables/reviews-{train,test}.csv next to this
+file. The rows are generated from the numbers and words below, the same ones
+every time."""
 import csv
 import os
 import random

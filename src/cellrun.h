@@ -30,9 +30,9 @@
  * Arrays are of cellrun_real: float, or double with CELLRUN_DOUBLE defined
  * before this header. They are dense and row-major: the last index runs
  * fastest. Where cellrun computes in the other type (make REAL=double) it
- * converts every array before and after a call. All inputs come in as numbers
+ * converts every array before and after a call. All inputs are numbers
  * of that type, labels and indices too. Under low precision (amp, to_float)
- * the cell still computes in cellrun_real; what comes in and goes out is
+ * the cell still computes in cellrun_real; its inputs and outputs are
  * rounded.
  *
  * Lifetimes: descriptions and the texts in them stay as they are until the
@@ -139,8 +139,8 @@ enum cellrun_role {
 };
 
 struct cellrun_param {
-    const char *name; /* as options; "weight" obeys the control word init;
-                         NULL ends the list */
+    const char *name; /* as options; "weight" obeys the modifier init; NULL ends
+                         the list */
     int role;         /* enum cellrun_role */
     const char *init; /* what it begins with, as in a config: "0.5",
                          "HeUniform", "{Uniform: {scale: 0.1}}"; NULL: 0 */
@@ -178,7 +178,7 @@ struct cellrun_plan {
                                      the batch size; rank -1: this cell does
                                      without it (has_bias: false) */
     size_t keep;                  /* bytes that bprop needs of forward's work */
-    size_t scratch; /* bytes of working room in forward and bprop */
+    size_t scratch; /* bytes of scratch memory in forward and bprop */
     double macs;    /* multiply-adds of forward, for summary */
     char error[CELLRUN_ERROR_MAX]; /* what is wrong, where it returns not 0:
                                       "takes rank 4", no capital, no stop */
@@ -196,8 +196,8 @@ struct cellrun_step {
     const cellrun_real *const *dy; /* gradients of the outputs, zeros where
                                       none arrives; as long as y */
     cellrun_real *const *dx;       /* to be written: gradients of the inputs,
-                                      each as long as its x; NULL: nobody
-                                      asks for this one */
+                                      each as long as its x; NULL: not
+                                      requested */
     cellrun_real *const *dw;       /* the same of the parameters; NULL also
                                       for those that are frozen */
     /* Statistics, in forward alone: the same memory as w, to be written.
@@ -212,16 +212,16 @@ struct cellrun_step {
     int64_t from, to; /* samples to do: those of 0 .. to - 1 from `from` on.
                          All of them, unless the cell may be split */
     char *error;      /* CELLRUN_ERROR_MAX bytes, empty when it is called. A
-                         message left here says that the cell cannot go on:
+                         message left here reports that the cell has failed:
                          snprintf(step->error, CELLRUN_ERROR_MAX,
                                   "sample %d has no last step", i);
                          of several calls that were split, the message of
                          the first samples counts */
-    /* Prints a text, and behind it an array in the form of the shape, as
+    /* Prints a text, and after it an array in the form of the shape, as
      * print(...) of a construct does: to standard error, or where run.print
      * says. `values` NULL: the text alone; `text` NULL: the array alone.
      *   step->print(step, "x is", step->x[0], &step->input[0]);
-     * Never NULL; it does nothing where nobody prints (gradcheck). */
+     * Never NULL; it does nothing if printing is off (gradcheck). */
     void (*print)(const struct cellrun_step *step, const char *text,
                   const cellrun_real *values,
                   const struct cellrun_shape *shape);
@@ -233,8 +233,8 @@ struct cellrun_step {
  * once for one step, each for the samples from .. to - 1 (indices in dimension
  * 0 of input 0). A call writes only these samples of the outputs and reads
  * what it likes of the inputs; what it writes to keep and scratch, which all
- * calls share, must lie apart too. Every output must have as many samples as
- * input 0, or nothing is split. CELLRUN_SPLIT_BPROP says the same of bprop and
+ * calls share, must be separate too. Every output must have as many samples as
+ * input 0, or nothing is split. CELLRUN_SPLIT_BPROP: the same for bprop and
  * dx, and every input must then have as many samples; it is not for cells
  * with trained parameters, whose gradients are sums over all samples. Cells
  * with statistics are not split in forward.
@@ -248,11 +248,11 @@ enum cellrun_flags {
 
 struct cellrun_cell {
     const char *name;    /* "Scale": A-Z first, then letters, digits, _;
-                            no name that cellrun has itself */
+                            not the name of a built-in cell */
     const char *summary; /* one sentence, for help */
     const char *detail;  /* formula, shapes; NULL: none */
     const struct cellrun_option *options; /* NULL: none */
-    const char *const *inputs; /* their names, NULL behind the last, for
+    const char *const *inputs; /* their names, NULL after the last, for
                                   keywords in construct; NULL: one, x */
     int outputs;               /* how many; 0: one */
     const struct cellrun_param *params; /* NULL: none */
@@ -271,7 +271,7 @@ struct cellrun_plugin {
     uint32_t magic, abi;
     uint32_t plugin_size, cell_size, option_size, param_size;
     uint32_t plan_size, step_size, real_size;
-    const struct cellrun_cell *const *cells; /* NULL behind the last */
+    const struct cellrun_cell *const *cells; /* NULL after the last */
 };
 
 extern const struct cellrun_plugin cellrun_plugin;

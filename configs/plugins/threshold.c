@@ -22,7 +22,7 @@ static const struct cellrun_option options[] = {
     [VALUE] = { .name = "value",
                 .type = CELLRUN_REAL,
                 .number = 20,
-                .doc = "What stands elsewhere." },
+                .doc = "Output elsewhere." },
     { 0 },
 };
 

@@ -116,7 +116,7 @@ void cr_append_file_flush(struct cr_append_file *f, struct cr_diag *diag)
     if (before == 0)
         cr_warn(diag, append_pos(f, diag), CR_E_SYSTEM,
                 "cannot write: %s; its lines wait in memory until there is "
-                "room",
+                "space",
                 strerror(error));
 }
 

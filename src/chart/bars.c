@@ -76,7 +76,7 @@ static const char *bars_desc(const struct cr_chart *chart,
     return cr_buf_text(&text);
 }
 
-/* Names below the groups: all that have room, turned where they are long. */
+/* Names below the groups: all that fit, rotated if they are long. */
 static void bars_names(struct cr_svg *svg, const struct cr_chart_bars *b,
                        bool turned)
 {
@@ -173,10 +173,10 @@ double cr_chart_histogram(struct cr_buf *to, const struct cr_chart *chart,
     if (low > high)
         low = high = 0;
     if (low == high) {
-        double room = fmax(0.5, 1e-3 * fabs(low));
+        double space = fmax(0.5, 1e-3 * fabs(low));
 
-        low -= room;
-        high += room;
+        low -= space;
+        high += space;
     }
     for (int64_t i = 0; i < n; i++)
         finite += isfinite(value[i]);

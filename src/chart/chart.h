@@ -45,8 +45,8 @@ struct cr_chart {
     bool has_mark;        /* a vertical line at x = mark */
     double mark;
     bool file; /* a file of its own, with style and background */
-    /* Curves have their names at their ends instead of in a legend, if there
-     * is room. */
+    /* Curves have their names at their ends instead of in a legend, if they
+     * fit. */
     bool names_at_ends;
     /* Curves, ticks and scales have the attributes from which the script of a
      * page shows values and zooms. */
@@ -97,7 +97,7 @@ struct cr_chart_bars {
     const double *value;      /* [n_groups][n]; not finite: no bar */
     const double *low, *high; /* ends of error bars; NULL: none */
     int every;                /* groups from one with its name below it to the
-                                 next; 0: as many names as have room */
+                                 next; 0: as many names as fit */
 };
 
 /* Vertical bars from 0. */

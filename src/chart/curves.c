@@ -209,7 +209,7 @@ static const char *curves_desc(const struct cr_chart *chart,
 
 /* ---- Scales */
 
-/* Room beside points, so that none lies on an axis. */
+/* Adds a margin, so that no point is on an axis. */
 static void curves_pad(enum cr_chart_scale kind, double *min, double *max)
 {
     double by = kind == CR_SCALE_LOG ? pow(*max / *min, 0.04)
@@ -259,7 +259,7 @@ struct end {
     double y; /* of the last value, then of the name */
 };
 
-/* Whether all names have room; *width is that of the longest with its sign. */
+/* Whether all names fit; *width is the width of the longest with its sign. */
 static bool curves_ends_fit(const struct cr_svg *svg,
                             const struct cr_svg_legend *item, int n,
                             double *width)

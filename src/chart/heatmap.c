@@ -14,7 +14,7 @@ struct heat {
     const struct cr_chart_heatmap *map;
     double cell_width, cell_height;
     bool numbers;
-    double confusion; /* the largest value beside the diagonal */
+    double confusion; /* the largest value off the diagonal */
 };
 
 static void heat_range(const struct cr_chart_heatmap *m, int row, double *low,
@@ -69,7 +69,7 @@ static void heat_cell(const struct heat *h, int row, int column, double low,
                     strength > SOLID ? "on" : NULL, text);
 }
 
-/* Whether every number has room in its cell. */
+/* Whether every number fits in its cell. */
 static bool heat_numbers(const struct heat *h)
 {
     const struct cr_chart_heatmap *m = h->map;

@@ -6,7 +6,7 @@
 
 #include "chart/svg.h"
 
-#define NAMES 70.0 /* room on both sides of the axes */
+#define NAMES 70.0 /* space on both sides of the axes */
 
 struct parallel {
     struct cr_svg *svg;
@@ -62,7 +62,7 @@ static void parallel_axis(const struct parallel *p, int axis)
     const struct cr_scale *s = &p->scale[axis];
     double x = parallel_x(p, axis);
     bool last = axis > 0 && axis == p->data->n_axes - 1;
-    double room = p->data->n_axes > 1 ? svg->plot_width /
+    double space = p->data->n_axes > 1 ? svg->plot_width /
                                             (p->data->n_axes - 1)
                                       : svg->plot_width;
 
@@ -74,13 +74,13 @@ static void parallel_axis(const struct parallel *p, int axis)
     if (p->data->axis[axis].label)
         cr_svg_text(svg->to, x, svg->top - 12, "middle", "name",
                     cr_svg_fit(svg->chart->arena, p->data->axis[axis].label,
-                               fmin(room - 12, 2 * NAMES)));
+                               fmin(space - 12, 2 * NAMES)));
     for (int i = 0; i < s->n; i++)
         cr_svg_text(svg->to, last ? x + 5 : x - 7,
                     parallel_y(p, axis, s->tick[i]) + 4,
                     last ? "start" : "end", "over",
                     cr_svg_fit(svg->chart->arena, s->text[i],
-                               axis == 0 || last ? NAMES - 12 : room / 2));
+                               axis == 0 || last ? NAMES - 12 : space / 2));
 }
 
 /* The strength of a line: 0.15 for the worst value of the last axis, 1 for

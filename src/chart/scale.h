@@ -27,7 +27,7 @@ struct cr_scale cr_scale_make(struct cr_arena *arena,
                               const struct cr_chart_axis *axis, double min,
                               double max, int want, bool round);
 
-/* Where a value lies: 0 at min, 1 at max; NAN if it has no place. */
+/* The position of a value: 0 at min, 1 at max; NAN if it has none. */
 double cr_scale_at(const struct cr_scale *scale, double value);
 
 /* A number in at most `digits` significant digits. */

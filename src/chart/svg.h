@@ -17,7 +17,7 @@ struct cr_svg {
     double width, height; /* of the element without its legend */
     double full_height;
     double left, top, plot_width, plot_height;
-    double right; /* room for texts on the right of the plot */
+    double right; /* space for texts on the right of the plot */
     struct cr_scale x, y;
 };
 
@@ -62,7 +62,7 @@ double cr_svg_legend_height(const struct cr_chart *chart,
 void cr_svg_legend(struct cr_svg *svg, const struct cr_svg_legend *item, int n,
                    double top);
 
-/* Makes room for labels and ticks, then draws the grid, both axes and their
+/* Reserves space for labels and ticks, then draws the grid, both axes and their
  * texts. Sets the place of the plot. x_ticks false: the caller writes what is
  * below the x axis, in x_height. */
 void cr_svg_axes(struct cr_svg *svg, bool x_ticks, double x_height);

@@ -74,7 +74,7 @@ static void panel_rows(struct panel *p)
     }
 }
 
-/* The x axis: its line with ticks, and their texts where they have room. */
+/* The x axis: its line with ticks, and their texts where they fit. */
 static void panel_x_axis(struct panel *p)
 {
     bool braille = p->terminal->braille;
@@ -169,7 +169,7 @@ static void panel_legend(struct panel *p, const struct cr_chart_curve *curve,
                          int n)
 {
     struct summary *s = CR_NEWS(p->to->arena, struct summary, n + 1);
-    int name = 0, last = 0, low = 0, high = 0, room = p->terminal->columns;
+    int name = 0, last = 0, low = 0, high = 0, space = p->terminal->columns;
     bool range;
 
     for (int i = 0; i < n; i++) {
@@ -179,9 +179,9 @@ static void panel_legend(struct panel *p, const struct cr_chart_curve *curve,
         low = panel_width(low, s[i].low);
         high = panel_width(high, s[i].high);
     }
-    room -= last + 11; /* "  * NAME  last " */
-    range = name + low + high + 12 <= room;
-    name = range || name < room ? name : room;
+    space -= last + 11; /* "  * NAME  last " */
+    range = name + low + high + 12 <= space;
+    name = range || name < space ? name : space;
     for (int i = 0; i < n; i++) {
         int k = panel_number(curve, i);
         char mark[2] = { p->canvas.marks ? cr_canvas_mark(k) : '*', '\0' };

@@ -32,7 +32,7 @@ bool cr_load_weights(struct cr_tensor_file *file, struct cr_diag *diag,
 /* Whether a tensor of the file is not a weight but other state of a run: an
  * optimizer slot, a counter or state of cellrun. Slots are recognised by the
  * names of the network's parameters; without `net` (NULL), by the slot names of
- * MindSpore in front of the name of another tensor of the file. */
+ * MindSpore before the name of another tensor of the file. */
 bool cr_load_is_run_state(struct cr_tensor_file *file, const struct cr_net *net,
                           const char *name);
 

@@ -50,9 +50,9 @@ const char *cr_load_prefix(const struct cr_load_job *job, int *many);
 bool cr_load_is_state(const struct cr_load_job *job, const char *name);
 
 /* Reports all mismatches in one message; true if there are none. With `extra`
- * unused tensors are errors too; with `cure` the message shows the lines to
+ * unused tensors are errors too; with `show_fix` the message shows the lines to
  * add. */
-bool cr_load_refuse(struct cr_load_job *job, bool extra, bool cure);
+bool cr_load_refuse(struct cr_load_job *job, bool extra, bool show_fix);
 /* Fills the report; `skip` is the config's node, or NULL. */
 void cr_load_report_text(const struct cr_load_job *job,
                          const struct cr_node *skip, struct cr_load_report *to);

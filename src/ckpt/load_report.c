@@ -106,7 +106,7 @@ static void load_note(struct cr_load_job *job, const struct cr_load_target *t)
                 t->param->name, t->entry->dtype);
 }
 
-bool cr_load_refuse(struct cr_load_job *job, bool extra, bool cure)
+bool cr_load_refuse(struct cr_load_job *job, bool extra, bool show_fix)
 {
     struct cr_pos at =
         cr_at_file(job->diag->arena, cr_tensor_file_path(job->file));
@@ -142,7 +142,7 @@ bool cr_load_refuse(struct cr_load_job *job, bool extra, bool cure)
                 cr_diag_format(job->diag->arena, &job->source[i].entry->spec));
     if (shown > LOAD_LINES)
         cr_note(job->diag, "and %d more", shown - LOAD_LINES);
-    if (!cure || faults == 0)
+    if (!show_fix || faults == 0)
         return false;
     prefix = cr_load_prefix(job, &faults);
     if (prefix)

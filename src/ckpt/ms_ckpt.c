@@ -450,11 +450,11 @@ static bool ms_take(struct ms_walk *w, int64_t end, int *values)
     if (last && !ms_finish(w, last))
         return false;
     if ((s->n & (s->n - 1)) == 0) {
-        size_t room = s->n ? 2 * (size_t)s->n : 1;
+        size_t cap = s->n ? 2 * (size_t)s->n : 1;
 
         s->entry =
-            cr_grow(s->arena, s->entry, (size_t)s->n, room, sizeof *s->entry);
-        s->detail = cr_grow(s->arena, s->detail, (size_t)s->n, room,
+            cr_grow(s->arena, s->entry, (size_t)s->n, cap, sizeof *s->entry);
+        s->detail = cr_grow(s->arena, s->detail, (size_t)s->n, cap,
                             sizeof *ms_details(s));
     }
     s->entry[s->n] = e;

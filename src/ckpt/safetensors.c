@@ -14,7 +14,7 @@
 #include "ckpt/json.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "tensors are read and written as they lie in memory: swap them first"
+#error "tensors are read and written as they are in memory: swap them first"
 #endif
 
 #define ST_RANK_MAX 32

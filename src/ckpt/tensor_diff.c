@@ -36,10 +36,10 @@ void cr_tensor_diff(const struct cr_spec *spec, const void *a,
                    some);
         for (int64_t i = 0; i < some; i++) {
             double d = tensor_diff_at(x[i], y[i]);
-            double room = atol + rtol * fabs(y[i]);
+            double tolerance = atol + rtol * fabs(y[i]);
 
             /* an infinite or NaN reference is equal only to itself */
-            to->beyond += d > 0 && (!isfinite(d) || !(d <= room));
+            to->beyond += d > 0 && (!isfinite(d) || !(d <= tolerance));
             if (d > to->deviation) {
                 to->deviation = d;
                 to->at = at + i;

@@ -17,7 +17,7 @@ struct cr_ckpts_opts {
     struct cr_ckpt_edit edit;
 };
 
-/* A subcommand has one of the four functions. Operands begin behind its
+/* A subcommand has one of the four functions. Operands begin after its
  * name. */
 struct cr_ckpts_sub {
     const char *name;

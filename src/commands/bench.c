@@ -46,7 +46,7 @@ struct result {
     double seconds; /* per step, the median */
     double flops;   /* per step */
     double peak;    /* FLOP per second of the processor; 0: unknown */
-    double share;   /* fraction of the peak; negative: unknown */
+    double fraction; /* of the peak; negative: unknown */
 };
 
 struct job {
@@ -145,7 +145,7 @@ static void bench_integers(struct job *j, const struct cr_exec *e,
 /* How a training step treats gradients. */
 struct bench_train {
     struct cr_train_section section;
-    bool apart; /* separate from updates: cr_plans_need_gradients */
+    bool separate; /* separate from updates: cr_plans_need_gradients */
 };
 
 /* Leaves the parameters unchanged. Not 0, because libraries return early for
@@ -164,7 +164,7 @@ static bool bench_steps(struct cr_exec *e, const struct bench_train *train,
         cr_exec_forward(e, 1);
         if (train && !cr_exec_backward(e, 1, RATE))
             return false;
-        if (train && train->apart)
+        if (train && train->separate)
             cr_gradient_apply(e, &train->section, 1, RATE, 0, &norm);
     }
     return true;
@@ -184,7 +184,7 @@ static bool bench_time(struct job *j, struct cr_exec *e,
     int64_t k, n = 1, rounds = j->o->repeat;
     double *times = CR_NEWS(j->cli->arena, double, rounds);
     double *peaks = CR_NEWS(j->cli->arena, double, rounds);
-    double *shares = CR_NEWS(j->cli->arena, double, rounds);
+    double *fractions = CR_NEWS(j->cli->arena, double, rounds);
     double start;
 
     if (!bench_steps(e, train, j->o->warmup + 1))
@@ -204,12 +204,12 @@ static bool bench_time(struct job *j, struct cr_exec *e,
         start = bench_now();
         bench_steps(e, train, n);
         times[k] = (bench_now() - start) / (double)n;
-        shares[k] =
+        fractions[k] =
             peaks[k] > 0 && r->flops > 0 ? r->flops / times[k] / peaks[k] : -1;
     }
     r->seconds = bench_median(times, rounds);
     r->peak = bench_median(peaks, rounds);
-    r->share = bench_median(shares, rounds);
+    r->fraction = bench_median(fractions, rounds);
     return true;
 }
 
@@ -243,7 +243,7 @@ static bool bench_mode(struct job *j, bool train, int64_t batch, int setting)
     if (train && !cr_plans_train_of(j->model.config, &j->model.optim,
                                     &how.section, &want))
         return false;
-    how.apart = want.separate_update;
+    how.separate = want.separate_update;
     want.batch = batch;
     cr_thread_pool_start(j->threads[setting]);
     e = cr_net_exec(j->model.net, &want);
@@ -324,10 +324,10 @@ static void bench_print(const struct job *j)
         cr_table_f(&table, "%.4f", 1e3 * r->seconds);
         cr_table_f(&table, "%.0f", (double)r->batch / r->seconds);
         cr_table_f(&table, "%.1f", 1e-9 * r->flops / r->seconds);
-        if (r->share < 0)
+        if (r->fraction < 0)
             cr_table_add(&table, "-");
         else
-            cr_table_f(&table, "%.1f %%", 100 * r->share);
+            cr_table_f(&table, "%.1f %%", 100 * r->fraction);
     }
     cr_table_show(&table, false);
 }
@@ -364,10 +364,10 @@ static void bench_json(const struct job *j)
                  "%.6g, \"flops\": %.6g, \"of_peak\": ",
                  i ? ", " : "", r->mode, r->batch, r->threads, r->seconds,
                  (double)r->batch / r->seconds, r->flops);
-        if (r->share < 0)
+        if (r->fraction < 0)
             cr_buf_str(&b, "null}");
         else
-            cr_buf_f(&b, "%.6g}", r->share);
+            cr_buf_f(&b, "%.6g}", r->fraction);
     }
     cr_buf_str(&b, "], \"cells\": ");
     cr_profile_rows_json(&j->parts, j->parts_steps, &b);

@@ -113,7 +113,7 @@ struct listing {
     struct cr_cli *cli;
     struct cr_table table;
     struct cr_buf json;
-    uint64_t found; /* bit i: public set i is there */
+    uint64_t found; /* bit i: public set i exists */
 };
 
 static void data_ls_row(void *ctx, const char *name, const char *type,

@@ -80,8 +80,8 @@ const struct cr_command cr_command_fmt = {
         .detail =
             "Prints a config in canonical layout: top-level keys in the order "
             "of cellrun-config(5), two spaces of indentation, double quotes, "
-            "lists and maps in [] and {} only if they fit into 100 columns, at "
-            "most one empty line in a row. The meaning stays the same. "
+            "lists and maps in [] and {} only if they fit into 100 columns, "
+            "no two consecutive empty lines. The meaning stays the same. "
             "- is standard input.",
         .example = "cellrun fmt -w digits.yaml\n"
                    "cellrun fmt --check *.yaml\n",

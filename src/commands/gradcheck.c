@@ -110,7 +110,7 @@ struct job {
     int n, kinks;
     bool broken;  /* a cell reported an error */
     int done, of; /* number of parameters */
-    double said;  /* time of the last message, by cr_now() */
+    double reported; /* time of the last message, by cr_now() */
 };
 
 static bool gradcheck_open(struct job *j)
@@ -202,7 +202,7 @@ static double gradcheck_step(const struct gradcheck *o,
 
 struct slope {
     double both;  /* derivative along d */
-    double doubt; /* its rounding error */
+    double rounding; /* its rounding error */
     double gap;   /* difference between the two one-sided slopes */
 };
 
@@ -219,7 +219,7 @@ static struct slope gradcheck_slope(struct job *j, const struct cr_param *p,
     far[1] = gradcheck_loss(j, p, start, d, h);
     s.both = (4 * (near[1] - near[0]) / h - (far[1] - far[0]) / (2 * h)) / 3;
     s.gap = fabs((near[1] - at) - (at - near[0])) / (h / 2);
-    s.doubt = (fabs(at) + 1e-3) * (sizeof(cr_real) == 8 ? 1e-15 : 5e-7) / h;
+    s.rounding = (fabs(at) + 1e-3) * (sizeof(cr_real) == 8 ? 1e-15 : 5e-7) / h;
     return s;
 }
 
@@ -238,9 +238,9 @@ static void gradcheck_say(struct job *j, const char *param)
 {
     double now = cr_now();
 
-    if (j->cli->quiet || now - j->said < QUIET)
+    if (j->cli->quiet || now - j->reported < QUIET)
         return;
-    j->said = now;
+    j->reported = now;
     fprintf(stderr, "%d of %d parameters, at %s\n", j->done, j->of,
             cr_escape(j->arena, param));
 }
@@ -262,13 +262,13 @@ static void gradcheck_along(struct job *j, const struct cr_param *p,
         double off;
 
         s = gradcheck_slope(j, p, start, d, h);
-        if (k > 0 && s.doubt > 0.1 * expected)
+        if (k > 0 && s.rounding > 0.1 * expected)
             break; /* rounding dominates */
         off = fabs(s.both - expected);
         best = off < best ? off : best;
-        agrees = off <= limit * expected + s.doubt;
+        agrees = off <= limit * expected + s.rounding;
     }
-    if (!agrees && s.gap > limit * expected + 4 * s.doubt) {
+    if (!agrees && s.gap > limit * expected + 4 * s.rounding) {
         r->kinks++;
         return;
     }
@@ -329,7 +329,7 @@ static void gradcheck_all(struct job *j)
     kept = cr_exec_kept(j->back, &n_kept);
     for (int i = 0; i < n_params; i++)
         j->of += gradcheck_find(kept, n_kept, p[i].name) != NULL;
-    j->said = cr_now();
+    j->reported = cr_now();
     for (int i = 0; i < n_params; i++) {
         const struct cr_tensor *g = gradcheck_find(kept, n_kept, p[i].name);
 

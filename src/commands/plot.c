@@ -86,7 +86,7 @@ struct plot_curve {
 };
 
 struct plot_panel {
-    const char *metric; /* as asked for */
+    const char *metric; /* as requested */
     bool one_split;     /* all curves are of one split */
     int n, cap;
     struct plot_curve *curve;
@@ -145,7 +145,7 @@ static bool plot_read(struct plot_job *job)
     return ok;
 }
 
-/* Sets the groups: those asked for, or one for each run. */
+/* Sets the groups: the requested ones, or one for each run. */
 static bool plot_groups(struct plot_job *job)
 {
     const struct plot *o = job->o;
@@ -593,8 +593,8 @@ static bool plot_is_running(const struct plot_job *job)
     return false;
 }
 
-/* Draws with memory and messages of its own, which end with it. Returns whether
- * to draw again; then messages are not printed. */
+/* Draws with its own memory and messages, which are freed at the end. Returns
+ * whether to draw again; then messages are not printed. */
 static bool plot_once(struct cr_cli *cli, int *status)
 {
     struct cr_arena arena = { 0 };

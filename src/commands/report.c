@@ -35,8 +35,8 @@ static bool report_write(struct cr_cli *cli, struct cr_runs *runs, int refresh)
     return true;
 }
 
-/* Finds the runs in memory of `arena`; *running: whether some run goes on.
- * False after reporting. */
+/* Finds the runs in memory of `arena`; *running: whether some run is still
+ * running. False after reporting. */
 static bool report_find(struct cr_cli *cli, struct cr_arena *arena,
                         struct cr_runs *runs, bool *running)
 {
@@ -52,8 +52,8 @@ static bool report_find(struct cr_cli *cli, struct cr_arena *arena,
     return ok;
 }
 
-/* Writes the page of runs that go on, with memory and messages of its own.
- * False: they have ended, or something is wrong. */
+/* Writes the page of runs that are still running, with its own memory and
+ * messages. False: all runs have ended, or an error was reported. */
 static bool report_follow(const struct cr_cli *cli)
 {
     struct cr_arena mem = { 0 };

@@ -201,9 +201,9 @@ const struct cr_command cr_command_runs = {
             "that are completed or early_stopped the checkpoints that are "
             "neither best nor last (without last.safetensors, the newest one "
             "stays), temporary files and locks of processes that were "
-            "killed, folders of runs that never began, and what a killed rm "
+            "killed, folders of runs that never started, and what a killed rm "
             "left. Both list what they would delete, with sizes, and ask. "
-            "Runs that go on are never changed, and symbolic links are not "
+            "Running runs are never changed, and symbolic links are not "
             "followed.",
         .example = "cellrun runs --sort eval.accuracy --tsv\n"
                    "cellrun runs best --metric eval.accuracy --path\n"

@@ -76,7 +76,7 @@ static bool sweep_flags_agree(struct cr_cli *cli, const struct sweep *o)
                     modes);
 }
 
-/* What depends on results needs a process that looks at all points. */
+/* Methods that depend on results need a process that reads all points. */
 static bool sweep_rungs_agree(struct cr_sweep *sweep, const struct sweep *o)
 {
     const char *flag = o->print                  ? "--print"

@@ -206,7 +206,7 @@ static bool trace_span(struct trace_job *t)
     struct cr_run_steps run = { .per_epoch =
                                     (double)batches / (double)s->grad_accum };
     int n;
-    const struct cr_unfreeze_rule *thaw = cr_net_unfreeze_rules(t->net, &n);
+    const struct cr_unfreeze_rule *rule = cr_net_unfreeze_rules(t->net, &n);
 
     if (t->o->step == 0)
         return true;
@@ -215,9 +215,9 @@ static bool trace_span(struct trace_job *t)
     else if (t->train.epochs != CR_INT_NONE)
         run.total = t->train.epochs * batches / s->grad_accum;
     for (int i = 0; i < n; i++) {
-        double at = cr_run_updates(&run, &thaw[i].at);
+        double at = cr_run_updates(&run, &rule[i].at);
 
-        if (thaw[i].at.unit == CR_SAMPLES)
+        if (rule[i].at.unit == CR_SAMPLES)
             at /= (double)(t->single.batch * s->grad_accum);
         if (s->step > 0 && (double)s->step >= at)
             cr_net_unfreeze(t->net, i);

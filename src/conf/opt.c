@@ -658,7 +658,7 @@ static bool opt_unknown_type(struct cr_arena *arena, struct cr_diag *diag,
                              struct cr_pos pos)
 {
     const struct cr_descriptor *const *list = cr_registry_list(kind);
-    /* a tokenizer may stand among the transforms of a column */
+    /* a tokenizer may be among the transforms of a column */
     const struct cr_descriptor *const *also =
         kind == CR_KIND_TRANSFORM ? cr_registry_list(CR_KIND_TOKENIZER) : NULL;
     struct cr_buf buf = { .arena = arena };

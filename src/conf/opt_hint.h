@@ -1,5 +1,5 @@
 /*
- * Frequent mistakes in arguments, which messages answer with what to write.
+ * Frequent errors in arguments, for which messages show the correct form.
  */
 #ifndef CR_CONF_OPT_HINT_H
 #define CR_CONF_OPT_HINT_H

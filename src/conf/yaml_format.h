@@ -2,7 +2,7 @@
  * The canonical layout of a config (the command fmt).
  *
  * Two blanks of indentation, lists indented below their key, one space after
- * ':' and ',', double quotes, at most one empty line in a row, lists and maps
+ * ':' and ',', double quotes, no two consecutive empty lines, lists and maps
  * in [] and {} only if they fit into 100 columns and have no comments inside,
  * top-level keys in the order of cellrun-config(5). Comments stay at their
  * nodes. The text has the same meaning as before.

@@ -38,7 +38,7 @@ static const struct cr_column_pipeline *ops_of(const struct cr_data_loader *p,
  * read; *row is its row. */
 static bool fill_rows(struct cr_data_loader *p, struct cr_diag *diag,
                       const struct cr_batch *b, int64_t from, int64_t to,
-                      char *room, int64_t *row)
+                      char *scratch, int64_t *row)
 {
     struct cr_arena mem = { 0 };    /* for samples whose shape varies */
     bool ok = true;
@@ -60,14 +60,14 @@ static bool fill_rows(struct cr_data_loader *p, struct cr_diag *diag,
 
             *row = r;
             x = cr_reader_get(p->reader, diag, &mem, i, k,
-                              room + c->scratch_bytes, &spec);
+                              scratch + c->scratch_bytes, &spec);
             if (!x)
                 ok = false;
             else if (p->set.varying_shapes & 1u << k)
                 ok = cr_column_pipeline_run_other(c, diag, &mem, &spec, &p->set,
-                                                  epoch, i, x, y, room);
+                                                  epoch, i, x, y, scratch);
             else
-                ok = cr_column_pipeline_run(c, diag, epoch, i, x, y, room);
+                ok = cr_column_pipeline_run(c, diag, epoch, i, x, y, scratch);
             if (x && !ok) {
                 cr_sample_note(&p->set, diag, i, k);
                 cr_data_loader_note(p, diag);
@@ -80,7 +80,7 @@ static bool fill_rows(struct cr_data_loader *p, struct cr_diag *diag,
 
 /* Applies the transforms that mix the samples of a batch (CutMixBatch). */
 static void mix_batch(const struct cr_data_loader *p, const struct cr_batch *b,
-                      char *room)
+                      char *scratch)
 {
     int i, label = cr_data_loader_labels(p);
 
@@ -95,12 +95,12 @@ static void mix_batch(const struct cr_data_loader *p, const struct cr_batch *b,
         m.classes = cr_count(&p->op[label]->out);
         m.y = b->data[i];
         m.mixed = b->data[label];
-        m.order = (int64_t *)(void *)room;
+        m.order = (int64_t *)(void *)scratch;
         size = ((size_t)b->n * sizeof *m.order + 63) / 64 * 64;
-        m.x = memcpy(room + size, m.y,
+        m.x = memcpy(scratch + size, m.y,
                      (size_t)(b->n * m.each) * sizeof *m.y);
         size += (size_t)(b->n * m.each) * sizeof *m.y;
-        m.labels = memcpy(room + size, m.mixed,
+        m.labels = memcpy(scratch + size, m.mixed,
                           (size_t)(b->n * m.classes) * sizeof *m.mixed);
         m.rng = cr_rng(p->want.seed, CR_STREAM_AUGMENT,
                        ((uint64_t)b->epoch << 32) + (1u << 31) + (uint64_t)i,
@@ -163,13 +163,13 @@ static void fill_task(void *ctx, int task, int n_tasks)
 {
     struct cr_data_loader *p = ctx;
     const struct cr_batch *b = &p->batch;
-    char *room = p->scratch + (size_t)task * p->scratch_bytes;
+    char *scratch = p->scratch + (size_t)task * p->scratch_bytes;
     struct cr_arena arena = { 0 };
     struct cr_diag quiet = { .arena = &arena };
     int64_t row = 0;
 
     if (!fill_rows(p, &quiet, b, b->n * task / n_tasks,
-                   b->n * (task + 1) / n_tasks, room, &row))
+                   b->n * (task + 1) / n_tasks, scratch, &row))
         __atomic_store_n(&p->failed, 1, __ATOMIC_RELAXED);
     cr_arena_free(&arena);
 }
@@ -206,15 +206,15 @@ static const struct cr_batch *next_without_workers(struct cr_data_loader *p,
 /* ---- with workers ---- */
 
 static bool worker_fill(void *ctx, struct cr_diag *diag, int64_t sequence,
-                        struct cr_batch *b, void *room)
+                        struct cr_batch *b, void *scratch)
 {
     struct cr_data_loader *p = ctx;
     int64_t row;
 
     (void)sequence;
-    if (!fill_rows(p, diag, b, 0, b->n, room, &row))
+    if (!fill_rows(p, diag, b, 0, b->n, scratch, &row))
         return false;
-    mix_batch(p, b, room);
+    mix_batch(p, b, scratch);
     return true;
 }
 

@@ -21,7 +21,7 @@ static bool class_stats_count(struct cr_data_loader *p, struct cr_diag *diag,
 {
     const struct cr_column_pipeline *c = p->op[k];
     int64_t each = cr_count(&c->out);
-    char *room = cr_alloc(p->arena, 1, p->scratch_bytes + 64);
+    char *scratch = cr_alloc(p->arena, 1, p->scratch_bytes + 64);
     int32_t *label = cr_alloc(p->arena, (size_t)each + 16, sizeof *label);
 
     for (int64_t i = 0; i < p->sampler.n; i++) {
@@ -29,9 +29,9 @@ static bool class_stats_count(struct cr_data_loader *p, struct cr_diag *diag,
         struct cr_arena mem = { 0 };
         struct cr_spec spec;
         const void *x = cr_reader_get(p->reader, diag, &mem, sample, k,
-                                      room + c->scratch_bytes, &spec);
+                                      scratch + c->scratch_bytes, &spec);
         bool ok =
-            x && cr_column_pipeline_run(c, diag, 0, sample, x, label, room);
+            x && cr_column_pipeline_run(c, diag, 0, sample, x, label, scratch);
 
         cr_arena_free(&mem);
         if (x && !ok)

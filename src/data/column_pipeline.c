@@ -84,8 +84,8 @@ static bool plan_span(const struct cr_transform *op,
     return false;
 }
 
-/* Finds the fitted values of a transform by its place in the config, which is
- * the same for the training and evaluation data. */
+/* Finds the fitted values of a transform by its position in the config, which
+ * is the same for the training and evaluation data. */
 static bool plan_fit(struct cr_config *config, const struct cr_transform *op,
                      struct cr_transform_plan *p)
 {
@@ -529,10 +529,10 @@ static struct cr_rng op_rng(const struct cr_column_pipeline *c, int i,
 /* Applies the transforms from .. n - 1 to x; NULL after reporting. */
 static const void *run_ops(const struct cr_column_pipeline *c,
                            struct cr_diag *diag, int from, int n, int64_t epoch,
-                           int64_t index, const void *x, void *room,
+                           int64_t index, const void *x, void *scratch,
                            struct cr_arena *mem)
 {
-    char *half[2] = { room, (char *)room + c->half };
+    char *half[2] = { scratch, (char *)scratch + c->half };
     int i;
 
     for (i = from; i < n; i++) {
@@ -579,13 +579,13 @@ static bool complete(const struct cr_column_pipeline *c, struct cr_diag *diag,
 /* Applies the transforms from `from` on to x. */
 static bool run_from(const struct cr_column_pipeline *c, struct cr_diag *diag,
                      int from, int64_t epoch, int64_t index, const void *x,
-                     void *y, void *room)
+                     void *y, void *scratch)
 {
     enum cr_type type = c->n > 0 ? c->plan[c->n - 1].out.type : c->in.type;
     struct cr_arena mem = { 0 }; /* used for texts and lists only */
 
     x = run_ops(c, diag, from, c->fused ? c->first : c->n, epoch, index, x,
-                room, &mem);
+                scratch, &mem);
     if (x && c->fused)
         run_table(c, x, y);
     else if (x)
@@ -636,11 +636,11 @@ int cr_column_pipeline_unfitted(const struct cr_column_pipeline *c)
 
 bool cr_column_pipeline_fit(const struct cr_column_pipeline *c,
                             struct cr_diag *diag, int op, int64_t index,
-                            const void *x, void *room)
+                            const void *x, void *scratch)
 {
     struct cr_arena mem = { 0 };
 
-    x = run_ops(c, diag, 0, op, 0, index, x, room, &mem);
+    x = run_ops(c, diag, 0, op, 0, index, x, scratch, &mem);
     if (x) {
         c->plan[op].fitted->seen++;
         c->op[op]->fit(&c->plan[op], x);
@@ -661,9 +661,9 @@ bool cr_column_pipeline_fit_end(const struct cr_column_pipeline *c, int op,
 
 bool cr_column_pipeline_run(const struct cr_column_pipeline *c,
                             struct cr_diag *diag, int64_t epoch, int64_t index,
-                            const void *x, void *y, void *room)
+                            const void *x, void *y, void *scratch)
 {
-    return run_from(c, diag, 0, epoch, index, x, y, room);
+    return run_from(c, diag, 0, epoch, index, x, y, scratch);
 }
 
 /* Reports the error of a plan at the position of the sample. */
@@ -693,14 +693,14 @@ bool cr_column_pipeline_run_other(const struct cr_column_pipeline *c,
                                   const struct cr_spec *spec,
                                   const struct cr_dataset *set, int64_t epoch,
                                   int64_t index, const void *x, void *y,
-                                  void *room)
+                                  void *scratch)
 {
     int i, n = c->fused ? c->first : c->n;
     struct cr_diag quiet = { .arena = mem };
     struct cr_spec now = *spec;
 
     if (cr_spec_same(&now, &c->in))
-        return run_from(c, diag, 0, epoch, index, x, y, room);
+        return run_from(c, diag, 0, epoch, index, x, y, scratch);
     for (i = 0; i < n; i++) {
         struct cr_transform_plan p = c->plan[i];
         struct cr_sample s = {
@@ -727,7 +727,7 @@ bool cr_column_pipeline_run_other(const struct cr_column_pipeline *c,
         x = s.y;
         now = p.out;
         if (cr_spec_same(&now, &c->plan[i].out))
-            return run_from(c, diag, i + 1, epoch, index, x, y, room);
+            return run_from(c, diag, i + 1, epoch, index, x, y, scratch);
     }
     cr_error(diag, cr_sample_pos(set, diag->arena, index), CR_E_DATA_FORMAT,
              "sample %lld of column '%s' has shape %s, and %s after its "

@@ -63,21 +63,21 @@ bool cr_column_pipeline_run_other(const struct cr_column_pipeline *pipeline,
                                   const struct cr_spec *spec,
                                   const struct cr_dataset *set, int64_t epoch,
                                   int64_t index, const void *x, void *y,
-                                  void *room);
+                                  void *scratch);
 /* The first transform that is not fitted yet; -1: none. */
 int cr_column_pipeline_unfitted(const struct cr_column_pipeline *pipeline);
 /* Fits that transform to one training sample. False after reporting. */
 bool cr_column_pipeline_fit(const struct cr_column_pipeline *pipeline,
                             struct cr_diag *diag, int op, int64_t index,
-                            const void *x, void *room);
+                            const void *x, void *scratch);
 /* Ends the fitting, after all samples or, if not `all`, after an error. False
  * after reporting. */
 bool cr_column_pipeline_fit_end(const struct cr_column_pipeline *pipeline,
                                 int op, bool all);
-/* Applies the transforms to one sample; `room` has pipe->scratch_bytes bytes.
+/* Applies the transforms to one sample; `scratch`: pipe->scratch_bytes bytes.
  * False after reporting. */
 bool cr_column_pipeline_run(const struct cr_column_pipeline *pipeline,
                             struct cr_diag *diag, int64_t epoch, int64_t index,
-                            const void *x, void *y, void *room);
+                            const void *x, void *y, void *scratch);
 
 #endif

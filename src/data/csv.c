@@ -448,13 +448,13 @@ static bool csv_exact(uint64_t digits, int64_t exponent, double *to)
 
 static bool csv_slow(const char *text, size_t len, double *to)
 {
-    char room[512];
+    char buf[512];
 
-    if (len >= sizeof room)
+    if (len >= sizeof buf)
         return false;
-    memcpy(room, text, len);
-    room[len] = '\0';
-    *to = strtod(room, NULL); /* the syntax is checked; the locale is C */
+    memcpy(buf, text, len);
+    buf[len] = '\0';
+    *to = strtod(buf, NULL); /* the syntax is checked; the locale is C */
     return isfinite(*to);
 }
 

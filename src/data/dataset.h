@@ -59,12 +59,12 @@ struct cr_dataset_type {
                  int column, void *to);
     const void *(*at)(struct cr_dataset *set, int64_t i, int column);
     /* For columns of varying_shapes: returns the sample and sets its spec, of
-     * the rank and type of the column. It is stored in `room` if it is not
+     * the rank and type of the column. It is stored in `scratch` if it is not
      * larger than the column's spec, else in `mem`. NULL after reporting.
      * Thread safe. */
     const void *(*fetch)(struct cr_dataset *set, struct cr_diag *diag,
                          struct cr_arena *mem, int64_t i, int column,
-                         void *room, struct cr_spec *spec);
+                         void *scratch, struct cr_spec *spec);
     /* Optional: the file of sample i, for messages. */
     const char *(*file)(const struct cr_dataset *set, int64_t i);
     void (*close)(struct cr_dataset *set);

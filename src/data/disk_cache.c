@@ -110,7 +110,7 @@ bool cr_disk_cache_unreadable(const struct cr_disk_cache *s, int64_t i)
 static bool disk_cache_entry(const struct cr_disk_cache *s,
                              const unsigned char *row, struct cr_spec *spec)
 {
-    uint64_t offset = get64(row), room = (uint64_t)(s->table - s->map);
+    uint64_t offset = get64(row), end = (uint64_t)(s->table - s->map);
     uint32_t rank = get32(row + 16), type = get32(row + 20), i;
 
     if (rank > RANK_MOST || type >= CR_TYPES)
@@ -119,8 +119,8 @@ static bool disk_cache_entry(const struct cr_disk_cache *s,
     for (i = 0; i < rank; i++)
         spec->dim[i] = get32(row + 24 + 4 * i);
     return cr_spec_fits(spec) && cr_bytes(spec) == get32(row + 8) &&
-           offset >= HEAD && offset <= room &&
-           cr_bytes(spec) <= room - offset;
+           offset >= HEAD && offset <= end &&
+           cr_bytes(spec) <= end - offset;
 }
 
 const void *cr_disk_cache_at(const struct cr_disk_cache *s, int64_t i,

@@ -259,7 +259,7 @@ static void count(struct cr_data_loader *p, int k, const struct cr_features *f,
 bool cr_features_learn(struct cr_config *config, const char *column)
 {
     const struct cr_features *f = cr_features_find(config, column);
-    void **done = slot_of(config, "learnt", column);
+    void **done = slot_of(config, "fitted", column);
     struct cr_data_loader_opts want = { .split = "train",
                                         .train = true,
                                         .stored = true };

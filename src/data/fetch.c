@@ -1,8 +1,8 @@
 /*
- * What arrives waits as DIR/.fetch/FILE, where an interrupted fetch continues.
- * A file gets its name in DIR after it was verified; an archive is unpacked to
- * DIR/.fetch, and the files of its folder are then moved. So a file in DIR is
- * complete.
+ * A download is DIR/.fetch/FILE until it is complete, and an interrupted fetch
+ * continues it. A file gets its name in DIR after it was verified; an archive
+ * is unpacked to DIR/.fetch, and the files of its folder are then moved. So a
+ * file in DIR is complete.
  */
 #include "data/fetch.h"
 
@@ -71,7 +71,7 @@ struct fetch {
     struct cr_diag *diag;
     const struct cr_public_set *set;
     const struct cr_fetch_opts *o;
-    const char *dir, *room; /* room: DIR/.fetch */
+    const char *dir, *staging; /* staging: DIR/.fetch */
 };
 
 /* ---- Processes */
@@ -121,7 +121,7 @@ static bool fetch_hash(const struct fetch *f, const char *path, char *hex)
 {
     static const size_t n = 1 << 16;
     struct cr_arena mem = { 0 };
-    unsigned char *room = cr_alloc(&mem, n, 1);
+    unsigned char *buf = cr_alloc(&mem, n, 1);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     struct cr_gz *gz = NULL;
     struct cr_sha256 hash;
@@ -132,8 +132,8 @@ static bool fetch_hash(const struct fetch *f, const char *path, char *hex)
         gz = cr_gz_open(fd);
     cr_sha256_start(&hash);
     while (fd >= 0 &&
-           (got = gz ? cr_gz_read(gz, room, n, &why) : read(fd, room, n)) > 0)
-        cr_sha256_add(&hash, room, (size_t)got);
+           (got = gz ? cr_gz_read(gz, buf, n, &why) : read(fd, buf, n)) > 0)
+        cr_sha256_add(&hash, buf, (size_t)got);
     cr_sha256_end(&hash, hex);
     if (gz)
         cr_gz_close(gz);
@@ -153,8 +153,8 @@ static bool fetch_is_right(const struct fetch *f, const char *path,
 
 /* ---- One file */
 
-/* Whether what has arrived cannot be continued, by the status of curl (22, 33,
- * 36) or wget (8): the file has another length or the server has no ranges.
+/* Whether a partial download cannot be continued, by the status of curl (22,
+ * 33, 36) or wget (8): the file has another length or the server has no ranges.
  * After other errors, such as those of the network, it is kept. */
 static bool fetch_restarts(int status)
 {
@@ -162,9 +162,8 @@ static bool fetch_restarts(int status)
            status == 36;
 }
 
-/* Fetches a file to f->room from the first folder that has the right one. A
- * file that an earlier fetch began may not continue: then once more from its
- * start. */
+/* Fetches a file to f->staging from the first folder whose file has the
+ * expected hash. If a partial download cannot be continued, starts again. */
 static bool fetch_file(const struct fetch *f, const struct cr_public_file *file,
                        const char *path)
 {
@@ -248,12 +247,12 @@ static bool fetch_move(const struct fetch *f, const char *from)
 
 static bool fetch_unpack(const struct fetch *f, const char *path)
 {
-    const char *const tar[] = { "tar", "-xzf", path, "-C", f->room, NULL };
+    const char *const tar[] = { "tar", "-xzf", path, "-C", f->staging, NULL };
 
     if (fetch_run(tar) != 0)
         return cr_error(f->diag, cr_at_file(f->arena, path), CR_E_SYSTEM,
                         "tar cannot unpack the archive");
-    if (!fetch_move(f, cr_path_join(f->arena, f->room, f->set->folder)))
+    if (!fetch_move(f, cr_path_join(f->arena, f->staging, f->set->folder)))
         return false;
     unlink(path);
     return true;
@@ -262,7 +261,7 @@ static bool fetch_unpack(const struct fetch *f, const char *path)
 static bool fetch_one(const struct fetch *f, const struct cr_public_file *file)
 {
     const char *to = cr_path_join(f->arena, f->dir, file->name);
-    const char *path = cr_path_join(f->arena, f->room, file->name);
+    const char *path = cr_path_join(f->arena, f->staging, file->name);
     struct stat st;
 
     if (!f->set->folder && stat(to, &st) == 0)
@@ -271,7 +270,7 @@ static bool fetch_one(const struct fetch *f, const struct cr_public_file *file)
                         "this is not the file of %s (its SHA-256 differs): "
                         "move it away",
                         f->set->name);
-    if (!fetch_folder(f, f->room) ||
+    if (!fetch_folder(f, f->staging) ||
         (!fetch_is_right(f, path, file) && !fetch_file(f, file, path)))
         return false;
     if (f->set->folder)
@@ -319,15 +318,15 @@ bool cr_fetch(struct cr_arena *arena, struct cr_diag *diag, const char *name,
                                   first ? cr_strndup(arena, folders, first)
                                         : NULL,
                                   name);
-    f.room = cr_path_join(arena, f.dir, ".fetch");
+    f.staging = cr_path_join(arena, f.dir, ".fetch");
     *dir = f.dir;
     if (f.set->folder &&
         stat(cr_path_join(arena, f.dir, f.set->marker), &st) == 0)
         return true;
     for (size_t i = 0; i < CR_LEN(f.set->file) && f.set->file[i].name; i++)
         ok = fetch_one(&f, &f.set->file[i]) && ok;
-    /* a folder in which nothing waits is removed */
-    if (rmdir(f.room) == 0 && !ok)
+    /* remove the staging folder if it is empty */
+    if (rmdir(f.staging) == 0 && !ok)
         rmdir(f.dir);
     return ok;
 }

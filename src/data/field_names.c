@@ -177,7 +177,7 @@ static bool one_field(struct cr_config *config, const struct cr_node *node,
 {
     const char *text = node->text;
     int i, from, to, before = c->n;
-    bool room = true;
+    bool fits = true;
 
     if (node->kind == CR_NODE_INT) {
         if (csv && node->integer >= names->n)
@@ -186,7 +186,7 @@ static bool one_field(struct cr_config *config, const struct cr_node *node,
             return cr_error(config->diag, node->pos, CR_E_OUT_OF_RANGE,
                             "field %lld not found: rows have %d, 0 to %d",
                             (long long)node->integer, names->n, names->n - 1);
-        room = take(c, (int)node->integer, names->n);
+        fits = take(c, (int)node->integer, names->n);
     } else if (node->kind != CR_NODE_STR) {
         return cr_error(config->diag, node->pos, CR_E_WRONG_TYPE,
                         "fields: expected positions, names, globs and slices "
@@ -196,19 +196,19 @@ static bool one_field(struct cr_config *config, const struct cr_node *node,
     } else {
         for (i = 0; i < names->n && c->n == before; i++)
             if (strcmp(names->v[i], text) == 0)
-                room = take(c, i, names->n);
-        if (c->n == before && room && slice(text, names->n, &from, &to)) {
-            for (i = from; i < to && room; i++)
-                room = take(c, i, names->n);
+                fits = take(c, i, names->n);
+        if (c->n == before && fits && slice(text, names->n, &from, &to)) {
+            for (i = from; i < to && fits; i++)
+                fits = take(c, i, names->n);
             c->list = true;
-        } else if (c->n == before && room && strpbrk(text, "*?[")) {
-            for (i = 0; i < names->n && room; i++)
+        } else if (c->n == before && fits && strpbrk(text, "*?[")) {
+            for (i = 0; i < names->n && fits; i++)
                 if (fnmatch(text, names->v[i], 0) == 0)
-                    room = take(c, i, names->n);
+                    fits = take(c, i, names->n);
             c->list = true;
         }
     }
-    if (!room)
+    if (!fits)
         return cr_error(config->diag, node->pos, CR_E_LIMIT,
                         "column '%s' has more fields than a row, %d", c->name,
                         names->n);

@@ -35,7 +35,7 @@ static bool one_shape(struct cr_data_loader *p, struct cr_diag *diag, int k,
 }
 
 static bool fit_op(struct cr_data_loader *p, struct cr_diag *diag, int k,
-                   int op, char *room)
+                   int op, char *scratch)
 {
     const struct cr_column_pipeline *c = p->op[k];
     bool ok = true;
@@ -46,10 +46,10 @@ static bool fit_op(struct cr_data_loader *p, struct cr_diag *diag, int k,
         struct cr_arena mem = { 0 };
         struct cr_spec spec;
         const void *x = cr_reader_get(p->reader, diag, &mem, sample, k,
-                                      room + c->scratch_bytes, &spec);
+                                      scratch + c->scratch_bytes, &spec);
 
         ok = x && one_shape(p, diag, k, op, sample, &spec) &&
-             cr_column_pipeline_fit(c, diag, op, sample, x, room);
+             cr_column_pipeline_fit(c, diag, op, sample, x, scratch);
 
         cr_arena_free(&mem);
         if (x && !ok)
@@ -60,12 +60,12 @@ static bool fit_op(struct cr_data_loader *p, struct cr_diag *diag, int k,
 
 static bool fit(struct cr_data_loader *p, struct cr_diag *diag)
 {
-    char *room = cr_alloc(p->arena, 1, p->scratch_bytes + 64);
+    char *scratch = cr_alloc(p->arena, 1, p->scratch_bytes + 64);
     int k, op;
 
     for (k = 0; k < p->set.columns; k++)
         while ((op = cr_column_pipeline_unfitted(p->op[k])) >= 0)
-            if (!fit_op(p, diag, k, op, room))
+            if (!fit_op(p, diag, k, op, scratch))
                 return false;
     return true;
 }

@@ -52,7 +52,7 @@ struct values {
     int32_t *slot;          /* hash table of 4 cap slots: index + 1; 0: free */
     bool repeated;
     uint64_t *hash;         /* 0: free */
-    uint64_t hashes, room;
+    uint64_t hashes, slots; /* of `hash`: used, in total */
 };
 
 /* The values of one field so far. */
@@ -67,23 +67,23 @@ struct seen {
 
 static void hash_grow(struct values *v)
 {
-    uint64_t *old = v->hash, room = v->room, i, at;
+    uint64_t *old = v->hash, slots = v->slots, i, at;
 
-    v->room = room > 0 ? 2 * room : 64;
-    v->hash = calloc(v->room, sizeof *v->hash);
+    v->slots = slots > 0 ? 2 * slots : 64;
+    v->hash = calloc(v->slots, sizeof *v->hash);
     if (!v->hash)
-        cr_out_of_memory(v->room * sizeof *v->hash);
-    for (i = 0; i < room; i++) {
+        cr_out_of_memory(v->slots * sizeof *v->hash);
+    for (i = 0; i < slots; i++) {
         if (old[i] == 0)
             continue;
-        for (at = old[i] & (v->room - 1); v->hash[at];)
-            at = (at + 1) & (v->room - 1);
+        for (at = old[i] & (v->slots - 1); v->hash[at];)
+            at = (at + 1) & (v->slots - 1);
         v->hash[at] = old[i];
     }
     free(old);
 }
 
-/* Two texts with the same 64-bit hash are taken for equal. */
+/* Two texts with the same 64-bit hash are treated as equal. */
 static void hash_add(struct values *v, uint64_t hash)
 {
     uint64_t at;
@@ -91,10 +91,10 @@ static void hash_add(struct values *v, uint64_t hash)
     if (v->repeated)
         return;
     hash += hash == 0;
-    if (2 * v->hashes >= v->room)
+    if (2 * v->hashes >= v->slots)
         hash_grow(v);
-    for (at = hash & (v->room - 1); v->hash[at] && v->hash[at] != hash;)
-        at = (at + 1) & (v->room - 1);
+    for (at = hash & (v->slots - 1); v->hash[at] && v->hash[at] != hash;)
+        at = (at + 1) & (v->slots - 1);
     v->repeated = v->hash[at] == hash;
     v->hash[at] = hash;
     v->hashes++;

@@ -28,22 +28,22 @@
 struct sample_reader {
     struct cr_data_loader *loader;
     struct cr_arena mem; /* of one sample */
-    char *room;
+    char *scratch;
 };
 
 static void sample_reader_open(struct sample_reader *l,
                                struct cr_data_loader *loader)
 {
     *l = (struct sample_reader){ .loader = loader };
-    l->room = malloc(loader->scratch_bytes + 64);
-    if (!l->room)
+    l->scratch = malloc(loader->scratch_bytes + 64);
+    if (!l->scratch)
         cr_out_of_memory(loader->scratch_bytes);
 }
 
 static void sample_reader_close(struct sample_reader *l)
 {
     cr_arena_free(&l->mem);
-    free(l->room);
+    free(l->scratch);
 }
 
 /* Sample k of n at equal distances among the samples of the data loader. */
@@ -65,7 +65,7 @@ static const void *sample_reader_get(struct sample_reader *l, int64_t sample,
     struct cr_spec spec;
 
     return cr_reader_get(p->reader, &quiet, &l->mem, sample, column,
-                         l->room + p->op[column]->scratch_bytes, &spec);
+                         l->scratch + p->op[column]->scratch_bytes, &spec);
 }
 
 /* Whether reading a sample costs little more than a copy. */
@@ -159,7 +159,8 @@ static void check_scale(struct cr_data_loader *p, struct cr_diag *diag,
         const void *x = sample_reader_get(&l, sample, column);
         struct cr_diag quiet = { .arena = &l.mem };
 
-        if (x && cr_column_pipeline_run(c, &quiet, 0, sample, x, y, l.room)) {
+        if (x &&
+            cr_column_pipeline_run(c, &quiet, 0, sample, x, y, l.scratch)) {
             seen++;
             for (i = 0; i < m; i++) {
                 double v = value_at(&c->out, y, i), d = v - f[i].mean;

@@ -92,13 +92,13 @@ const char *cr_per_feature_name(const struct cr_transform_plan *p, int64_t k)
 }
 
 double *cr_per_feature_x(const struct cr_transform_plan *p, const void *x,
-                         double *room)
+                         double *scratch)
 {
     const struct cr_per_feature *self = p->self;
 
-    room = room ? room : self->x;
-    cr_convert(p->in.type, x, CR_F64, room, self->count);
-    return room;
+    scratch = scratch ? scratch : self->x;
+    cr_convert(p->in.type, x, CR_F64, scratch, self->count);
+    return scratch;
 }
 
 void cr_per_feature_put(struct cr_sample *s, const double *y)

@@ -39,9 +39,9 @@ bool cr_per_feature_plan(struct cr_transform_plan *p, const char *op,
 /* The name of a feature for messages. */
 const char *cr_per_feature_name(const struct cr_transform_plan *p, int64_t k);
 
-/* A sample converted to double, in `room` or in self->x. */
+/* A sample converted to double, in `scratch` or in self->x. */
 double *cr_per_feature_x(const struct cr_transform_plan *p, const void *x,
-                         double *room);
+                         double *scratch);
 /* Writes doubles, in the number of the input's elements, as the output. */
 void cr_per_feature_put(struct cr_sample *s, const double *y);
 

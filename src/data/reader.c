@@ -128,7 +128,7 @@ static void reader_keep(struct kept **at, const struct cr_spec *spec,
 }
 
 const void *cr_reader_get(struct cr_reader *r, struct cr_diag *diag,
-                          struct cr_arena *mem, int64_t i, int k, void *room,
+                          struct cr_arena *mem, int64_t i, int k, void *scratch,
                           struct cr_spec *spec)
 {
     struct cr_dataset *set = r->set;
@@ -141,7 +141,7 @@ const void *cr_reader_get(struct cr_reader *r, struct cr_diag *diag,
     if (x)
         return x;
     if (spec->type == CR_STRING)
-        return set->type->text(set, diag, i, k, mem, room) ? room : NULL;
+        return set->type->text(set, diag, i, k, mem, scratch) ? scratch : NULL;
     if (r->cache && k == r->column && (x = cr_disk_cache_at(r->cache, i, spec)))
         return x;
     *spec = set->column[k].spec;
@@ -150,9 +150,9 @@ const void *cr_reader_get(struct cr_reader *r, struct cr_diag *diag,
         return have->data;
     }
     if (set->varying_shapes & 1u << k)
-        x = set->type->fetch(set, diag, mem, i, k, room, spec);
-    else if (set->type->read(set, diag, i, k, room))
-        x = room;
+        x = set->type->fetch(set, diag, mem, i, k, scratch, spec);
+    else if (set->type->read(set, diag, i, k, scratch))
+        x = scratch;
     if (x && at)
         reader_keep(at, spec, x);
     return x;
@@ -175,15 +175,15 @@ static void scan_task(void *ctx, int task, int n_tasks)
     struct cr_reader *r = s->r;
     struct cr_arena mem = { 0 };
     struct cr_diag quiet = { .arena = &mem };
-    void *room = malloc(cr_bytes(&r->set->column[r->column].spec) + 64);
+    void *scratch = malloc(cr_bytes(&r->set->column[r->column].spec) + 64);
     int64_t i;
 
-    if (!room)
+    if (!scratch)
         cr_out_of_memory(cr_bytes(&r->set->column[r->column].spec));
     for (i = s->from + task; i < s->to; i += n_tasks) {
         struct cr_spec spec;
         const void *x =
-            cr_reader_get(r, &quiet, &mem, i, r->column, room, &spec);
+            cr_reader_get(r, &quiet, &mem, i, r->column, scratch, &spec);
 
         r->lost[i] = !x;
         if (x && s->got)
@@ -191,7 +191,7 @@ static void scan_task(void *ctx, int task, int n_tasks)
         quiet = (struct cr_diag){ .arena = &mem };
         cr_arena_free(&mem);
     }
-    free(room);
+    free(scratch);
 }
 
 static bool scan_write_cache(struct scan *s, struct cr_cache_writer *to)
@@ -273,9 +273,9 @@ void cr_reader_warn(struct cr_reader *r, struct cr_diag *diag, int64_t i)
     struct cr_diag quiet = { .arena = diag->arena };
     struct cr_arena mem = { 0 };
     struct cr_spec spec = r->set->column[r->column].spec;
-    void *room = cr_alloc(&mem, 1, cr_bytes(&spec) + 1);
+    void *scratch = cr_alloc(&mem, 1, cr_bytes(&spec) + 1);
 
-    cr_reader_get(r, &quiet, &mem, i, r->column, room, &spec);
+    cr_reader_get(r, &quiet, &mem, i, r->column, scratch, &spec);
     cr_arena_free(&mem);
     if (quiet.first)
         cr_warn(diag, quiet.first->pos, quiet.first->code, "%s",

@@ -30,11 +30,11 @@ void cr_reader_warn(struct cr_reader *reader, struct cr_diag *diag,
 void cr_reader_close(struct cr_reader *reader);
 
 /* Returns sample i of a column and sets its spec. It is stored in memory of the
- * data set or the cache, in `room`, which holds a sample of the column's shape,
- * or in `mem`. NULL after reporting. */
+ * data set or the cache, in `scratch`, which holds a sample of the column's
+ * shape, or in `mem`. NULL after reporting. */
 const void *cr_reader_get(struct cr_reader *reader, struct cr_diag *diag,
                           struct cr_arena *mem, int64_t i, int column,
-                          void *room, struct cr_spec *spec);
+                          void *scratch, struct cr_spec *spec);
 /* Prefetches the memory of a sample, since samples are read in random order
  * from what may be a large file. */
 void cr_reader_prefetch(const struct cr_reader *reader, int64_t i);

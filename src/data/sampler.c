@@ -9,19 +9,19 @@
 /* Shuffles with a buffer of limited size, filled in stored order: each step
  * takes a random sample from it and replaces it by the next. */
 static void mix_buffer(const struct cr_sampler *o, const struct cr_rng *rng,
-                       int64_t *order, int64_t *room)
+                       int64_t *order, int64_t *scratch)
 {
     int64_t size = o->buffer < o->n ? o->buffer : o->n, next = size, i, k;
 
     for (i = 0; i < size; i++)
-        room[i] = i;
+        scratch[i] = i;
     for (i = 0; i < o->take; i++) {
         k = (int64_t)cr_rng_below(rng, (uint64_t)i, (uint64_t)size);
-        order[i] = room[k];
+        order[i] = scratch[k];
         if (next < o->n)
-            room[k] = next++;
+            scratch[k] = next++;
         else
-            room[k] = room[--size];
+            scratch[k] = scratch[--size];
     }
 }
 
@@ -80,36 +80,36 @@ static void draw_once(const struct cr_sampler *o, const struct cr_rng *rng,
 }
 
 static void draw_weighted(const struct cr_sampler *o, int64_t epoch,
-                          int64_t *order, int64_t *repeats, int64_t *room)
+                          int64_t *order, int64_t *repeats, int64_t *scratch)
 {
     struct cr_rng rng =
         cr_rng(o->seed, CR_STREAM_SAMPLER, o->fixed ? 0 : (uint64_t)epoch, 0);
     double total = o->sums[o->n - 1];
     int64_t i;
 
-    memset(room, 0, (size_t)o->n * sizeof *room);
+    memset(scratch, 0, (size_t)o->n * sizeof *scratch);
     for (i = 0; i < o->take && o->replacement; i++)
         order[i] = weighted_at(o, cr_rng_double(&rng, (uint64_t)i) * total);
     if (!o->replacement)
         draw_once(o, &rng, order);
     for (i = 0; i < o->take; i++)
-        repeats[i] = room[order[i]]++;
+        repeats[i] = scratch[order[i]]++;
 }
 
 void cr_sampler_order(const struct cr_sampler *o, int64_t epoch, int64_t *order,
-                      int64_t *repeats, int64_t *room)
+                      int64_t *repeats, int64_t *scratch)
 {
     struct cr_rng rng =
         cr_rng(o->seed, CR_STREAM_SHUFFLE, o->fixed ? 0 : (uint64_t)epoch, 0);
     int64_t i;
 
     if (o->sums) {
-        draw_weighted(o, epoch, order, repeats, room);
+        draw_weighted(o, epoch, order, repeats, scratch);
     } else if (o->shuffle && o->buffer > 0) {
-        mix_buffer(o, &rng, order, room);
+        mix_buffer(o, &rng, order, scratch);
     } else if (o->shuffle) {
-        cr_rng_permute(&rng, o->n, room);
-        memcpy(order, room, (size_t)o->take * sizeof *order);
+        cr_rng_permute(&rng, o->n, scratch);
+        memcpy(order, scratch, (size_t)o->take * sizeof *order);
     } else {
         for (i = 0; i < o->take; i++)
             order[i] = i;

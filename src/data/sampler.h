@@ -19,10 +19,10 @@ struct cr_sampler {
     bool replacement; /* a sample may be drawn several times */
 };
 
-/* Sets order[0 .. take) of an epoch; room has n entries. With weights,
+/* Sets order[0 .. take) of an epoch; scratch has n entries. With weights,
  * `repeats` gets the number of earlier occurrences of the same sample (else
  * NULL). */
 void cr_sampler_order(const struct cr_sampler *o, int64_t epoch, int64_t *order,
-                      int64_t *repeats, int64_t *room);
+                      int64_t *repeats, int64_t *scratch);
 
 #endif

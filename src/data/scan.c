@@ -6,12 +6,12 @@
 #include "math/parallel_for.h"
 
 #define SCAN_AT_ONCE 1024   /* samples whose results are kept */
-#define SCAN_COST 20000.0   /* nanoseconds of a sample, at a guess */
+#define SCAN_COST 20000.0   /* estimated nanoseconds per sample */
 
 struct scan {
     struct cr_data_loader *loader;
     const struct cr_scan *what;
-    int64_t from; /* place of the first sample in the split */
+    int64_t from; /* index of the first sample in the split */
     char *result;
     struct cr_diag *diag;  /* of each sample */
     struct cr_arena *text; /* of its messages */
@@ -26,15 +26,15 @@ static void scan_range(void *ctx, int64_t from, int64_t to)
 {
     struct scan *s = ctx;
     struct cr_data_loader *p = s->loader;
-    struct cr_arena rooms = { 0 };
-    char *room[CR_COLUMNS_MAX];
+    struct cr_arena scratches = { 0 };
+    char *scratch[CR_COLUMNS_MAX];
 
     for (int k = 0; k < p->set.columns; k++) {
         size_t bytes = cr_bytes(&p->set.column[k].spec);
 
         if (p->set.column[k].spec.type == CR_STRING)
             bytes = sizeof(struct cr_ragged);
-        room[k] = cr_alloc(&rooms, bytes + 64, 1);
+        scratch[k] = cr_alloc(&scratches, bytes + 64, 1);
     }
     for (int64_t i = from; i < to; i++) {
         struct cr_scan_sample sample = { .index = scan_index(p, s->from + i) };
@@ -44,12 +44,12 @@ static void scan_range(void *ctx, int64_t from, int64_t to)
         for (int k = 0; k < p->set.columns; k++)
             sample.x[k] =
                 cr_reader_get(p->reader, &s->diag[i], &mem, sample.index, k,
-                              room[k], &sample.spec[k]);
+                              scratch[k], &sample.spec[k]);
         s->what->read(s->what->ctx, &sample,
                       s->result + (size_t)i * s->what->bytes);
         cr_arena_free(&mem);
     }
-    cr_arena_free(&rooms);
+    cr_arena_free(&scratches);
 }
 
 bool cr_data_loader_scan(struct cr_data_loader *p, struct cr_diag *diag,

@@ -83,15 +83,15 @@ struct counter {
     struct word *word;
     int64_t n, cap;
     int64_t *slot; /* hash table of index + 1; 0: free */
-    uint64_t room;
+    uint64_t n_slots;
 };
 
 static uint64_t counter_slot(const struct counter *c, const char *text,
                              size_t len)
 {
-    uint64_t at = cr_hash(CR_HASH, text, len) & (c->room - 1);
+    uint64_t at = cr_hash(CR_HASH, text, len) & (c->n_slots - 1);
 
-    for (; c->slot[at]; at = (at + 1) & (c->room - 1)) {
+    for (; c->slot[at]; at = (at + 1) & (c->n_slots - 1)) {
         const struct word *w = &c->word[c->slot[at] - 1];
 
         if (w->len == len && memcmp(w->text, text, len) == 0)
@@ -105,12 +105,12 @@ static void counter_grow(struct counter *c)
     int64_t i;
 
     free(c->slot);
-    c->room = c->room ? 4 * c->room : 1 << 16;
-    c->slot = calloc(c->room, sizeof *c->slot);
-    c->cap = (int64_t)c->room / 2;
+    c->n_slots = c->n_slots ? 4 * c->n_slots : 1 << 16;
+    c->slot = calloc(c->n_slots, sizeof *c->slot);
+    c->cap = (int64_t)c->n_slots / 2;
     c->word = realloc(c->word, (size_t)c->cap * sizeof *c->word);
     if (!c->slot || !c->word)
-        cr_out_of_memory(c->room * sizeof *c->slot);
+        cr_out_of_memory(c->n_slots * sizeof *c->slot);
     for (i = 0; i < c->n; i++)
         c->slot[counter_slot(c, c->word[i].text, c->word[i].len)] = i + 1;
 }

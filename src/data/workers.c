@@ -23,7 +23,7 @@ struct cr_workers {
     pthread_cond_t work, done;
     struct slot *slots;
     pthread_t *threads;
-    char *rooms;
+    char *scratches;
     int n_threads, busy;
     int64_t next;           /* next batch to start */
     int64_t wanted;         /* next batch to return */
@@ -52,7 +52,7 @@ static bool can_begin(const struct cr_workers *w)
 
 struct worker {
     struct cr_workers *w;
-    char *room;
+    char *scratch;
 };
 
 static void *worker_run(void *arg)
@@ -79,7 +79,7 @@ static void *worker_run(void *arg)
         w->busy++;
         pthread_mutex_unlock(&w->lock);
         ok = w->want.fill(w->want.ctx, &s->diag, sequence, &s->batch,
-                          me->room);
+                          me->scratch);
         pthread_mutex_lock(&w->lock);
         s->state = ok ? READY : FAILED;
         w->busy--;
@@ -101,7 +101,8 @@ struct cr_workers *cr_workers_start(struct cr_arena *arena,
     w->want.slots++; /* one more for the batch in use */
     w->slots = CR_NEWS(arena, struct slot, w->want.slots);
     w->threads = CR_NEWS(arena, pthread_t, want->threads);
-    w->rooms = cr_alloc(arena, (size_t)want->threads, want->scratch_bytes + 64);
+    w->scratches =
+        cr_alloc(arena, (size_t)want->threads, want->scratch_bytes + 64);
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->work, NULL);
     pthread_cond_init(&w->done, NULL);
@@ -114,7 +115,9 @@ struct cr_workers *cr_workers_start(struct cr_arena *arena,
 
         if (!me)
             cr_out_of_memory(sizeof *me);
-        *me = (struct worker){ w, w->rooms + (size_t)i * want->scratch_bytes };
+        *me = (struct worker){
+            w, w->scratches + (size_t)i * want->scratch_bytes
+        };
         if (pthread_create(&w->threads[i], NULL, worker_run, me) != 0) {
             free(me);
             break;

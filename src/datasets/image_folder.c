@@ -428,7 +428,7 @@ static void folder_colour(unsigned char *to, int64_t n)
 
 static const void *folder_fetch(struct cr_dataset *set, struct cr_diag *diag,
                                 struct cr_arena *mem, int64_t i, int column,
-                                void *room, struct cr_spec *spec)
+                                void *scratch, struct cr_spec *spec)
 {
     const struct folder_set *f = set->self;
     const char *path = f->image[i].path;
@@ -447,7 +447,7 @@ static const void *folder_fetch(struct cr_dataset *set, struct cr_diag *diag,
         spec->dim[0] = in.dim[0];
         spec->dim[1] = in.dim[1];
         to = cr_bytes(spec) <= cr_bytes(&set->column[column].spec)
-                 ? room
+                 ? scratch
                  : cr_alloc(mem, 1, cr_bytes(spec));
         if (!format->read(file, diag, 0, in.dim[0], to))
             to = NULL;

@@ -280,7 +280,8 @@ static bool c_node(struct cr_c *c, const struct cr_inference_node *node)
 
 /* ---- The file */
 
-/* "lenet" of "runs/lenet.c"; characters that C has not become _. */
+/* "lenet" of "runs/lenet.c"; characters not allowed in C identifiers become
+ * _. */
 static const char *c_stem(struct cr_arena *arena, const char *path)
 {
     char *name = cr_strdup(arena, cr_path_stem(arena, path));

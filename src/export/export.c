@@ -89,8 +89,8 @@ static void export_hash(struct cr_export *e)
     e->config_hash = hex;
 }
 
-/* Opens the checkpoint and makes the graph. The data set is opened only where
- * the checkpoint does not say what its columns are. */
+/* Opens the checkpoint and makes the graph. The data set is opened only if the
+ * checkpoint does not describe its columns. */
 static bool export_network(struct cr_export *e)
 {
     struct cr_model *m = &e->model;
@@ -112,7 +112,7 @@ static bool export_network(struct cr_export *e)
     column = CR_NEWS(e->arena, struct cr_column, n + 1);
     memcpy(column, m->columns ? m->columns : cr_net_columns(m->net, &n),
            (size_t)n * sizeof *column);
-    m->looks = CR_IN_TRAIN; /* nothing runs: the section watch does not look */
+    m->looks = CR_IN_TRAIN; /* nothing runs: the section watch has no effect */
     if (!cr_model_net(m, column, n, CR_INFERENCE_BATCH, m->classes, false,
                       false))
         return false;

@@ -68,8 +68,8 @@ static bool onnx_node(struct cr_onnx *o, int n)
     return y != NULL;
 }
 
-/* An LSTM of ONNX includes the product of its input, which is a node of its own
- * here: it is skipped if nothing else reads it. */
+/* An LSTM of ONNX includes the matrix product of its input, which is a node of
+ * its own here: it is skipped if nothing else reads it. */
 static void onnx_skip(struct cr_onnx *o)
 {
     for (int n = 0; n < o->graph->n_nodes; n++) {

@@ -161,7 +161,7 @@ const char *cr_onnx_op(struct cr_onnx *o, const char *type, int n,
 /* ---- Types */
 
 /* Models are float32, also those of a build with REAL=double: onnxruntime has
- * no double kernels for convolution, pooling and recurrences. */
+ * no double kernels for convolution, pooling and recurrent layers. */
 static enum cr_type graph_stored(enum cr_type type)
 {
     return type == CR_REAL ? CR_F32 : type;

@@ -36,7 +36,7 @@ static const char *matmul(struct cr_onnx *o, const char *arg)
 
 /* ---- Convolution */
 
-/* Sets the attributes of a convolution with that many spatial dimensions. */
+/* Sets the attributes of a convolution with `rank` spatial dimensions. */
 static void conv_attrs(struct cr_onnx *o, int rank, bool transposed)
 {
     struct cr_ints stride = cr_inference_ints(o->node, "stride");
@@ -125,7 +125,7 @@ static double pool_counted(const struct cr_pool_window *w, int64_t k,
     return (double)n;
 }
 
-/* Divides sums over windows: means over `volume` elements come in. */
+/* Divides sums over windows: the input is the means over `volume` elements. */
 static const char *pool_divide(struct cr_onnx *o, const char *x, int dims,
                                const struct cr_pool_window *w, bool padding,
                                int64_t divisor, double volume)

@@ -1,6 +1,6 @@
 /*
- * ONNX nodes of recurrences. cellrun computes the product of the input before
- * the recurrence (net/rnn.h); an RNN of ONNX includes it.
+ * ONNX nodes of recurrent layers. cellrun computes the matrix product of the
+ * input before the recurrent op (net/rnn.h); an RNN of ONNX includes it.
  */
 #include "export/onnx.h"
 
@@ -35,7 +35,8 @@ static const char *rnn_zeros(struct cr_onnx *o, int64_t n)
     return cr_onnx_reals(o, &spec, CR_NEWS(o->arena, cr_real, n));
 }
 
-/* The identity matrix, where the product of the input cannot be included. */
+/* The identity matrix, where the matrix product of the input cannot be
+ * included. */
 static const char *rnn_identity(struct cr_onnx *o, int64_t n)
 {
     struct cr_spec spec = CR_SPEC(n, n);

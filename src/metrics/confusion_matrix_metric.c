@@ -76,7 +76,7 @@ static const struct cr_opt confusion_matrix_metric_opts[] = {
                     RATES, "Rate to compute; the result has its name."),
     CR_BOOL_DEFAULT(
         struct confusion_matrix_metric, calculation_method, false,
-        "For outputs with positions besides classes: compute the rate of each "
+        "For outputs with positions and classes: compute the rate of each "
         "sample, then the mean."),
     CR_ENUM_DEFAULT(
         struct confusion_matrix_metric, decrease, DECREASE_MEAN,

@@ -85,7 +85,7 @@ static const struct cr_node *edit_optimizer(struct cr_cli *cli,
     return root ? cr_node_get(root, "optimizer") : NULL;
 }
 
-/* The values that MindSpore's optimizer keeps besides slots, such as
+/* The values that MindSpore's optimizer keeps in addition to slots, such as
  * global_step. */
 static const struct cr_tensor *edit_numbers(struct cr_cli *cli,
                                             struct cr_tensor_file *file, int *n)
@@ -487,7 +487,7 @@ static bool edit_mean(struct edit *e, struct cr_tensor_file *const *file,
     return ok;
 }
 
-/* Opens the files besides the first; returns their number with the first, or 0
+/* Opens all files but the first; returns their number with the first, or 0
  * after reporting. A file that was named before is ignored with a note. */
 static int edit_open_others(struct edit *e, const char *const *paths, int n,
                             struct cr_tensor_file **file)

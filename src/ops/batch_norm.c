@@ -77,15 +77,15 @@ static bool batch_norm_plan(struct cr_op_plan *p)
 }
 
 /* Layout of the scratch memory; doubles come first for alignment. */
-struct room {
+struct scratch {
     double *sum, *dot;
     cr_real *a, *b, *c;
     cr_real *rest;
 };
 
-static struct room batch_norm_room(const struct cr_op_ctx *s, int64_t c)
+static struct scratch batch_norm_scratch(const struct cr_op_ctx *s, int64_t c)
 {
-    struct room r = { .sum = s->scratch };
+    struct scratch r = { .sum = s->scratch };
 
     r.dot = r.sum + c;
     r.a = (cr_real *)(r.dot + c);
@@ -104,7 +104,7 @@ static void batch_norm_forward(const struct cr_op_ctx *s)
 {
     const struct cr_batch_norm *o = s->attr;
     struct cr_channels ch = cr_channels(&s->in[X]);
-    struct room r = batch_norm_room(s, ch.c);
+    struct scratch r = batch_norm_scratch(s, ch.c);
     const cr_real *gamma = s->x[GAMMA], *beta = s->x[BETA];
     cr_real *mean = s->saved, *rstd = mean + ch.c;
     struct cr_channel_map map = { .x = s->x[X],
@@ -150,7 +150,7 @@ static void batch_norm_backward(const struct cr_op_ctx *s)
 {
     const struct cr_batch_norm *o = s->attr;
     struct cr_channels ch = cr_channels(&s->in[X]);
-    struct room r = batch_norm_room(s, ch.c);
+    struct scratch r = batch_norm_scratch(s, ch.c);
     const cr_real *gamma = s->x[GAMMA], *mean = s->saved, *rstd = mean + ch.c;
     const cr_real *y = s->act == CR_ACT_RELU ? s->y[0] : NULL;
     bool batch = batch_norm_batch(o, s->training);

@@ -53,14 +53,14 @@ static struct cr_tensor_iter masked_walk(const struct cr_op_ctx *s)
 /* The mask of a run of elements, as bytes. */
 static const unsigned char *mask_of(const struct cr_op_ctx *s, int64_t n,
                                     const int64_t *off, const int64_t *inc,
-                                    unsigned char *room)
+                                    unsigned char *buf)
 {
     return cr_elements(CR_BOOL, s->in[MASK].type, s->x[MASK], off[2],
-                       inc[2] ? n : 1, room);
+                       inc[2] ? n : 1, buf);
 }
 
 static const cr_real *count_source(void *ctx, int64_t n, const int64_t *off,
-                                   const int64_t *inc, cr_real *room)
+                                   const int64_t *inc, cr_real *buf)
 {
     const struct masked *c = ctx;
     unsigned char bytes[CR_ITER_RUN_MAX];
@@ -68,12 +68,12 @@ static const cr_real *count_source(void *ctx, int64_t n, const int64_t *off,
     int64_t i;
 
     for (i = 0; i < n; i++)
-        room[i] = m[i * inc[2]] ? 1 : 0;
-    return room;
+        buf[i] = m[i * inc[2]] ? 1 : 0;
+    return buf;
 }
 
 static const cr_real *sum_source(void *ctx, int64_t n, const int64_t *off,
-                                 const int64_t *inc, cr_real *room)
+                                 const int64_t *inc, cr_real *buf)
 {
     const struct masked *c = ctx;
     const cr_real *x = (const cr_real *)c->s->x[V] + off[0];
@@ -82,8 +82,8 @@ static const cr_real *sum_source(void *ctx, int64_t n, const int64_t *off,
     int64_t i;
 
     for (i = 0; i < n; i++)
-        room[i] = m[i * inc[2]] ? x[i] : 0;
-    return room;
+        buf[i] = m[i * inc[2]] ? x[i] : 0;
+    return buf;
 }
 
 static void masked_sink(void *ctx, int64_t at, int64_t n, const double *sum)

@@ -77,10 +77,10 @@ static void top_fraction_forward(const struct cr_op_ctx *s)
         bool in = true;
 
         if (s->x[MASK]) {
-            unsigned char room;
+            unsigned char byte;
 
             in = *(const unsigned char *)cr_elements(CR_BOOL, s->in[MASK].type,
-                                                     s->x[MASK], i, 1, &room);
+                                                     s->x[MASK], i, 1, &byte);
         }
         if (in)
             index[n++] = (int32_t)i;

@@ -33,7 +33,7 @@ bool cr_predict_open(struct cr_predict *j)
     for (int i = 0; i < j->n_truths; i++)
         batch_feed(j, &j->truth[i], j->cap);
     j->row = CR_NEWS(j->cli->arena, struct cr_predict_row, j->cap);
-    j->about = (struct cr_diag){ .arena = &j->room };
+    j->about = (struct cr_diag){ .arena = &j->scratch };
     j->line = (struct cr_buf){ .arena = &j->lines };
     j->on_error = j->o->on_error != CR_PREDICT_DEFAULT ? j->o->on_error
                   : j->o->stream                       ? CR_PREDICT_BLANK
@@ -56,9 +56,9 @@ struct cr_diag *cr_predict_about(struct cr_predict *j)
 
 static void batch_forget(struct cr_predict *j)
 {
-    if (j->room.last)
-        cr_arena_free(&j->room);
-    j->about = (struct cr_diag){ .arena = &j->room };
+    if (j->scratch.last)
+        cr_arena_free(&j->scratch);
+    j->about = (struct cr_diag){ .arena = &j->scratch };
 }
 
 /* The first message about the sample, for its row. */
@@ -152,7 +152,7 @@ static bool batch_one_by_one(struct cr_predict *j)
         }
         if (row->name)
             cr_note(&j->about, "in %s",
-                    cr_quote(&j->room, row->name, strlen(row->name)));
+                    cr_quote(&j->scratch, row->name, strlen(row->name)));
         row->error = batch_error_text(j);
         batch_report(j);
         row->blank = j->on_error == CR_PREDICT_BLANK;
@@ -177,7 +177,7 @@ static struct cr_exec *batch_exec(struct cr_predict *j)
 
 bool cr_predict_flush(struct cr_predict *j)
 {
-    struct cr_diag quiet = { .arena = &j->room };
+    struct cr_diag quiet = { .arena = &j->scratch };
     struct cr_exec *exec;
     bool ok;
 
@@ -263,5 +263,5 @@ void cr_predict_free(struct cr_predict *j)
     cr_exec_free(j->one);
     cr_arena_free(&j->text);
     cr_arena_free(&j->lines);
-    cr_arena_free(&j->room);
+    cr_arena_free(&j->scratch);
 }

@@ -460,14 +460,14 @@ static bool files_list(struct cr_predict *j, const char *path)
     FILE *from = standard ? stdin : fopen(path, "re");
     struct cr_diag *diag = j->cli->diag;
     char *line = NULL;
-    size_t room = 0;
+    size_t cap = 0;
     ssize_t len;
     bool ok = true;
 
     if (!from)
         return cr_error(diag, cr_at_file(j->cli->arena, path), CR_E_DATA_READ,
                         "cannot read: %s", strerror(errno));
-    while (ok && (len = getline(&line, &room, from)) > 0) {
+    while (ok && (len = getline(&line, &cap, from)) > 0) {
         if (line[len - 1] == '\n')
             line[--len] = '\0';
         /* of the output of `find -print0` only the first name would be read */

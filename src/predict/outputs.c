@@ -156,7 +156,7 @@ static bool outputs_add(struct cr_predict *j, int result, int results)
                    ? (result < j->n_truths ? result : -1)
                    : -1;
     if (b.type != CR_REAL)
-        o->room = CR_NEWS(j->cli->arena, cr_real, cr_count(&b));
+        o->converted = CR_NEWS(j->cli->arena, cr_real, cr_count(&b));
     outputs_kind(j, o, &b);
     if (o->kind != CR_PREDICT_VALUES) {
         outputs_names(j, o);
@@ -280,9 +280,9 @@ void cr_predict_results(struct cr_predict *j, struct cr_exec *exec, int64_t n)
 
         o->data = o->result < 0 ? cr_exec_at(exec, &spec)
                                 : cr_exec_result(exec, o->result, &spec);
-        if (o->room) {
-            cr_convert(spec.type, o->data, CR_REAL, o->room, n * o->count);
-            o->data = o->room;
+        if (o->converted) {
+            cr_convert(spec.type, o->data, CR_REAL, o->converted, n * o->count);
+            o->data = o->converted;
         }
     }
 }

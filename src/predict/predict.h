@@ -83,7 +83,7 @@ struct cr_predict_out {
     bool named;                 /* a name is not just the index of its class */
     int truth;                  /* index of its labels in `truth`; -1: none */
     const cr_real *data;        /* results of the batch */
-    cr_real *room;              /* results converted from another type; NULL:
+    cr_real *converted;         /* results converted from another type; NULL:
                                    not needed */
     double *p;                  /* probabilities of the current sample */
     int64_t *order;             /* its classes, most probable first */
@@ -126,7 +126,7 @@ struct cr_predict {
     struct cr_work_progress work;
     int64_t part;               /* files done of those that work.of counts; -1:
                                    work.of counts samples */
-    struct cr_arena room;       /* scratch of a sample and its messages */
+    struct cr_arena scratch;    /* of a sample and its messages */
     struct cr_diag about;
     struct cr_atomic_file *file; /* NULL: standard output */
     struct cr_predict_arrays *arrays; /* with npy and npz */

@@ -112,17 +112,18 @@ static unsigned char *wrong_image(struct cr_predict *j, struct cr_arena *mem,
     unsigned char *rgb;
     int64_t channels;
     int k = 0;
-    void *room;
+    void *scratch;
 
     while (strcmp(set.column[k].name, j->feed[0].name) != 0)
         k++;
     *spec = set.column[k].spec;
-    room = cr_alloc(mem, 1, cr_bytes(spec) + 1);
+    scratch = cr_alloc(mem, 1, cr_bytes(spec) + 1);
     x = set.type->at ? set.type->at(&set, sample, k) : NULL;
     if (!x && set.varying_shapes & 1u << k)
-        x = set.type->fetch(&set, j->cli->diag, mem, sample, k, room, spec);
+        x = set.type->fetch(&set, j->cli->diag, mem, sample, k, scratch, spec);
     else if (!x)
-        x = set.type->read(&set, j->cli->diag, sample, k, room) ? room : NULL;
+        x = set.type->read(&set, j->cli->diag, sample, k, scratch) ? scratch
+                                                                   : NULL;
     if (!x)
         return NULL;
     channels = spec->rank == 3 ? spec->dim[2] : 1;

@@ -1,5 +1,6 @@
 /*
- * Calibration: whether a probability of 0.8 is right in 8 of 10 cases.
+ * Calibration: whether predictions with a probability of 0.8 are correct in 8
+ * of 10 cases.
  *
  * Samples are sorted into BINS intervals of equal width by the probability of
  * the predicted class. Expected calibration error (Guo et al., "On Calibration

@@ -1,6 +1,6 @@
 /*
- * What several runs are compared by: the metric that most of them have as their
- * best, and the settings in which they differ.
+ * The basis on which runs are compared: the metric that selects the best
+ * checkpoint of most of them, and the settings in which they differ.
  */
 #include <math.h>
 #include <stdlib.h>

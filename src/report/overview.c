@@ -1,4 +1,4 @@
-/* What was trained, with what result. */
+/* Overview of a run: network, data, result. */
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

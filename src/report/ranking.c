@@ -6,7 +6,7 @@
 #include "report/section.h"
 #include "rundir/run_status.h"
 
-#define ERRORS 20  /* of runs that are listed */
+#define ERRORS 20  /* maximum number of runs whose errors are listed */
 #define COLUMNS 14 /* settings of a table */
 
 static bool ranking_shows(const struct cr_node *m)
@@ -29,7 +29,7 @@ static const char *ranking_format(const struct cr_report *r, const char *metric)
         largest = fmax(largest, value);
         least = value > 0 ? fmin(least, value) : least;
     }
-    /* aligned decimals, unless they would show nothing of the small values */
+    /* a fixed number of decimals, unless small values would become 0 */
     return largest >= 100 && largest > 1e4 * least ? "%.4g"
                                                    : cr_html_format(largest);
 }

@@ -1,4 +1,4 @@
-/* Outputs that are numbers: against the truth, and their residuals. */
+/* Outputs that are numbers: against the labels, and their residuals. */
 #include <inttypes.h>
 #include <math.h>
 

@@ -2,10 +2,11 @@
  * The report: one HTML file about a run, or about several. Everything in it
  * comes from run directories.
  *
- * The page stands alone: charts are inline SVG, style and script are in it, and
- * it loads nothing. It can be read without its script, which sorts tables and
- * enlarges charts. Texts of run directories are not trusted: they are escaped,
- * and the Content-Security-Policy of the page allows no script but its own.
+ * The page is self-contained: charts are inline SVG, style and script are in
+ * it, and it loads nothing. It can be read without its script, which sorts
+ * tables and enlarges charts. Texts of run directories are not trusted: they
+ * are escaped, and the Content-Security-Policy of the page allows no script
+ * but its own.
  */
 #ifndef CR_REPORT_REPORT_H
 #define CR_REPORT_REPORT_H

@@ -32,8 +32,8 @@ struct tally {
     double absolute;
     double right;                          /* of positions, or exact matches */
     int64_t found, real, both;             /* labels */
-    /* Of each output; truths relative to the first sample, whose deviations
-     * lose no digits where the mean is large. */
+    /* Of each output; labels relative to that of the first sample, so that no
+     * digits are lost where the mean is large. */
     double square[WIDTH], truth[WIDTH], truth2[WIDTH];
 };
 
@@ -126,8 +126,8 @@ static void results_classes(const struct job *j, const struct tally *t,
     to[4] = t->loss / (double)t->n;
 }
 
-/* R2 is the mean over the outputs; a constant truth gives 1 if all outputs
- * equal it, else 0, as the metric r2. */
+/* R2 is the mean over the outputs; constant labels give 1 if all outputs equal
+ * them, else 0, as the metric r2. */
 static void results_numbers(const struct job *j, const struct tally *t,
                             double *to)
 {
@@ -149,8 +149,8 @@ static void results_numbers(const struct job *j, const struct tally *t,
     to[3] = sum / width;
 }
 
-/* Of positions; or of labels: precision, recall and F1 over all labels of all
- * samples ("micro"). */
+/* Accuracy and loss of positions; or of labels: precision, recall and F1 over
+ * all labels of all samples ("micro"). */
 static void results_right(const struct job *j, const struct tally *t,
                           double *to)
 {

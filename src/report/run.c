@@ -1,5 +1,5 @@
 /*
- * The files of a run, and what several sections make of them.
+ * The files of a run, and values from them that several sections show.
  */
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /*
  * The script of the page: it sorts tables, and shows values of charts and parts
- * of them. Pointer: values where it stands, a part by dragging, everything by a
+ * of them. Pointer: values at its position, a part by dragging, everything by a
  * double click. Keyboard, in a chart: arrows, Home and End go from value to
  * value, + and - show less and more, Escape everything.
  *

@@ -1,4 +1,4 @@
-/* Where the time of the run went. */
+/* The time of the run, by phase. */
 #include <math.h>
 #include <string.h>
 

@@ -69,7 +69,7 @@ static const char *worst_output(struct cr_report *r,
                : worst_list(r->arena, cr_node_get(s, "output"));
 }
 
-/* The fraction of the positions that were predicted right. */
+/* The fraction of the positions that were predicted correctly. */
 static const char *worst_right(struct cr_report *r, const struct cr_node *s)
 {
     double right = cr_json_real(s, "right", NAN);

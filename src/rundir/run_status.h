@@ -16,7 +16,7 @@ void cr_runs_settle_status(struct cr_runs *runs);
 
 /* The status; "" if the record has none. */
 const char *cr_run_status(const struct cr_run *run);
-/* Whether the run goes on, once its status is settled. */
+/* Whether the run is still running, once its status is settled. */
 bool cr_run_is_running(const struct cr_run *run);
 
 #endif

@@ -17,7 +17,7 @@
 #define COLUMNS 4096         /* of a series */
 #define SERIES 4096          /* of a run */
 #define RECORD_MAX ((size_t)16 << 20)
-#define ROOM_MIN ((size_t)1 << 20) /* values of columns, besides one for each
+#define VALUES_MIN ((size_t)1 << 20) /* values of columns, plus one for each
                                       byte of the file */
 
 /* ---- Scanner of one line: a JSON object */
@@ -307,12 +307,12 @@ static double *series_grow(struct cr_arena *arena, const double *old,
     return cr_grow(arena, old, (size_t)s->n, (size_t)s->cap, sizeof *old);
 }
 
-/* Reserves room for values; false: more than a file of this length needs. */
-static bool series_room(struct cr_run_series *run, int64_t values)
+/* Reserves memory for values; false: more than a file of this length needs. */
+static bool series_reserve(struct cr_run_series *run, int64_t values)
 {
-    if ((size_t)values > run->max_room - run->room)
+    if ((size_t)values > run->max_values - run->n_values)
         return false;
-    run->room += (size_t)values;
+    run->n_values += (size_t)values;
     return true;
 }
 
@@ -331,7 +331,7 @@ static int series_column(struct cr_run_series *run, struct cr_series *s,
         if (text_equals(key, s->column[k].name))
             return k;
     }
-    if (s->n_columns == COLUMNS || !series_room(run, s->cap))
+    if (s->n_columns == COLUMNS || !series_reserve(run, s->cap))
         return -1;
     if (s->n_columns == s->cap_columns) {
         s->cap_columns = 2 * s->cap_columns + 8;
@@ -346,7 +346,7 @@ static int series_column(struct cr_run_series *run, struct cr_series *s,
     return s->n_columns++;
 }
 
-/* Adds a record; false: it has no room. */
+/* Adds a record; false: there are too many values. */
 static bool series_add(struct cr_run_series *run, const struct record *r,
                        int64_t line)
 {
@@ -358,7 +358,7 @@ static bool series_add(struct cr_run_series *run, const struct record *r,
     while (s->n > 0 && s->step[s->n - 1] > r->step)
         s->n--;
     if (s->n == s->cap) {
-        if (!series_room(run, (s->cap + 64) * s->n_columns))
+        if (!series_reserve(run, (s->cap + 64) * s->n_columns))
             return false;
         s->cap = 2 * s->cap + 64;
         s->line = cr_grow(run->arena, s->line, (size_t)s->n, (size_t)s->cap,
@@ -444,7 +444,7 @@ void cr_run_series_parse(struct cr_run_series *run, const char *text,
     struct record *r = CR_NEW(run->arena, struct record);
     int64_t line = 0;
 
-    run->max_room = run->room + ROOM_MIN + len;
+    run->max_values = run->n_values + VALUES_MIN + len;
     for (const char *at = text, *end; at < text + len; at = end + 1) {
         struct scan s;
 

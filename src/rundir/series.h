@@ -38,7 +38,7 @@ struct cr_run_series {
     int64_t invalid;       /* complete lines that are not records, or have more
                               columns than files of this length can fill */
     int64_t first_invalid; /* number of the first of them, from 1 */
-    size_t room, max_room; /* of the columns, in values; private */
+    size_t n_values, max_values; /* of the columns, in values; private */
 };
 
 /* Adds the records of a text. A last line without its line feed is ignored.

@@ -1,9 +1,9 @@
 /*
  * runs diff: what differs between two runs, as a tree of nested keys with the
- * values of the first run behind '-' and those of the second behind '+'.
+ * values of the first run after '-' and those of the second after '+'.
  *
  * Maps are compared key by key. Elements of lists are aligned by a longest
- * common subsequence; what lies between equal elements is compared in order.
+ * common subsequence; elements between equal ones are compared in order.
  */
 #include <string.h>
 
@@ -84,7 +84,7 @@ static struct diff_list diff_elements(struct cr_arena *arena,
     return to;
 }
 
-/* Compares what lies between two equal elements. */
+/* Compares the elements between two equal ones. */
 static void diff_gap(struct diff *d, const struct diff_list *a, int a0, int a1,
                      const struct diff_list *b, int b0, int b1)
 {

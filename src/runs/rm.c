@@ -35,7 +35,7 @@ static bool rm_refuse(struct cr_runs_job *job, const char *path,
                     "%s", why);
 }
 
-/* Whether the path, followed through symbolic links, lies in the folder of
+/* Whether the path, followed through symbolic links, is in the folder of
  * runs. */
 static bool rm_is_inside(const char *folder, const char *path)
 {
@@ -62,7 +62,7 @@ static void rm_add(struct rm_list *list, const struct cr_run *run, bool named)
         list->n_running++;
         if (named)
             rm_refuse(job, run->path,
-                      "the run goes on: a process holds its "
+                      "the run is still running: a process holds its "
                       "lock");
         return;
     }

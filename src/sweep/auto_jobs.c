@@ -3,8 +3,9 @@
  * samples per second in total.
  *
  * For 1, 2, 4 ... threads, as many copies of a point as the processors then
- * hold train for a moment in a temporary folder. Small networks gain little by
- * threads, and large ones share caches and memory; only the total tells.
+ * hold train for a moment in a temporary folder. Threads speed up small
+ * networks little, and large networks compete for caches and memory, so only
+ * the total can be compared.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -213,8 +214,8 @@ void cr_sweep_auto_jobs(struct cr_sweep *sweep, struct cr_sweep_run *run)
         run->jobs = run->threads < cpus ? cpus / run->threads : 1;
     else if (open > 1 && cpus > 1 && mkdtemp(folder)) {
         if (!auto_search(sweep, point, open, folder, run))
-            run->jobs = cpus < open ? cpus : (int)open; /* of one thread, as
-                                                           cpus / jobs says */
+            run->jobs = cpus < open ? cpus : (int)open; /* one
+                                                           thread each */
         rmdir(folder);
     }
     if (!sweep->cli->quiet)

@@ -5,8 +5,8 @@
  * Not every point is checked, but as many as it takes to see each value of each
  * parameter once. Of a parameter with many numbers, such as one drawn at random
  * for each point, the smallest and the largest are checked: ranges of options
- * are intervals. What is wrong with a combination of values shows when its
- * point runs.
+ * are intervals. Errors in a combination of values are reported when its point
+ * runs.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #include "sweep/sweep.h"
 #include "train/train.h"
 
-#define CHECK_VALUES 16 /* a parameter with more numbers has many */
+#define CHECK_VALUES 16 /* of more numbers only the extremes are checked */
 #define CHECK_ERRORS 5  /* points whose errors are printed */
 
 /* The values of a column that are still to be checked. */
@@ -136,8 +136,8 @@ static const char *check_name(const struct cr_sweep *sweep,
     return b.len ? cr_buf_text(&b) : point->id;
 }
 
-/* The arguments of the command line that the assignments of a point are from:
- * those of all points, then the values of the columns. */
+/* For each assignment of a point the index of its argument on the command line:
+ * first the assignments of all points, then the columns. */
 static const int *check_args(const struct cr_sweep *sweep,
                              const struct cr_sweep_point *point,
                              struct cr_arena *arena)

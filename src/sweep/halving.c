@@ -1,6 +1,6 @@
 /*
  * halving: successive halving. When all points of a rung have a result, the
- * best one in eta of them goes on to the next rung; at least one does.
+ * best one in eta of them is promoted to the next rung, and at least one point.
  */
 #include "base/arena.h"
 #include "sweep/sweep.h"

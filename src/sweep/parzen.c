@@ -207,8 +207,8 @@ static double parzen_draw_choice(const struct cr_parzen *p, int n,
     return c;
 }
 
-/* A standard normal number from elements that nothing else uses: it takes both
- * of a block. */
+/* A standard normal number. It takes both elements of a block, which have no
+ * other use. */
 static double parzen_draw_normal(const struct cr_rng *rng, uint64_t *element)
 {
     uint64_t at = (*element + 1) / 2 * 2;

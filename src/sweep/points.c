@@ -11,7 +11,7 @@
  * method ends. */
 #define MISSES_MAX 1000
 
-/* What the config of a candidate says. */
+/* Properties of the config of a candidate. */
 struct points_found {
     bool meets; /* sweep.where */
     uint64_t hash;
@@ -234,7 +234,7 @@ static void points_add(struct cr_sweep *sweep, const char **value,
     };
 }
 
-/* Looks at the next candidate. False: there is none, or after reporting. */
+/* Examines the next candidate. False: there is none, or after reporting. */
 static bool points_next(struct cr_sweep *sweep)
 {
     const char **value =
@@ -256,7 +256,7 @@ static bool points_next(struct cr_sweep *sweep)
     return true;
 }
 
-/* Whether the sweep has room for a point. */
+/* Whether the sweep takes another point. */
 static bool points_wanted(const struct cr_sweep *sweep)
 {
     return sweep->n < (sweep->counted ? sweep->opts.count

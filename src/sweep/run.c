@@ -24,7 +24,7 @@
 #include "sweep/sweep.h"
 #include "train/signals.h"
 
-#define RUN_POLL 0.2    /* seconds between looks at points of others */
+#define RUN_POLL 0.2    /* seconds between checks of points of others */
 #define RUN_TABLE 1.0   /* seconds between versions of sweep.tsv */
 #define RUN_ATTEMPTS 5  /* of a point whose process was killed */
 #define ERROR_MAX 4096  /* bytes of standard error that are kept */
@@ -192,7 +192,7 @@ static void run_try(struct runner *r, struct cr_sweep_point *point)
         return;
     }
     point->mine = true;
-    cr_sweep_refresh(sweep, point); /* as others have left it */
+    cr_sweep_refresh(sweep, point); /* another process may have changed it */
     cr_sweep_rungs_settle(sweep, point);
     if (run_is_open(r, point) && run_start(r, point, claim))
         return;
@@ -360,7 +360,8 @@ static void run_block_signals(struct runner *r)
     sigprocmask(SIG_BLOCK, &r->waited, &r->before);
 }
 
-/* Waits for a signal or for the next look at the other processes. */
+/* Waits for a signal, or until the points of other processes are to be checked
+ * again. */
 static void run_wait(struct runner *r)
 {
     struct timespec wait = { .tv_nsec = (long)(RUN_POLL * 1e9) };

@@ -1,13 +1,13 @@
 /*
  * Rungs: lengths at which points are compared before they are complete
  * (Jamieson and Talwalkar, "Non-stochastic best arm identification and
- * hyperparameter optimization", AISTATS 2016). Rung r is at min eta^r, the
- * last one at max, the length of the run. A point is trained to the rung of
- * its target, stops there with a checkpoint and, when it is promoted, goes on
- * as if it had not stopped: schedules refer to max.
+ * hyperparameter optimization", AISTATS 2016). Rung r is at min eta^r, the last
+ * one at max, the length of the run. A point is trained to the rung of its
+ * target, stops there with a checkpoint and, when it is promoted, continues as
+ * if it had not stopped: schedules refer to max.
  *
- * Targets follow from the run directories alone, so all processes that work on
- * a sweep come to the same ones, and a sweep that was killed goes on.
+ * Targets follow from the run directories alone, so all processes of a sweep
+ * compute the same ones, and a killed sweep can be continued.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -275,8 +275,8 @@ bool cr_sweep_rungs_has_result(const struct cr_sweep_point *point, int rung)
 
 /* ---- Promotion */
 
-/* The rung to which a point goes if nothing promotes it: the last one that it
- * has passed, or the next one if it is on the way there. */
+/* The target of a point that is not promoted: the last rung that it has passed,
+ * or the next one if it has begun to train for it. */
 static int rungs_target(const struct cr_sweep *sweep,
                         const struct cr_sweep_point *point)
 {

@@ -23,8 +23,8 @@ static const struct cr_opt halving_opts[] = {
                     "Length of the last rung, to which schedules refer. "
                     "Default: train.epochs, or train.steps."),
     CR_INT_DEFAULT(struct cr_sweep_halving, eta, 3, 2, 1000,
-                   "The best one in eta points of a rung goes on to the next, "
-                   "which is eta times as long."),
+                   "The best one in eta points of a rung is promoted to the "
+                   "next rung, which is eta times as long."),
     { 0 },
 };
 

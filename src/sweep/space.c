@@ -66,7 +66,7 @@ static size_t space_piece(const char *s)
 }
 
 /* Reads range(to), range(from,to) or range(from,to,step) of integers: from, up
- * to but without to, as Python's. False if the text is none. */
+ * to but without to, as Python's. False if the text is not a range. */
 static bool space_range(const char *s, int64_t bound[3])
 {
     int n = 0;

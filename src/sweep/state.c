@@ -194,9 +194,9 @@ void cr_sweep_refresh_all(struct cr_sweep *sweep)
     cr_sweep_rungs_promote(sweep);
 }
 
-/* Locks a claim; false: another process holds it. A process that looks at the
- * state of the point holds it for a moment (state_is_claimed). Where locks are
- * not supported, every claim succeeds. */
+/* Locks a claim; false: another process holds it. A process that reads the
+ * state of the point holds it briefly (state_is_claimed). Where locks are not
+ * supported, every claim succeeds. */
 static bool state_lock(int fd)
 {
     static const struct timespec moment = { .tv_nsec = 2000000 };

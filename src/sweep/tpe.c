@@ -2,10 +2,10 @@
  * tpe: the tree-structured Parzen estimator of parzen.h on the points of a
  * sweep. Candidate k is computed when a process is free, from the results that
  * there are, and stored in DIR/.sweep/tpe-K; the first process that stores it
- * wins, so that all have the same candidates, and a killed sweep goes on with
+ * wins, so that all have the same candidates, and a killed sweep continues with
  * them. Points that are not complete count as bad results, so that processes
- * that ask at the same time look elsewhere ("constant liar", Ginsbourger, Le
- * Riche and Carraro 2010).
+ * that ask at the same time get different candidates ("constant liar",
+ * Ginsbourger, Le Riche and Carraro 2010).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -280,8 +280,8 @@ static bool tpe_candidate(struct cr_sweep *sweep, int64_t k, const char **value)
 
 /* ---- Suggesting */
 
-/* A candidate that random draws: the first ones, and where the estimate finds
- * only known points. */
+/* A randomly sampled candidate: the first ones, and any for which the estimate
+ * finds only known points. */
 static void tpe_random(struct cr_sweep *sweep, int64_t k, double *x)
 {
     const char **value =
@@ -292,7 +292,7 @@ static void tpe_random(struct cr_sweep *sweep, int64_t k, double *x)
         x[a] = tpe_get(sweep, a, value);
 }
 
-/* Draws until the point is new. */
+/* Samples until the point is new. */
 static bool tpe_estimate(struct cr_arena *arena, struct cr_sweep *sweep,
                          int64_t k, const struct cr_parzen_axis *axes,
                          const double *history, double *x)

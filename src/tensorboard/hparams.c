@@ -1,7 +1,7 @@
 /*
  * The settings of a run for the HParams plugin, as one flat map. A setting has
  * the name that an assignment on the command line takes: types are omitted, a
- * type is the value of what it stands for (optimizer: SGD). TensorBoard finds
+ * type is the value of its key (optimizer: SGD). TensorBoard finds
  * the metrics itself, among the scalars of the run.
  */
 #include "tensorboard/summary.h"

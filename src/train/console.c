@@ -21,8 +21,8 @@ double cr_now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The width is asked for whenever something is drawn, since a terminal can be
- * resized at any time. COLUMNS may be out of date: the smaller one counts. */
+/* The width is read for each output, since a terminal can be resized at any
+ * time. COLUMNS may be out of date: the smaller one counts. */
 static int console_width(void)
 {
     const char *columns = getenv("COLUMNS");
@@ -133,7 +133,7 @@ void cr_console_row(struct cr_console *console, const struct cr_row_cell *cell,
     cr_arena_free(&mem);
 }
 
-/* Drawing from the background would disturb what is in the foreground. */
+/* A background process must not draw over the output of the foreground. */
 static bool console_in_background(void)
 {
     pid_t foreground = tcgetpgrp(STDERR_FILENO);
@@ -154,7 +154,7 @@ void cr_console_bar(struct cr_console *console, double now,
     console->bar_next = now + CONSOLE_BAR_EVERY;
     if (console_in_background())
         return;
-    /* The signal handlers must know before the bar is there. */
+    /* Set before the bar is drawn, because signal handlers read it. */
     console->bar_shown = true;
     cr_signals_bar(true);
     fprintf(stderr, "%s%s\r", CR_SIGNALS_ERASE,

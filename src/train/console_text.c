@@ -163,7 +163,7 @@ static const char *const spark_utf8[] = { "\u2581", "\u2582", "\u2583",
                                           "\u2587", "\u2588" };
 static const char *const spark_ascii[] = { "_", ".", "-", "~", "^" };
 
-/* A line of n characters, each the mean of its part of the values, between
+/* A line of n characters, each the mean of one segment of the values, between
  * their minimum and maximum; logarithmic if all are positive. */
 static void bar_spark(struct cr_buf *to, const struct cr_bar *bar, int n,
                       bool utf8)
@@ -203,7 +203,7 @@ static void bar_part(struct cr_buf *to, const char *text)
 const char *cr_bar_text(struct cr_arena *arena, const struct cr_bar *bar,
                         int width, bool utf8)
 {
-    /* In the order of their importance; the short label is always there. */
+    /* By descending importance; the short label is always shown. */
     static const int order[] = { BAR_LOSS, BAR_LEFT, BAR_BAR,  BAR_LABEL,
                                  BAR_STEPS, BAR_RATE, BAR_SPARK };
     const char *part[BAR_PARTS] = { "", "", "", "", "", "", "" };
@@ -236,7 +236,7 @@ const char *cr_bar_text(struct cr_arena *arena, const struct cr_bar *bar,
         has[k] = size[k] > 0 && length + size[k] <= width;
         length += has[k] ? size[k] : 0;
     }
-    /* Bar and sparkline share what is left. */
+    /* The rest of the width is divided between bar and sparkline. */
     if (has[BAR_SPARK]) {
         if (spark > SPARK_MIN + (width - length) / 2)
             spark = SPARK_MIN + (width - length) / 2;

@@ -26,12 +26,12 @@ struct cr_eval {
     int64_t classes, *rows;     /* classes of the output; rows of each metric's
                                    state */
     char *state;                /* states of all metrics */
-    struct cr_metric_block_value *judged; /* values of the metric blocks in the
-                                             current batch; NULL: none */
+    struct cr_metric_block_value *block_values; /* in the current batch; NULL:
+                                                   none */
     size_t *state_at, state_size;
     struct cr_arena mem;        /* memory of the metrics' states */
-    struct cr_arena told;       /* memory of the scores of the last evaluation
-                                   that finished */
+    struct cr_arena reported;   /* memory of the scores of the last complete
+                                   evaluation */
     struct cr_scores scores;
     struct cr_outcomes **outcomes; /* NULL: not wanted */
     /* Of the labels and predictions of the current evaluation: the first class
@@ -325,7 +325,7 @@ struct cr_eval *cr_eval_open(struct cr_config *config, struct cr_net *net,
         cr_plans_eval(config, want->metrics->blocks, want->eager);
 
     if (plan.metrics)
-        e->judged = CR_NEWS(&e->arena, struct cr_metric_block_value,
+        e->block_values = CR_NEWS(&e->arena, struct cr_metric_block_value,
                             cr_node_count(cr_section(config, "metrics")) + 1);
     e->config = config;
     e->net = net;
@@ -348,7 +348,7 @@ void cr_eval_close(struct cr_eval *eval)
         return;
     cr_plans_free(&eval->plans);
     cr_arena_free(&eval->mem);
-    cr_arena_free(&eval->told);
+    cr_arena_free(&eval->reported);
     cr_arena_free(&eval->arena);
 }
 
@@ -384,7 +384,7 @@ static bool eval_batch(struct cr_eval *e, struct cr_diag *diag,
     struct cr_metric_batch m = { .spec = &out,
                                  .axis = e->axis,
                                  .samples = batch->n,
-                                 .block_values = e->judged,
+                                 .block_values = e->block_values,
                                  .probs = cr_prob_given(e->config, e->net, 0),
                                  .label_spec = &label,
                                  .mem = &e->mem,
@@ -403,8 +403,9 @@ static bool eval_batch(struct cr_eval *e, struct cr_diag *diag,
         return false;
     }
     m.output = cr_exec_output(exec, &out);
-    for (int i = 0; e->judged && i < cr_exec_metrics(exec); i++)
-        e->judged[i].x = cr_exec_metric(exec, i, &e->judged[i].spec);
+    for (int i = 0; e->block_values && i < cr_exec_metrics(exec); i++)
+        e->block_values[i].x =
+            cr_exec_metric(exec, i, &e->block_values[i].spec);
     m.loss = cr_section(e->config, "loss") ? cr_exec_loss(exec) : (double)NAN;
     if (e->label >= 0) {
         m.label = batch->data[e->label];
@@ -450,8 +451,8 @@ static void eval_finish(struct cr_eval *e, int64_t samples)
                                              (double *)score->table);
         }
     }
-    cr_arena_free(&e->told);
-    e->told = e->mem;
+    cr_arena_free(&e->reported);
+    e->reported = e->mem;
     e->mem = (struct cr_arena){ 0 };
 }
 

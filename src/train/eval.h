@@ -62,7 +62,7 @@ bool cr_label_classifies(const struct cr_config *config,
                          const struct cr_column *columns, int n);
 
 /* The axis of the classes in the network's output: that of the loss, if it
- * names one, else 1. May lie outside of the output. */
+ * names one, else 1. May be outside of the output. */
 int cr_class_axis(const struct cr_config *config, const struct cr_spec *out);
 
 #endif

@@ -34,16 +34,16 @@ extern char **environ;
 struct command_env {
     struct cr_arena *arena;
     char **v;
-    size_t n, room;
+    size_t n, cap;
 };
 
 static void command_put(struct command_env *e, char *text)
 {
-    if (e->n + 1 >= e->room) {
-        size_t room = 2 * e->room + 64;
+    if (e->n + 1 >= e->cap) {
+        size_t cap = 2 * e->cap + 64;
 
-        e->v = cr_grow(e->arena, e->v, e->n, room, sizeof *e->v);
-        e->room = room;
+        e->v = cr_grow(e->arena, e->v, e->n, cap, sizeof *e->v);
+        e->cap = cap;
     }
     e->v[e->n++] = text;
     e->v[e->n] = NULL;

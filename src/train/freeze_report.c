@@ -12,14 +12,14 @@ static const char *frozen_values(struct cr_arena *arena, int64_t n)
 
 const char *cr_freeze_report(
     struct cr_arena *arena, struct cr_net *net,
-    const char *(*when)(const void *of, const struct cr_unfreeze_rule *thaw),
+    const char *(*when)(const void *of, const struct cr_unfreeze_rule *rule),
     const void *of)
 {
     struct cr_buf text = { .arena = arena };
-    int n, all = 0, frozen = 0, still = 0, n_thaws;
+    int n, all = 0, frozen = 0, still = 0, n_rules;
     int64_t all_values = 0, values = 0;
     const struct cr_param *p = cr_net_params(net, &n);
-    const struct cr_unfreeze_rule *thaw = cr_net_unfreeze_rules(net, &n_thaws);
+    const struct cr_unfreeze_rule *rule = cr_net_unfreeze_rules(net, &n_rules);
 
     for (int i = 0; i < n; i++) {
         still += p[i].stats_frozen;
@@ -37,10 +37,10 @@ const char *cr_freeze_report(
     if (frozen && still) /* moving mean and variance of each cell */
         cr_buf_f(&text, ", %d BatchNorm cell%s with frozen statistics",
                  still / 2, still == 2 ? "" : "s");
-    for (int i = 0; i < n_thaws; i++)
+    for (int i = 0; i < n_rules; i++)
         cr_buf_f(&text, "%s  at %s: unfreezes %s (%d parameter%s, %s values)",
-                 text.len > 0 ? "\n" : "", when(of, &thaw[i]), thaw[i].text,
-                 thaw[i].params, thaw[i].params == 1 ? "" : "s",
-                 frozen_values(arena, thaw[i].values));
+                 text.len > 0 ? "\n" : "", when(of, &rule[i]), rule[i].text,
+                 rule[i].params, rule[i].params == 1 ? "" : "s",
+                 frozen_values(arena, rule[i].values));
     return cr_buf_text(&text);
 }

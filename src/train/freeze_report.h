@@ -11,7 +11,7 @@
  * owned by the arena. */
 const char *cr_freeze_report(
     struct cr_arena *arena, struct cr_net *net,
-    const char *(*when)(const void *of, const struct cr_unfreeze_rule *thaw),
+    const char *(*when)(const void *of, const struct cr_unfreeze_rule *rule),
     const void *of);
 
 #endif

@@ -257,7 +257,7 @@ struct sight {
     struct cr_arena mem;
     struct cr_tensor *saved; /* tensors saved by all entries */
     const struct cr_hook **of; /* of[i]: the entry that saved tensor i */
-    int n, room;
+    int n, cap;
 };
 
 static bool recorder_is_grad(const char *what)
@@ -299,14 +299,14 @@ static void sight_save(struct sight *s, const struct cr_hook *hook,
 {
     size_t bytes = cr_bytes(spec);
 
-    if (s->n == s->room) {
-        int room = 2 * s->room + 16;
+    if (s->n == s->cap) {
+        int cap = 2 * s->cap + 16;
 
-        s->saved = cr_grow(&s->mem, s->saved, (size_t)s->n, (size_t)room,
+        s->saved = cr_grow(&s->mem, s->saved, (size_t)s->n, (size_t)cap,
                            sizeof *s->saved);
-        s->of = cr_grow(&s->mem, s->of, (size_t)s->n, (size_t)room,
+        s->of = cr_grow(&s->mem, s->of, (size_t)s->n, (size_t)cap,
                         sizeof *s->of);
-        s->room = room;
+        s->cap = cap;
     }
     s->of[s->n] = hook;
     s->saved[s->n].name = cr_strf(&s->mem, "%s.%s", cell, what);

@@ -22,10 +22,10 @@ static struct cr_pos lint_pos(const struct cr_train *t, const char *section,
 
 static void lint_freeze(struct cr_train *t)
 {
-    int n, n_thaws, all = 0, trained = 0;
+    int n, n_rules, all = 0, trained = 0;
     const struct cr_param *p = cr_net_params(t->net, &n);
-    const struct cr_unfreeze_rule *thaw =
-        cr_net_unfreeze_rules(t->net, &n_thaws);
+    const struct cr_unfreeze_rule *rule =
+        cr_net_unfreeze_rules(t->net, &n_rules);
 
     for (int i = 0; i < n; i++) {
         all += !p[i].statistic && !p[i].never_trained;
@@ -34,12 +34,12 @@ static void lint_freeze(struct cr_train *t)
     if (all > 0 && trained == 0)
         cr_warn(t->diag, lint_pos(t, "freeze", "patterns"), CR_E_NO_MATCH,
                 "no parameter is trainable; run cellrun summary to see why");
-    for (int i = 0; i < n_thaws; i++)
-        if (cr_train_thaw_at(t, &thaw[i]) >= t->total)
-            cr_warn(t->diag, thaw[i].pos, CR_E_OUT_OF_RANGE,
+    for (int i = 0; i < n_rules; i++)
+        if (cr_train_unfreeze_step(t, &rule[i]) >= t->total)
+            cr_warn(t->diag, rule[i].pos, CR_E_OUT_OF_RANGE,
                     "this entry of 'freeze.schedule' never applies: it is due "
                     "after %" PRId64 " updates, but the run has %" PRId64,
-                    cr_train_thaw_at(t, &thaw[i]), t->total);
+                    cr_train_unfreeze_step(t, &rule[i]), t->total);
 }
 
 static void lint_optim(struct cr_train *t)

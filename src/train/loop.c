@@ -200,7 +200,7 @@ static void loop_plateau(struct cr_train *t)
 /* Applies the scores to best and early stopping. An evaluation that is due
  * only at the end of the run is ignored for early stopping: an extended run
  * must stop at the same step as one that was long from the start. */
-static void loop_judge(struct cr_train *t, bool planned)
+static void loop_compare(struct cr_train *t, bool planned)
 {
     struct cr_state *s = &t->state;
     const struct cr_score *score;
@@ -263,7 +263,7 @@ static void loop_scored(struct loop *l, int64_t epoch, bool planned)
 
     t->state.eval_step = t->state.step;
     t->state.eval_epoch = epoch;
-    loop_judge(t, planned);
+    loop_compare(t, planned);
     cr_train_record_eval(t);
     cr_run_progress_scores(&l->progress);
     if (t->run.exec_on_eval)
@@ -363,7 +363,7 @@ static enum cr_outcome loop_lost(struct cr_train *t)
 }
 
 /* Does everything that is due between two steps. */
-static enum cr_outcome loop_place(struct loop *l)
+static enum cr_outcome loop_due(struct loop *l)
 {
     struct cr_train *t = l->t;
     enum cr_outcome end;
@@ -655,16 +655,16 @@ static void loop_report(struct loop *l)
 }
 
 /* Does what is due, runs one step, logs it. */
-static enum cr_outcome loop_on(struct loop *l)
+static enum cr_outcome loop_iteration(struct loop *l)
 {
     struct cr_train *t = l->t;
     struct seen seen;
     int64_t updates = cr_state_updates(&t->state);
-    enum cr_outcome end = loop_place(l);
+    enum cr_outcome end = loop_due(l);
 
     if (end != CR_RUNNING)
         return end;
-    if (!cr_train_thaw(t))
+    if (!cr_train_unfreeze(t))
         return CR_OUTCOME_FAILED;
     end = loop_step(l, &seen);
     loop_at(l, CR_PHASE_OTHER);
@@ -712,7 +712,7 @@ static enum cr_outcome loop_run(struct loop *l)
     enum cr_outcome end;
 
     for (;;) {
-        while ((end = loop_on(l)) == CR_RUNNING)
+        while ((end = loop_iteration(l)) == CR_RUNNING)
             ;
         if (end != CR_OUTCOME_DIVERGED || !cr_train_nan_fallback(t))
             break;

@@ -1,7 +1,7 @@
 /*
- * eval.npz and samples.json: what the best evaluation of a run found for each
- * sample, or the last one where there is no best; and samples to look at. They
- * do not affect the run, which writes the same checkpoints without them.
+ * eval.npz: the outcome of each sample in the best evaluation of a run, or in
+ * the last one if none is best. samples.json: samples to show. Neither affects
+ * the run: its checkpoints are the same without them.
  *
  * Written at the end of the run, and when a best checkpoint is saved, at most
  * every OUTCOME_PAUSE seconds, so that short epochs do not wait for the disk.
@@ -26,7 +26,7 @@ struct cr_train_outcomes {
     bool has_kept, unwritten, sampled; /* sampled: the first training samples
                                           are known, but not written yet */
     double written; /* time of the last files, or the start, by cr_now() */
-    bool seen;      /* a batch was */
+    bool seen;      /* whether a batch was seen */
     int64_t n_first, first[OUTCOME_TRAIN];
     double label[OUTCOME_TRAIN]; /* NAN: none */
 };
@@ -146,8 +146,8 @@ static bool outcomes_npz(struct cr_train *t, const struct cr_outcomes *o)
 
 /* ---- samples.json */
 
-/* The tokens of the vocabulary whose indices are the classes, as of a model of
- * a language. */
+/* The tokens of the vocabulary whose indices are the classes, as in a language
+ * model. */
 static struct cr_strs outcomes_tokens(struct cr_train *t, struct cr_arena *mem,
                                       int64_t classes)
 {
@@ -199,7 +199,7 @@ static void outcomes_list(struct cr_buf *b, const float *x, int64_t n)
     cr_buf_char(b, ']');
 }
 
-/* Losses of positions, which are shown as shades: three digits will do. */
+/* Losses of positions, which are shown as shades, so three digits suffice. */
 static void outcomes_details(struct cr_buf *b, const float *loss, int64_t n)
 {
     cr_buf_str(b, ",\"losses\":[");
@@ -213,7 +213,7 @@ static void outcomes_details(struct cr_buf *b, const float *loss, int64_t n)
     cr_buf_char(b, ']');
 }
 
-/* The numbers of the bits that are set. */
+/* The indices of the bits that are set. */
 static void outcomes_bits(struct cr_buf *b, const char *name, int64_t bits)
 {
     int n = 0;

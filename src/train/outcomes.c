@@ -74,7 +74,7 @@ static void outcomes_kind(struct cr_outcomes *o, const struct cr_config *config,
     o->width = width <= CR_OUTCOMES_WIDTH ? width : 0;
 }
 
-/* Room for the losses of positions, as far as DETAILS_MAX goes. */
+/* Reserves memory for the losses of positions, up to DETAILS_MAX. */
 static void outcomes_reserve_details(struct cr_outcomes *o)
 {
     int64_t most = DETAILS_MAX / o->width;
@@ -154,7 +154,7 @@ static void outcomes_classes(struct cr_outcomes *o, enum cr_prob_map map,
     o->loss[o->n] = label < 0 ? NAN : (float)-log(p[1] > LEAST ? p[1] : LEAST);
 }
 
-/* One number of the output is class 1's. */
+/* The output is a single number, that of class 1. */
 static void outcomes_binary_class(struct cr_outcomes *o, enum cr_prob_map map,
                                   const struct cr_metric_batch *m, int64_t at)
 {
@@ -194,7 +194,7 @@ static double outcomes_exp_sum(const cr_real *x, int64_t stride, int64_t n,
     return sum;
 }
 
-/* -ln of the probability of the true class, as of outcomes_classes. */
+/* -ln of the probability of the true class, as outcomes_classes computes it. */
 static double outcomes_position_loss(enum cr_prob_map map, const cr_real *x,
                                      int64_t stride, int64_t classes,
                                      int64_t label, int64_t found)

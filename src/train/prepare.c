@@ -293,10 +293,10 @@ static bool prepare_plans(struct cr_train *t, const struct cr_column *columns)
 
 /* ---- Unfreezing */
 
-int64_t cr_train_thaw_at(const struct cr_train *t,
-                         const struct cr_unfreeze_rule *thaw)
+int64_t cr_train_unfreeze_step(const struct cr_train *t,
+                               const struct cr_unfreeze_rule *rule)
 {
-    return (int64_t)fmin(ceil(cr_train_interval(t, &thaw->at).steps), 1e18);
+    return (int64_t)fmin(ceil(cr_train_interval(t, &rule->at).steps), 1e18);
 }
 
 static bool prepare_again(struct cr_train *t)
@@ -308,15 +308,15 @@ static bool prepare_again(struct cr_train *t)
     return prepare_steps(t);
 }
 
-bool cr_train_thaw(struct cr_train *t)
+bool cr_train_unfreeze(struct cr_train *t)
 {
-    int n, i, before = t->thawed;
-    const struct cr_unfreeze_rule *thaws = cr_net_unfreeze_rules(t->net, &n);
+    int n, i, before = t->n_unfrozen;
+    const struct cr_unfreeze_rule *rules = cr_net_unfreeze_rules(t->net, &n);
 
-    for (i = t->thawed;
-         i < n && cr_train_thaw_at(t, &thaws[i]) <= t->state.step; i++)
+    for (i = t->n_unfrozen;
+         i < n && cr_train_unfreeze_step(t, &rules[i]) <= t->state.step; i++)
         cr_net_unfreeze(t->net, i);
-    t->thawed = i;
+    t->n_unfrozen = i;
     if (i == before)
         return true;
     return prepare_again(t);
@@ -324,28 +324,28 @@ bool cr_train_thaw(struct cr_train *t)
 
 bool cr_train_refreeze(struct cr_train *t)
 {
-    if (t->thawed == 0)
+    if (t->n_unfrozen == 0)
         return true;
     cr_net_freeze_again(t->net);
-    t->thawed = 0;
-    return prepare_again(t) && cr_train_thaw(t);
+    t->n_unfrozen = 0;
+    return prepare_again(t) && cr_train_unfreeze(t);
 }
 
-/* Thaws must be in order, and in units that fix their step. */
-static bool prepare_thaws(struct cr_train *t)
+/* Unfreeze rules must be in order, and in units that determine their step. */
+static bool prepare_unfreeze(struct cr_train *t)
 {
     int n, i;
-    const struct cr_unfreeze_rule *thaws = cr_net_unfreeze_rules(t->net, &n);
+    const struct cr_unfreeze_rule *rules = cr_net_unfreeze_rules(t->net, &n);
     bool ok = true;
 
     for (i = 0; i < n; i++)
-        if (thaws[i].at.unit == CR_SECONDS)
-            ok = cr_error(t->diag, thaws[i].pos, CR_E_OUT_OF_RANGE,
+        if (rules[i].at.unit == CR_SECONDS)
+            ok = cr_error(t->diag, rules[i].pos, CR_E_OUT_OF_RANGE,
                           "'at': found a time, expected steps, epochs, samples "
                           "or percent: a resumed run would differ");
-        else if (i > 0 && cr_train_thaw_at(t, &thaws[i]) <
-                              cr_train_thaw_at(t, &thaws[i - 1]))
-            ok = cr_error(t->diag, thaws[i].pos, CR_E_OUT_OF_RANGE,
+        else if (i > 0 && cr_train_unfreeze_step(t, &rules[i]) <
+                              cr_train_unfreeze_step(t, &rules[i - 1]))
+            ok = cr_error(t->diag, rules[i].pos, CR_E_OUT_OF_RANGE,
                           "this entry of 'freeze.schedule' is due before the "
                           "previous one; order entries by 'at'");
     return ok;
@@ -519,7 +519,8 @@ bool cr_train_total(struct cr_diag *diag, const struct cr_train_section *train,
     return true;
 }
 
-/* The last step of train.stop_after; INT64_MAX: the run goes on to its end. */
+/* The last step of train.stop_after; INT64_MAX: the run continues to its
+ * end. */
 static int64_t prepare_stop_after(const struct cr_train *t)
 {
     const struct cr_quantity *stop = &t->train.stop_after;
@@ -577,7 +578,7 @@ bool cr_train_prepare(struct cr_train *t)
     t->id = cr_config_id(t->config);
     t->yaml = cr_config_yaml(t->config, false, false);
     if (!prepare_plans(t, columns) || !prepare_lengths(t) || !prepare_span(t) ||
-        !prepare_thaws(t))
+        !prepare_unfreeze(t))
         return false;
     return cr_train_lint(t) && cr_hook_recorder_open(t, &t->recorder) &&
            cr_text_samples_read(t, &t->text_samples);

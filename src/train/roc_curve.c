@@ -28,18 +28,18 @@ static bool roc_marks(const struct cr_metric_batch *batch)
     return cr_count(batch->label_spec) == cr_count(batch->spec);
 }
 
-static void roc_room(struct cr_roc *r, struct cr_arena *mem, int64_t n)
+static void roc_reserve(struct cr_roc *r, struct cr_arena *mem, int64_t n)
 {
-    int64_t width = r->multilabel ? r->classes : 1, room = r->room;
+    int64_t width = r->multilabel ? r->classes : 1, cap = r->cap;
 
-    if (r->n + n <= room)
+    if (r->n + n <= cap)
         return;
-    room = 2 * (r->n + n);
+    cap = 2 * (r->n + n);
     r->score = cr_grow(mem, r->score, (size_t)(r->n * r->classes),
-                       (size_t)(room * r->classes), sizeof *r->score);
+                       (size_t)(cap * r->classes), sizeof *r->score);
     r->target = cr_grow(mem, r->target, (size_t)(r->n * width),
-                        (size_t)(room * width), sizeof *r->target);
-    r->room = room;
+                        (size_t)(cap * width), sizeof *r->target);
+    r->cap = cap;
 }
 
 static void roc_add(struct cr_roc *r, int64_t classes,
@@ -48,7 +48,7 @@ static void roc_add(struct cr_roc *r, int64_t classes,
     int64_t n = cr_count(batch->spec) / classes, stride = 1;
 
     r->classes = classes;
-    roc_room(r, batch->mem, n);
+    roc_reserve(r, batch->mem, n);
     for (int64_t i = 0; i < n; i++) {
         int64_t at = classes > 1 ? cr_metric_first(batch, i, &stride) : i;
         cr_real *to = r->score + r->n * classes;

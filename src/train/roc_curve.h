@@ -13,7 +13,7 @@
 #include "train/metric.h"
 
 struct cr_roc {
-    int64_t n, room, classes;
+    int64_t n, cap, classes;
     bool multilabel;            /* one label of 0 or 1 for each number */
     cr_real *score;             /* n x classes */
     int32_t *target;            /* n classes, or n x classes of 0 and 1 */

@@ -116,8 +116,8 @@ static void start_rebatch(struct cr_train *t)
 
 /* The vocabulary must be the same, since rows of embeddings belong to its
  * tokens. */
-static bool start_same_words(struct cr_train *t,
-                             const struct cr_tensor_file *file)
+static bool start_same_tokens(struct cr_train *t,
+                              const struct cr_tensor_file *file)
 {
     const char *was = cr_tensor_file_meta(file, "cellrun.vocab");
     const char *is = cr_vocabs_json(t->arena, t->config);
@@ -184,7 +184,7 @@ bool cr_train_restore(struct cr_train *t, struct cr_tensor_file *file)
     ok = cr_state_read(t->arena, t->diag, at, text, &t->state) && ok;
     if (!ok)
         return false;
-    if (!start_same_words(t, file))
+    if (!start_same_tokens(t, file))
         return false;
     if (t->state.fingerprint != data->fingerprint)
         cr_warn(t->diag, at, CR_E_CKPT_MISMATCH,
@@ -525,10 +525,10 @@ static bool start_command(struct cr_train *t)
 
 /* Text such as "epoch 3", or "step 500" within an epoch. */
 static const char *start_when(const void *of,
-                              const struct cr_unfreeze_rule *thaw)
+                              const struct cr_unfreeze_rule *rule)
 {
     const struct cr_train *t = of;
-    int64_t at = cr_train_thaw_at(t, thaw), batches = at * t->grad_accum;
+    int64_t at = cr_train_unfreeze_step(t, rule), batches = at * t->grad_accum;
 
     return batches % t->per_epoch == 0
                ? cr_strf(t->arena, "epoch %" PRId64, batches / t->per_epoch)
@@ -602,7 +602,7 @@ bool cr_train_start(struct cr_train *t)
     /* An error in `load` must not leave a directory that looks used. */
     if (!t->flags.resume && !cr_load(t->config, t->net, NULL, &load))
         return false;
-    /* The same holds for an error that is found only by reading all data. */
+    /* The same applies to an error that is found only by reading all data. */
     if (!t->flags.resume && !cr_data_loader_prepare(t->loader, t->diag))
         return false;
     if (!t->flags.resume && !cr_train_lint_samples(t))

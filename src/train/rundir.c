@@ -82,7 +82,7 @@ static bool rundir_is_own(const char *name)
 }
 
 /* Whether the folder holds more than locks and an empty `ckpt`, which a run
- * leaves behind that ends during preparation. */
+ * leaves that ends during preparation. */
 static bool rundir_used(const struct cr_rundir *dir)
 {
     return rundir_has_others(dir->path, rundir_is_own) ||

@@ -23,7 +23,7 @@ struct stored {
 static bool sample_read(struct stored *s, int64_t i)
 {
     struct cr_dataset *set = s->set;
-    void *room;
+    void *scratch;
 
     s->spec = set->column[s->column].spec;
     if (!cr_spec_fits(&s->spec))
@@ -33,17 +33,17 @@ static bool sample_read(struct stored *s, int64_t i)
         if (s->x)
             return true;
     }
-    room = cr_alloc(s->mem, cr_bytes(&s->spec) + 1, 1);
+    scratch = cr_alloc(s->mem, cr_bytes(&s->spec) + 1, 1);
     if (set->varying_shapes >> s->column & 1) {
         if (!set->type->fetch)
             return false;
-        s->x = set->type->fetch(set, s->diag, s->mem, i, s->column, room,
+        s->x = set->type->fetch(set, s->diag, s->mem, i, s->column, scratch,
                                 &s->spec);
         return s->x != NULL;
     }
-    s->x = room;
+    s->x = scratch;
     return set->type->read &&
-           set->type->read(set, s->diag, i, s->column, room);
+           set->type->read(set, s->diag, i, s->column, scratch);
 }
 
 static double sample_at(const struct stored *s, int64_t i)
@@ -87,7 +87,7 @@ static void sample_number(struct cr_buf *to, double v)
         cr_buf_str(to, "null");
 }
 
-/* Tokens of a vocabulary as the text that they stand for. */
+/* Tokens of a vocabulary as the text that they encode. */
 static bool sample_tokens(struct cr_buf *to, struct cr_config *config,
                           const struct stored *s)
 {
@@ -194,9 +194,9 @@ static void sample_base64(struct cr_buf *to, const char *bytes, size_t n)
     }
 }
 
-/* A picture with each side divided by the same whole number, by the mean of
- * squares of pixels; values that are not bytes from their minimum to their
- * maximum. */
+/* A picture, reduced by an integer factor: a pixel is the mean of a square of
+ * pixels. Values that are not bytes are scaled, their minimum to 0, their
+ * maximum to 255. */
 static void sample_png(struct cr_buf *to, const struct stored *s, bool first)
 {
     int64_t h = s->spec.dim[first], w = s->spec.dim[first + 1];

@@ -58,7 +58,7 @@ static bool schedule_file(struct cr_config *config, const struct cr_node *node,
     struct cr_pos at;
     size_t len;
     double *values = NULL;
-    int64_t n = 0, room = 0;
+    int64_t n = 0, cap = 0;
     char *text;
 
     if (!cr_config_may_path(config, CR_READ_FILE, node->text))
@@ -87,9 +87,9 @@ static bool schedule_file(struct cr_config *config, const struct cr_node *node,
                 cr_strf(config->arena, "'%s' in line %d",
                         cr_quote(config->arena, p, strcspn(p, " \t\r\n,")),
                         schedule_line(text, p)));
-        if (n == room) {
-            room = room ? 2 * room : 64;
-            values = cr_grow(config->arena, values, (size_t)n, (size_t)room,
+        if (n == cap) {
+            cap = cap ? 2 * cap : 64;
+            values = cr_grow(config->arena, values, (size_t)n, (size_t)cap,
                              sizeof *values);
         }
         values[n++] = value;

@@ -118,7 +118,7 @@ struct cr_train {
 
     int64_t per_epoch;      /* batches */
     int64_t grad_accum, total; /* batches per step; steps of the run */
-    int thawed;                /* entries of freeze.schedule already applied */
+    int n_unfrozen;         /* entries of freeze.schedule already applied */
     struct cr_interval eval_every, save_every, log_every;
     int64_t stop_after;     /* step after which the run stops; INT64_MAX:
                                none */
@@ -176,13 +176,13 @@ void cr_train_close(struct cr_train *t);
 struct cr_interval cr_train_interval(const struct cr_train *t,
                                      const struct cr_quantity *amount);
 /* The update before which an entry of freeze.schedule is due. */
-int64_t cr_train_thaw_at(const struct cr_train *t,
-                         const struct cr_unfreeze_rule *thaw);
+int64_t cr_train_unfreeze_step(const struct cr_train *t,
+                               const struct cr_unfreeze_rule *rule);
 /* Applies the entries of freeze.schedule that are due at the current step and
  * plans again. */
-bool cr_train_thaw(struct cr_train *t);
-/* After a fallback to an earlier step: freezes again as cr_train_thaw had left
- * it then. */
+bool cr_train_unfreeze(struct cr_train *t);
+/* After a fallback to an earlier step: freezes again what cr_train_unfreeze had
+ * not unfrozen then. */
 bool cr_train_refreeze(struct cr_train *t);
 /* Whether the interval is due after this step. */
 bool cr_interval_due(const struct cr_interval *every, int64_t step);

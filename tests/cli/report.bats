@@ -237,7 +237,7 @@ nested() {
     [ ! -e d ]
 }
 
-@test "--follow writes while the run goes on, and reloads until it ends" {
+@test "--follow writes while the run is running, and reloads until it ends" {
     . "$BATS_TEST_DIRNAME/small.bash"
     cp -r "$runs/classes" r
     jq -c 'del(.ended, .exit) | .status = "running"' r/record.json >x

@@ -305,7 +305,7 @@ saved() {
     [[ $output == *"the data set has changed since the run was started"* ]]
 }
 
-# other_contents COMMAND...: a run goes on silently, and with a warning after
+# other_contents COMMAND...: a run continues silently, and with a warning after
 # the command has changed its data
 other_contents() {
     run -0 "$CELLRUN" train c.yaml -o r -q --force

@@ -104,7 +104,7 @@ runs/net/aaaa1111	checkpoints	1	1000" ]
     echo 1 >notes/metrics.jsonl
     ln -s net/aaaa1111 runs/link
     all runs other notes >before
-    for bad in cccc:'the run goes on' other:'neither a run directory nor' \
+    for bad in cccc:'the run is still running' other:'neither a run directory nor' \
                notes:'without a readable record.json' \
                link:'found a symbolic link, expected a run directory' \
                net:'is a folder of 3 runs, expected one run' \

@@ -31,8 +31,8 @@ result 'its functions exist' < <(
     words Fn | while read -r name; do
         grep -rqE "[ *]$name\(" src --include '*.h' || echo "$name"
     done)
-result 'its rooms are those of the tree' < <(
-    diff <(sed -n '/^\.Sh THE ROOMS/,/^\.Ss/s/^\.It Pa //p' "$page" | sort) <(
+result 'its directories are those of the tree' < <(
+    diff <(sed -n '/^\.Sh DIRECTORIES/,/^\.Ss/s/^\.It Pa //p' "$page" | sort) <(
         { for dir in src/*/; do
             if ls "$dir"*.h >/dev/null 2>&1; then basename "$dir"; fi
         done
