@@ -27,8 +27,8 @@ const struct cr_c_function cr_c_functions[] = {
       "}\n" },
     { "conv2d",
       "/* Convolution of n images (c, h, w) to (o, oh, ow), in groups, with\n"
-      " * weights (o, c / groups, kh, kw); before each side lie top, left\n"
-      " * zeros. */\n"
+      " * weights (o, c / groups, kh, kw); top and left: zeros\n"
+      " * before each side. */\n"
       "static void conv2d(const float *restrict x, const float *restrict k,\n"
       "                   const float *restrict b, float *restrict y, int n,\n"
       "                   int c, int h, int w, int o, int oh, int ow, int kh,\n"
