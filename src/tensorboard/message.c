@@ -27,133 +27,91 @@
     { FIELD(number, REPEATED, MESSAGE, of, member),                     \
       .quantifier_offset = offsetof(struct cr_tb_##of, n_##member),     \
       .descriptor = &cr_tb_##type }
-#define MESSAGE(of, fields_)                                          \
-    const ProtobufCMessageDescriptor cr_tb_##of = {                   \
-        .magic = PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,                \
-        .name = #of,                                                  \
-        .sizeof_message = sizeof(struct cr_tb_##of),                  \
-        .n_fields = CR_LEN(fields_),                                  \
-        .fields = fields_,                                            \
+/* Defines cr_tb_OF with its fields. */
+#define MESSAGE(of, ...)                                                   \
+    static const ProtobufCFieldDescriptor of##_fields[] = { __VA_ARGS__ }; \
+    const ProtobufCMessageDescriptor cr_tb_##of = {                        \
+        .magic = PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,                     \
+        .name = #of,                                                       \
+        .sizeof_message = sizeof(struct cr_tb_##of),                       \
+        .n_fields = CR_LEN(of##_fields),                                   \
+        .fields = of##_fields,                                             \
     }
 
-static const ProtobufCFieldDescriptor dim_fields[] = {
-    ONE(1, INT64, dim, size),
-};
-MESSAGE(dim, dim_fields);
+MESSAGE(dim, ONE(1, INT64, dim, size));
 
-static const ProtobufCFieldDescriptor shape_fields[] = {
-    SUBS(2, shape, dims, dim),
-};
-MESSAGE(shape, shape_fields);
+MESSAGE(shape, SUBS(2, shape, dims, dim));
 
-static const ProtobufCFieldDescriptor tensor_fields[] = {
-    ONE(1, INT32, tensor, dtype),
-    SUB(2, tensor, shape, shape),
-    ONE(4, BYTES, tensor, content),
-    MANY(8, BYTES, tensor, strings),
-};
-MESSAGE(tensor, tensor_fields);
+MESSAGE(tensor,
+        ONE(1, INT32, tensor, dtype),
+        SUB(2, tensor, shape, shape),
+        ONE(4, BYTES, tensor, content),
+        MANY(8, BYTES, tensor, strings));
 
-static const ProtobufCFieldDescriptor plugin_fields[] = {
-    ONE(1, BYTES, plugin, name),
-    ONE(2, BYTES, plugin, content),
-};
-MESSAGE(plugin, plugin_fields);
+MESSAGE(plugin,
+        ONE(1, BYTES, plugin, name),
+        ONE(2, BYTES, plugin, content));
 
-static const ProtobufCFieldDescriptor metadata_fields[] = {
-    SUB(1, metadata, plugin, plugin),
-    ONE(4, INT32, metadata, data_class),
-};
-MESSAGE(metadata, metadata_fields);
+MESSAGE(metadata,
+        SUB(1, metadata, plugin, plugin),
+        ONE(4, INT32, metadata, data_class));
 
-static const ProtobufCFieldDescriptor value_fields[] = {
-    ONE(1, BYTES, value, tag),
-    SET(2, FLOAT, value, simple),
-    SUB(8, value, tensor, tensor),
-    SUB(9, value, metadata, metadata),
-};
-MESSAGE(value, value_fields);
+MESSAGE(value,
+        ONE(1, BYTES, value, tag),
+        SET(2, FLOAT, value, simple),
+        SUB(8, value, tensor, tensor),
+        SUB(9, value, metadata, metadata));
 
-static const ProtobufCFieldDescriptor summary_fields[] = {
-    SUBS(1, summary, values, value),
-};
-MESSAGE(summary, summary_fields);
+MESSAGE(summary, SUBS(1, summary, values, value));
 
-static const ProtobufCFieldDescriptor session_fields[] = {
-    ONE(1, INT32, session, status),
-};
-MESSAGE(session, session_fields);
+MESSAGE(session, ONE(1, INT32, session, status));
 
-static const ProtobufCFieldDescriptor event_fields[] = {
-    ONE(1, DOUBLE, event, wall_time),
-    ONE(2, INT64, event, step),
-    ONE(3, BYTES, event, version),
-    ONE(4, BYTES, event, graph),
-    SUB(5, event, summary, summary),
-    SUB(7, event, session, session),
-};
-MESSAGE(event, event_fields);
+MESSAGE(event,
+        ONE(1, DOUBLE, event, wall_time),
+        ONE(2, INT64, event, step),
+        ONE(3, BYTES, event, version),
+        ONE(4, BYTES, event, graph),
+        SUB(5, event, summary, summary),
+        SUB(7, event, session, session));
 
-static const ProtobufCFieldDescriptor attr_value_fields[] = {
-    ONE(2, BYTES, attr_value, s),
-};
-MESSAGE(attr_value, attr_value_fields);
+MESSAGE(attr_value, ONE(2, BYTES, attr_value, s));
 
-static const ProtobufCFieldDescriptor attr_fields[] = {
-    ONE(1, BYTES, attr, key),
-    SUB(2, attr, value, attr_value),
-};
-MESSAGE(attr, attr_fields);
+MESSAGE(attr,
+        ONE(1, BYTES, attr, key),
+        SUB(2, attr, value, attr_value));
 
-static const ProtobufCFieldDescriptor node_fields[] = {
-    ONE(1, BYTES, node, name),
-    ONE(2, BYTES, node, op),
-    MANY(3, BYTES, node, inputs),
-    SUBS(5, node, attrs, attr),
-};
-MESSAGE(node, node_fields);
+MESSAGE(node,
+        ONE(1, BYTES, node, name),
+        ONE(2, BYTES, node, op),
+        MANY(3, BYTES, node, inputs),
+        SUBS(5, node, attrs, attr));
 
-static const ProtobufCFieldDescriptor versions_fields[] = {
-    ONE(1, INT32, versions, producer),
-};
-MESSAGE(versions, versions_fields);
+MESSAGE(versions, ONE(1, INT32, versions, producer));
 
-static const ProtobufCFieldDescriptor graph_fields[] = {
-    SUBS(1, graph, nodes, node),
-    SUB(4, graph, versions, versions),
-};
-MESSAGE(graph, graph_fields);
+MESSAGE(graph,
+        SUBS(1, graph, nodes, node),
+        SUB(4, graph, versions, versions));
 
-static const ProtobufCFieldDescriptor any_fields[] = {
-    SET(2, DOUBLE, any, number),
-    SET(3, BYTES, any, string),
-    SET(4, BOOL, any, boolean),
-};
-MESSAGE(any, any_fields);
+MESSAGE(any,
+        SET(2, DOUBLE, any, number),
+        SET(3, BYTES, any, string),
+        SET(4, BOOL, any, boolean));
 
-static const ProtobufCFieldDescriptor hparam_fields[] = {
-    ONE(1, BYTES, hparam, key),
-    SUB(2, hparam, value, any),
-};
-MESSAGE(hparam, hparam_fields);
+MESSAGE(hparam,
+        ONE(1, BYTES, hparam, key),
+        SUB(2, hparam, value, any));
 
-static const ProtobufCFieldDescriptor hparams_start_fields[] = {
-    SUBS(1, hparams_start, hparams, hparam),
-    ONE(5, DOUBLE, hparams_start, time),
-};
-MESSAGE(hparams_start, hparams_start_fields);
+MESSAGE(hparams_start,
+        SUBS(1, hparams_start, hparams, hparam),
+        ONE(5, DOUBLE, hparams_start, time));
 
-static const ProtobufCFieldDescriptor hparams_end_fields[] = {
-    ONE(1, INT32, hparams_end, status),
-    ONE(2, DOUBLE, hparams_end, time),
-};
-MESSAGE(hparams_end, hparams_end_fields);
+MESSAGE(hparams_end,
+        ONE(1, INT32, hparams_end, status),
+        ONE(2, DOUBLE, hparams_end, time));
 
-static const ProtobufCFieldDescriptor hparams_fields[] = {
-    SUB(3, hparams, start, hparams_start),
-    SUB(4, hparams, end, hparams_end),
-};
-MESSAGE(hparams, hparams_fields);
+MESSAGE(hparams,
+        SUB(3, hparams, start, hparams_start),
+        SUB(4, hparams, end, hparams_end));
 
 /* The structs of protobuf-c have no const. */
 ProtobufCBinaryData cr_tb_bytes(const void *bytes, size_t n)
