@@ -149,7 +149,8 @@ static void histogram_bars(struct cr_svg *svg, const double *count, int bins,
         double x = cr_svg_x(svg, low + step * i);
 
         if (count[i] > 0 && isfinite(x))
-            bar_rect(svg, x, cr_svg_x(svg, low + step * (i + 1)) - x - 0.5,
+            bar_rect(svg, x,
+                     fmax(cr_svg_x(svg, low + step * (i + 1)) - x - 0.5, 0.5),
                      count[i], 1,
                      cr_strf(arena, "%s to %s: %.0f",
                              cr_chart_number(arena, low + step * i, 4),
@@ -161,7 +162,7 @@ static void histogram_bars(struct cr_svg *svg, const double *count, int bins,
 double cr_chart_histogram(struct cr_buf *to, const struct cr_chart *chart,
                           const double *value, int64_t n, int bins)
 {
-    double low = INFINITY, high = -INFINITY, most = 0, step;
+    double low = INFINITY, high = -INFINITY, most = 0, from, step;
     struct cr_chart_axis x_axis = chart->x, y_axis = chart->y;
     double *count = CR_NEWS(chart->arena, double, BINS_MAX);
     struct cr_svg svg;
@@ -183,11 +184,12 @@ double cr_chart_histogram(struct cr_buf *to, const struct cr_chart *chart,
     if (bins <= 0)
         bins = 1 + (int)ceil(log2((double)(finite > 1 ? finite : 1)));
     bins = bins > BINS_MAX ? BINS_MAX : bins;
-    step = (high - low) / bins;
+    from = chart->x.min < chart->x.max ? chart->x.min : low;
+    step = ((chart->x.min < chart->x.max ? chart->x.max : high) - from) / bins;
     for (int64_t i = 0; i < n; i++) {
-        double at = (value[i] - low) / step; /* NAN: the range overflows */
+        double at = (value[i] - from) / step; /* NAN: the range overflows */
 
-        if (isfinite(value[i]) && at >= 0)
+        if (isfinite(value[i]) && at >= 0 && at <= bins)
             most = fmax(most, ++count[at < bins ? (int)at : bins - 1]);
     }
     cr_svg_begin(&svg, to, chart,
@@ -202,6 +204,6 @@ double cr_chart_histogram(struct cr_buf *to, const struct cr_chart *chart,
     svg.y = cr_scale_make(chart->arena, &y_axis, 0, most,
                           (int)(svg.height / 60), true);
     cr_svg_axes(&svg, true, 0);
-    histogram_bars(&svg, count, bins, low, step);
+    histogram_bars(&svg, count, bins, from, step);
     return cr_svg_end(&svg);
 }

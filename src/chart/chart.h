@@ -104,8 +104,9 @@ struct cr_chart_bars {
 double cr_chart_bars(struct cr_buf *to, const struct cr_chart *chart,
                      const struct cr_chart_bars *bars);
 
-/* The number of values in each of `bins` intervals of equal width; 0: the
- * number of intervals follows from n by Sturges' rule, 1 + log2 n. */
+/* The number of values in each of `bins` intervals of equal width, of the range
+ * of the x axis if it is set, else of that of the values; 0: the number of
+ * intervals follows from n by Sturges' rule, 1 + log2 n. */
 double cr_chart_histogram(struct cr_buf *to, const struct cr_chart *chart,
                           const double *value, int64_t n, int bins);
 

@@ -310,6 +310,15 @@ static void test_histogram(void)
     cr_chart_histogram(&svg, &chart, value, 2, 0);
     ok(count(svg.text, "<svg") == 2 && !strstr(svg.text, "nan"),
        "ranges that overflow or underflow give a sound histogram");
+    value[0] = 0.99999;
+    value[1] = 1;
+    chart.x.max = 1;
+    svg.len = 0;
+    cr_chart_histogram(&svg, &chart, value, 2, 20);
+    ok(strstr(svg.text, "<title>0.95 to 1: 2</title>") &&
+           count(svg.text, "class=\"bar ") == 1 &&
+           !strstr(svg.text, "width=\"-"),
+       "the intervals of a given axis divide it");
 }
 
 /* A value far outside of an axis that was given. */
