@@ -193,7 +193,7 @@ check-cases: all $(cases)
 	@$(tested) $(cases)
 check-fuzz: $(fuzzes)
 	@$(tested) $(fuzzes)
-check-cli: all $(BUILD)/digits $(injector)
+check-cli: all $(BUILD)/digits $(injector) $(BUILD)/tests/cases/t_golden
 	@$(tested) $(clis)
 check-tree: all man
 	@$(tested) $(trees)

@@ -1,0 +1,44 @@
+# Passes of the planner: one skipped after another, the numbers stay.
+bats_require_minimum_version 1.5.0
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+    unset CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS CELLRUN_PASSES
+    export CELLRUN_VERIFY=1
+    root=$(realpath "$BATS_TEST_DIRNAME/../..")
+    digits=$root/configs/digits.yaml
+    golden=${BUILD:-$root/build/plain}/tests/cases/t_golden
+}
+
+# The passes that can be skipped, as the message for another one lists them.
+passes() {
+    CELLRUN_PASSES=- "$CELLRUN" summary "$digits" 2>&1 |
+        sed -n 's/.*expected a list of //p' | sed 's/ \[.*//; s/,//g' | xargs
+}
+
+@test "skipped, a pass does nothing" {
+    CELLRUN_PASSES=- run -2 "$CELLRUN" summary "$digits"
+    [ "$(passes | wc -w)" -ge 5 ]
+    for pass in $(passes); do
+        CELLRUN_PASSES=$pass run -0 "$CELLRUN" summary --passes "$digits"
+        [[ $output == *$'\nlower: '* && $output != *$'\n'"${pass#-}: "* ]]
+    done
+}
+
+@test "golden cases hold with all of them skipped" {
+    log=$BATS_TEST_TMPDIR/log
+    (cd "$root" && CELLRUN_PASSES=$(passes | tr ' ' ,) "$golden" >"$log") ||
+        { grep '^not ok' "$log"; false; }
+    [ "$(grep -c '^ok' "$log")" -gt 500 ]
+}
+
+@test "digits are trained to the same figures with each pass skipped" {
+    "$CELLRUN" train "$digits" -o all -q --steps 20 log.every='1 steps' \
+        >/dev/null
+    for pass in $(passes); do
+        CELLRUN_PASSES=$pass "$CELLRUN" train "$digits" -o one -q --force \
+            --steps 20 log.every='1 steps' >/dev/null
+        run -0 "$CELLRUN" ckpt diff all/ckpt/last one/ckpt/last --rtol 1e-4 \
+            --atol 1e-5
+    done
+}
