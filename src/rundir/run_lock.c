@@ -85,6 +85,21 @@ static bool lock_read(int fd, struct owner *to)
                   &to->start, to->boot, to->space) >= 3;
 }
 
+static bool lock_is_here(const struct owner *owner, const struct owner *self)
+{
+    return *owner->boot && *self->boot ? strcmp(owner->boot, self->boot) == 0
+                                       : strcmp(owner->host, self->host) == 0;
+}
+
+/* Whether only its heartbeat tells that the owner lives: it is on another
+ * machine or in another PID namespace. */
+static bool lock_is_remote(const struct owner *owner, const struct owner *self)
+{
+    return !lock_is_here(owner, self) ||
+           (*owner->boot && *self->boot &&
+            strcmp(owner->space, self->space) != 0);
+}
+
 /* Whether the owner of a lock lives if its kernel lock is not visibly held.
  * `free`: this process could take the kernel lock. `now` is by the clock of
  * the file system. */
@@ -92,15 +107,12 @@ static bool lock_owner_lives(const struct owner *owner,
                              const struct owner *self, bool free,
                              time_t changed, time_t now)
 {
-    bool known = *owner->boot && *self->boot;
-    bool here = known ? strcmp(owner->boot, self->boot) == 0
-                      : strcmp(owner->host, self->host) == 0;
     unsigned long long start;
     bool dead;
 
-    if (known && here && free)
+    if (*owner->boot && *self->boot && lock_is_here(owner, self) && free)
         return false;
-    if (!here || (known && strcmp(owner->space, self->space) != 0))
+    if (lock_is_remote(owner, self))
         return difftime(now, changed) < LOCK_STALE;
     if (owner->pid <= 0 || (kill((pid_t)owner->pid, 0) != 0 && errno == ESRCH))
         return false;
@@ -224,6 +236,30 @@ static bool lock_claim(struct claim *c)
                     c->owner.pid, *c->owner.host ? c->owner.host : "?");
 }
 
+/* The time by the clock of the file system, which the heartbeats of other
+ * machines follow: that of a new file. A folder that cannot be written leaves
+ * the clock of this machine. */
+static time_t lock_now(struct cr_arena *arena, const char *folder,
+                       const struct owner *self)
+{
+    const char *path = cr_strf(arena, "%s/lock.tmp.%s.%ld.now", folder,
+                               self->host, self->pid);
+    int fd = open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+    bool named = fd < 0;
+    struct stat st;
+    time_t now = time(NULL);
+
+    if (named)
+        fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd >= 0 && fstat(fd, &st) == 0)
+        now = st.st_mtime;
+    if (named && fd >= 0)
+        unlink(path);
+    if (fd >= 0)
+        close(fd);
+    return now;
+}
+
 bool cr_run_lock_is_live(struct cr_arena *arena, const char *folder)
 {
     int fd = open(cr_path_join(arena, folder, "lock"),
@@ -242,7 +278,10 @@ bool cr_run_lock_is_live(struct cr_arena *arena, const char *folder)
             free = flock(fd, LOCK_SH | LOCK_NB) == 0;
         live = (!free && strcmp(owner.space, self.space) != 0 &&
                 strcmp(owner.boot, self.boot) == 0) ||
-               lock_owner_lives(&owner, &self, free, st.st_mtime, time(NULL));
+               lock_owner_lives(&owner, &self, free, st.st_mtime,
+                                lock_is_remote(&owner, &self)
+                                    ? lock_now(arena, folder, &self)
+                                    : st.st_mtime);
     }
     close(fd);
     return live;

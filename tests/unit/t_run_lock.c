@@ -17,6 +17,19 @@ static struct cr_arena arena;
 static struct cr_diag diag = { .arena = &arena };
 static const char *folder, *path;
 
+/* This machine's clock may differ from that of the file system. */
+static time_t skew;
+
+time_t time(time_t *to)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (to)
+        *to = now.tv_sec + skew;
+    return now.tv_sec + skew;
+}
+
 static bool take(struct cr_run_lock *lock)
 {
     *lock = (struct cr_run_lock){ .beat = 0.01 };
@@ -152,6 +165,25 @@ static void owners(void)
        "a live one of an older version");
 }
 
+/* Signs of life from another machine, while the clock of this one is wrong. */
+static void clocks(void)
+{
+    put("elsewhere 1 1 other-boot pid:[1]\n");
+    age(0);
+    ok(cr_run_lock_is_live(&arena, folder), "a sign of life just now");
+    skew = 3600;
+    ok(cr_run_lock_is_live(&arena, folder),
+       "it is one too where this machine's clock is ahead");
+    skew = 0;
+    age(140);
+    skew = -3600;
+    ok(!cr_run_lock_is_live(&arena, folder),
+       "an old one is old too where this machine's clock is behind");
+    skew = 0;
+    ok(!cr_run_lock_is_live(&arena, folder), "as where it is right");
+    unlink(path);
+}
+
 enum {
     MANY = 8
 };
@@ -205,6 +237,7 @@ int main(void)
     path = cr_path_join(&arena, folder, "lock");
     lives();
     owners();
+    clocks();
     race();
     ok(rmdir(folder) == 0, "nothing is left in the folder");
     cr_arena_free(&arena);
