@@ -1,5 +1,6 @@
 /* sweep: many runs of one config. */
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,6 +9,7 @@
 #include "base/str.h"
 #include "base/thread_pool.h"
 #include "ckpt/run_index.h"
+#include "conf/environment.h"
 #include "rundir/run_names.h"
 #include "sweep/sweep.h"
 #include "train/flags.h"
@@ -24,9 +26,11 @@ struct sweep {
 static const struct cr_opt sweep_opts[] = {
     CR_STR_DEFAULT(struct sweep, jobs, "1",
                    "Number of points that run at the same time. They share "
-                   "the processors unless --threads is set. auto: measure for "
-                   "some seconds which number of points and threads trains "
-                   "the most samples per second.",
+                   "the processors unless --threads, run.threads or "
+                   "CELLRUN_THREADS is set. auto: measure for some seconds "
+                   "which number of points and threads trains the most "
+                   "samples per second; if the threads are set, as many "
+                   "points as the processors then hold.",
                    .flag = 'j'),
     CR_STR_OPTIONAL(struct sweep, dir,
                     "Folder of the points. Default: RUNS/NAME.",
@@ -174,18 +178,26 @@ static bool sweep_make_folder(struct cr_sweep *sweep, const char *path)
                     "cannot create the folder: %s", strerror(errno));
 }
 
+static void sweep_show(struct cr_sweep *sweep)
+{
+    if (sweep->cli->json)
+        cr_sweep_print_json(sweep, stdout);
+    else
+        cr_sweep_print_table(sweep, stdout);
+}
+
 /* Prints the table; on a terminal again each second while points remain. */
 static void sweep_watch(struct cr_sweep *sweep)
 {
-    bool live = isatty(STDOUT_FILENO);
-    bool remain = live;
+    bool live = isatty(STDOUT_FILENO) && !sweep->cli->json;
+    bool remain;
 
     do {
         cr_sweep_more_points(sweep);
         cr_sweep_refresh_all(sweep);
         if (live)
             fputs("\033[H\033[J", stdout);
-        cr_sweep_print_table(sweep, stdout);
+        sweep_show(sweep);
         fflush(stdout);
         remain = false;
         for (int64_t i = 0; i < sweep->n; i++)
@@ -197,10 +209,28 @@ static void sweep_watch(struct cr_sweep *sweep)
     } while (live && remain);
 }
 
+/* The threads of a run, if the command line, the config or the environment sets
+ * them; 0: they do not. */
+static int sweep_threads(const struct cr_sweep *sweep)
+{
+    const struct cr_node *node = cr_node_find(sweep->config->root,
+                                              "run.threads");
+    int64_t n = 0;
+
+    if (sweep->cli->threads > 0)
+        return sweep->cli->threads;
+    if (node && node->kind == CR_NODE_INT)
+        n = node->integer;
+    else if (!cr_env_number("CELLRUN_THREADS", &n))
+        n = 0;
+    return n > 0 && n < INT_MAX ? (int)n : 0;
+}
+
 static int sweep_local(struct cr_sweep *sweep, const struct sweep *o)
 {
     struct cr_sweep_run run = { .jobs = sweep_jobs(sweep->cli, o),
                                 .threads = sweep->cli->threads,
+                                .threads_set = sweep_threads(sweep),
                                 .fail_fast = o->fail_fast };
     int status;
 
@@ -208,7 +238,7 @@ static int sweep_local(struct cr_sweep *sweep, const struct sweep *o)
         return 1;
     if (run.jobs == 0)
         cr_sweep_auto_jobs(sweep, &run);
-    if (run.threads == 0 && run.jobs > 1 && !getenv("CELLRUN_THREADS")) {
+    if (run.threads == 0 && run.threads_set == 0 && run.jobs > 1) {
         run.threads = cr_cpu_count() / run.jobs;
         if (run.threads < 1)
             run.threads = 1;
@@ -239,7 +269,7 @@ static int sweep_main(struct cr_cli *cli)
             return cr_cli_errors(cli, "Nothing was run.");
     }
     if (o->dry_run) {
-        cr_sweep_print_table(&sweep, stdout);
+        sweep_show(&sweep);
         return 0;
     }
     if (!sweep_rungs_agree(&sweep, o))

@@ -202,16 +202,22 @@ void cr_sweep_auto_jobs(struct cr_sweep *sweep, struct cr_sweep_run *run)
     int64_t open = 0;
     int cpus = cr_cpu_count();
 
+    if (sweep->method->suggest) { /* points are added while it runs */
+        cr_sweep_ask(sweep);
+        open = sweep->opts.count - sweep->n;
+    }
     for (int64_t i = 0; i < sweep->n; i++)
         if (cr_sweep_is_due(sweep, &sweep->point[i])) {
             point = point ? point : &sweep->point[i];
             open++;
         }
+    if (!point)
+        open = 0;
     run->jobs = 1;
     if (open == 0)
         return;
-    if (run->threads > 0) /* nothing to choose */
-        run->jobs = run->threads < cpus ? cpus / run->threads : 1;
+    if (run->threads_set > 0) /* nothing to choose */
+        run->jobs = run->threads_set < cpus ? cpus / run->threads_set : 1;
     else if (open > 1 && cpus > 1 && mkdtemp(folder)) {
         if (!auto_search(sweep, point, open, folder, run))
             run->jobs = cpus < open ? cpus : (int)open; /* one

@@ -85,6 +85,7 @@ void cr_sweep_print_slurm(struct cr_sweep *sweep)
 int cr_sweep_exec(struct cr_sweep *sweep, int64_t index)
 {
     struct cr_sweep_point *point;
+    int claim;
 
     if (index >= sweep->n) {
         cr_error(sweep->diag, CR_NOWHERE, CR_E_OUT_OF_RANGE,
@@ -94,12 +95,21 @@ int cr_sweep_exec(struct cr_sweep *sweep, int64_t index)
     }
     point = &sweep->point[index];
     cr_sweep_refresh(sweep, point);
-    if (cr_sweep_claim(sweep, point) < 0) {
+    if (point->state == CR_POINT_FAILED && !sweep->retry_failed) {
+        cr_error(sweep->diag, cr_at_file(sweep->arena, point->dir),
+                 CR_E_RUN_DIR, "this point has failed: %s",
+                 point->error ? point->error : "");
+        cr_hint(sweep->diag, "use --retry-failed to run it again");
+        return point->exit > 0 ? point->exit : 1;
+    }
+    claim = cr_sweep_claim(sweep, point);
+    if (claim < 0) {
         if (sweep->diag->errors == 0)
             cr_error(sweep->diag, cr_at_file(sweep->arena, point->dir),
                      CR_E_RUN_DIR, "another process runs this point");
         return 2;
     }
+    cr_sweep_note_failure(sweep, claim, 0, NULL);
     execv("/proc/self/exe",
           cr_sweep_argv(sweep, point, sweep->cli->threads));
     cr_error(sweep->diag, CR_NOWHERE, CR_E_SYSTEM,

@@ -272,7 +272,9 @@ enum {
 }; /* the table says which points */
 
 struct cr_sweep_run {
-    int jobs, threads; /* processes at once; threads of each */
+    int jobs, threads; /* processes at once; the flag --threads of each; 0:
+                          none */
+    int threads_set;   /* by the user, also in the config or environment */
     bool fail_fast;
 };
 /* Runs the points that no other process runs, until all are done. Returns the
@@ -289,9 +291,11 @@ char **cr_sweep_argv(struct cr_sweep *sweep, const struct cr_sweep_point *point,
 
 /* Writes sweep.tsv. False after reporting. */
 bool cr_sweep_write_table(struct cr_sweep *sweep);
-/* Prints the table for people, or with --json one object per line, and a
- * summary line. Returns the number of lines. */
-int cr_sweep_print_table(struct cr_sweep *sweep, FILE *to);
+/* Prints the table for people, and a line with the number of points in each
+ * state. */
+void cr_sweep_print_table(struct cr_sweep *sweep, FILE *to);
+/* Prints the points as a JSON array of objects. */
+void cr_sweep_print_json(struct cr_sweep *sweep, FILE *to);
 
 /* ---- launch.c */
 

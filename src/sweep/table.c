@@ -2,9 +2,11 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/str.h"
 #include "base/table.h"
+#include "ckpt/json.h"
 #include "rundir/series.h"
 #include "sweep/sweep.h"
 
@@ -108,7 +110,70 @@ bool cr_sweep_write_table(struct cr_sweep *sweep)
     return ok;
 }
 
-int cr_sweep_print_table(struct cr_sweep *sweep, FILE *to)
+/* A value of a parameter: as JSON if its text is that, else as a string. */
+static void table_value(struct cr_buf *to, const char *text)
+{
+    const char *why;
+    size_t at;
+
+    if (cr_json_read(to->arena, text, strlen(text), &why, &at))
+        cr_buf_str(to, text);
+    else
+        cr_buf_json(to, text);
+}
+
+static void table_object(struct cr_sweep *sweep, const struct cr_sweep_point *p,
+                         struct cr_buf *to)
+{
+    const char *comma = "";
+
+    cr_buf_str(to, "{\"id\": ");
+    cr_buf_json(to, p->id);
+    cr_buf_f(to, ", \"status\": \"%s\", \"exit\": ",
+             cr_sweep_state_name(p->state));
+    cr_buf_str(to, p->exit < 0 ? "null" : cr_strf(to->arena, "%d", p->exit));
+    cr_buf_str(to, ", \"parameters\": {");
+    for (int c = 0; c < sweep->n_columns; c++)
+        if (p->value[c]) {
+            cr_buf_str(to, comma);
+            cr_buf_json(to, sweep->column[c]);
+            cr_buf_str(to, ": ");
+            table_value(to, p->value[c]);
+            comma = ", ";
+        }
+    cr_buf_str(to, "}, \"metric\": ");
+    cr_buf_str(to, isfinite(p->metric) ? cr_real_text(to->arena, p->metric)
+                                       : "null");
+    if (sweep->n_rungs > 0)
+        cr_buf_f(to, ", \"%s\": %" PRId64, cr_sweep_rungs_unit(sweep),
+                 p->length);
+    cr_buf_f(to, ", \"best_step\": %s",
+             p->best_step > 0 ? cr_strf(to->arena, "%" PRId64, p->best_step)
+                              : "null");
+    cr_buf_f(to, ", \"seconds\": %.1f, \"error\": ", p->seconds);
+    if (p->error && *p->error)
+        cr_buf_json(to, p->error);
+    else
+        cr_buf_str(to, "null");
+    cr_buf_str(to, ", \"path\": ");
+    cr_buf_json(to, p->dir);
+    cr_buf_char(to, '}');
+}
+
+void cr_sweep_print_json(struct cr_sweep *sweep, FILE *to)
+{
+    struct cr_arena arena = { 0 };
+    struct cr_buf json = { .arena = &arena };
+
+    for (int64_t i = 0; i < sweep->n; i++) {
+        cr_buf_str(&json, i > 0 ? ", " : "");
+        table_object(sweep, &sweep->point[i], &json);
+    }
+    fprintf(to, "[%s]\n", sweep->n > 0 ? cr_buf_text(&json) : "");
+    cr_arena_free(&arena);
+}
+
+void cr_sweep_print_table(struct cr_sweep *sweep, FILE *to)
 {
     int64_t count[CR_POINT_FAILED + 1] = { 0 };
     struct cr_arena *outer = sweep->arena, arena = { 0 };
@@ -127,5 +192,4 @@ int cr_sweep_print_table(struct cr_sweep *sweep, FILE *to)
             fprintf(to, " %" PRId64 " %s", count[s],
                     cr_sweep_state_name((enum cr_sweep_state)s));
     fputc('\n', to);
-    return (int)sweep->n + 2;
 }

@@ -211,6 +211,15 @@ failed	1	0.2" ]
     [ -z "$stderr" ]
     run -0 "$CELLRUN" sweep c.yaml --dir u --jobs auto --threads 1 seed=1,2
     [[ $output != *samples/s* ]]
+    # by the environment or the config too
+    CELLRUN_THREADS=1 run -0 "$CELLRUN" sweep c.yaml --dir v --jobs auto \
+        seed=1,2
+    [[ $output == *'--jobs auto: '* && $output != *samples/s* ]]
+    CELLRUN_THREADS=3 run -0 "$CELLRUN" sweep c.yaml --dir w --jobs auto \
+        run.threads=2 seed=1,2 --retry-failed
+    [[ $output != *samples/s* ]]
+    run -0 "$CELLRUN" sweep c.yaml --dir x -q --jobs 2 run.threads=2 seed=1,2
+    [ "$(jq .threads {v,w,x}/*/record.json | xargs)" = '1 1 2 2 2 2' ]
     run -2 "$CELLRUN" sweep c.yaml --dir u --jobs 0 seed=1,2
     [[ $output == *"--jobs: found '0', expected auto or a number from 1 to"* ]]
 }
@@ -272,14 +281,14 @@ failed	1	0.2" ]
 }
 
 @test "--status on a terminal follows running points until all are done" {
-    settings=(c.yaml --dir s seed=1,2 train.epochs=1000)
+    settings=(c.yaml --dir s seed=1,2 train.epochs=400)
     "$CELLRUN" sweep "${settings[@]}" -q >/dev/null &
     within 20 eval 'grep -q accuracy s/*/metrics.jsonl'
     run -0 "$CELLRUN" sweep "${settings[@]}" --status
     [[ ${lines[0]} == *" eval.accuracy "* ]]
     [[ $output =~ running,\ [0-9.e+]+\ epochs ]]
     [ "$(grep -c '^id' <<<"$output")" = 1 ] # a pipe gets it once
-    TERM=xterm run -0 timeout 40 script -qec "stty cols 40; '$CELLRUN' sweep \
+    TERM=xterm run -0 timeout 300 script -qec "stty cols 40; '$CELLRUN' sweep \
         ${settings[*]} --status" typescript </dev/null
     wait
     screen=$(tr -d '\r' <typescript)
@@ -313,6 +322,42 @@ failed	1	0.2" ]
         --index 0
     run -2 "$CELLRUN" sweep c.yaml --dir s seed=1,2 --index 2
     [[ "$output" == *'--index: found 2, expected 0 to 1'* ]]
+}
+
+@test "--index leaves a failed point alone unless it is asked for" {
+    points=(c.yaml --dir s optimizer.learning_rate=1e30,1)
+    run -5 "$CELLRUN" sweep "${points[@]}" --index 0
+    before=$(cksum s/*/record.json)
+    run -5 "$CELLRUN" sweep "${points[@]}" --index 0
+    [[ $output == *"this point has failed: the loss is not finite"* ]]
+    [[ $output == *"use --retry-failed to run it again"* ]]
+    [ "$(cksum s/*/record.json)" = "$before" ]
+    run -5 "$CELLRUN" sweep "${points[@]}" --index 0 --retry-failed
+    [ "$(cksum s/*/record.json)" != "$before" ]
+    # as one that failed before it had a record, and is all right now
+    id=$("$CELLRUN" sweep "${points[@]}" --status --json | jq -r '.[1].id')
+    : >"s/$id"
+    run -7 "$CELLRUN" sweep "${points[@]}" -q
+    run -1 "$CELLRUN" sweep "${points[@]}" --index 1
+    [[ $output == *"this point has failed: "* ]]
+    rm "s/$id"
+    run -1 "$CELLRUN" sweep "${points[@]}" --index 1
+    run -0 "$CELLRUN" sweep "${points[@]}" --index 1 --retry-failed
+    [ ! -s "s/.sweep/$id" ]
+}
+
+@test "--json prints the points as objects" {
+    run -0 "$CELLRUN" sweep c.yaml --dir s --json --dry-run seed=1,0x2
+    jq -e '[.[].parameters.seed] == [1, "0x2"] and .[0].status == "waiting" and
+        .[0].exit == null and .[0].metric == null' <<<"$output"
+    run -7 "$CELLRUN" sweep c.yaml --dir s -q optimizer.learning_rate=1e30,0.1
+    run -0 "$CELLRUN" sweep c.yaml --dir s --json --status \
+        optimizer.learning_rate=1e30,0.1
+    jq -e '.[0].status == "failed" and .[0].exit == 5 and
+        (.[0].error | startswith("the loss is not finite")) and
+        .[1].status == "done" and .[1].metric > 0 and .[1].best_step > 0 and
+        .[1].error == null' <<<"$output"
+    [ -e "$(jq -r '.[1].path' <<<"$output")/record.json" ]
 }
 
 @test "--slurm writes a job script that runs the points" {

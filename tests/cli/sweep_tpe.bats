@@ -112,6 +112,13 @@ table() {
     [[ $output = *"tpe-3: error: not a point of these parameters"* ]]
 }
 
+@test "tpe: --jobs auto measures its first point" {
+    run -0 "$CELLRUN" sweep s.yaml --dir auto --jobs auto --count 3
+    [[ $output = *"--jobs auto: "* ]]
+    [ "$(cut -f2 auto/sweep.tsv | xargs)" = "status done done done" ]
+    [ "$(nproc)" = 1 ] || [[ $output = *samples/s* ]]
+}
+
 @test "tpe cannot list its points in advance" {
     run -2 "$CELLRUN" sweep s.yaml --dir p --print
     [[ $output = *"decides by the results so far"* ]]
