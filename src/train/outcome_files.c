@@ -10,6 +10,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "ckpt/run_index.h"
 #include "data/vocab.h"
 #include "tensorboard/tensorboard.h"
 #include "train/sample_json.h"
@@ -18,6 +19,7 @@
 #define OUTCOME_PAUSE 10.0
 #define OUTCOME_TRAIN 24 /* training samples shown */
 #define TOKENS_NAMED 1000 /* largest vocabulary that samples.json repeats */
+#define SAMPLES_MAX ((size_t)64 << 20) /* bytes of samples.json */
 #define LOSSES_SHOWN 512 /* losses of positions of a sample in samples.json */
 
 struct cr_train_outcomes {
@@ -27,6 +29,9 @@ struct cr_train_outcomes {
                                           are known, but not written yet */
     double written; /* time of the last files, or the start, by cr_now() */
     bool seen;      /* whether a batch was seen */
+    const char *old_first; /* of a resumed run: the first samples as the text of
+                              its samples.json; NULL: it has none */
+    size_t old_len;
     int64_t n_first, first[OUTCOME_TRAIN];
     double label[OUTCOME_TRAIN]; /* NAN: none */
 };
@@ -67,6 +72,33 @@ void cr_train_outcomes_keep(struct cr_train *t)
     o->has_kept = o->unwritten = true;
 }
 
+/* Finds the first samples of a run that is resumed. Line feeds of a JSON text
+ * are between its values, never in strings, so that outcomes_json's own are
+ * found. */
+static void outcomes_old_first(struct cr_train *t)
+{
+    static const char before[] = "\"first\":[\n", after[] = "],\n\"step\":";
+    struct cr_train_outcomes *o = t->outcomes;
+    struct cr_arena mem = { 0 };
+    size_t len, at;
+    const char *why, *from = NULL, *end = NULL;
+    char *text = cr_run_file(t->arena, cr_rundir_file(&t->dir, "samples.json"),
+                             SAMPLES_MAX, &len);
+    const struct cr_node *first =
+        text ? cr_node_get(cr_json_read(&mem, text, len, &why, &at), "first")
+             : NULL;
+
+    if (first && first->kind == CR_NODE_LIST && first->child)
+        from = strstr(text, before);
+    if (from)
+        end = strstr(from, after);
+    if (end) {
+        o->old_first = from + strlen(before);
+        o->old_len = (size_t)(end - o->old_first);
+    }
+    cr_arena_free(&mem);
+}
+
 void cr_train_outcomes_batch(struct cr_train *t, const struct cr_batch *batch)
 {
     struct cr_train_outcomes *o = t->outcomes;
@@ -76,7 +108,9 @@ void cr_train_outcomes_batch(struct cr_train *t, const struct cr_batch *batch)
     if (!o || o->seen)
         return;
     o->seen = true;
-    o->sampled = !t->resumed; /* a resumed run has its samples */
+    if (t->resumed && t->dir.path)
+        outcomes_old_first(t);
+    o->sampled = !o->old_first;
     columns = cr_data_loader_columns(t->loader, &n);
     label = cr_label_column(t->config, columns, n);
     for (int64_t i = 0; i < batch->n && i < OUTCOME_TRAIN; i++) {
@@ -259,6 +293,10 @@ static void outcomes_train(struct cr_train *t, struct cr_buf *b)
     const struct cr_train_outcomes *o = t->outcomes;
     const char *label = outcomes_label(t->loader, t->config);
 
+    if (o->old_first) {
+        cr_buf_add(b, o->old_first, o->old_len);
+        return;
+    }
     for (int64_t i = 0; i < o->n_first; i++) {
         cr_buf_f(b, "%s{\"sample\":%" PRId64, i ? ",\n" : "", o->first[i]);
         if (isfinite(o->label[i]))

@@ -115,6 +115,27 @@ END
     cmp before.npz r/eval.npz
 }
 
+@test "a resumed run keeps the first samples, and finds them if there are none" {
+    config c.yaml
+    # the loss of the evaluation falls: the resumed run has a new best
+    "$CELLRUN" train c.yaml -o whole -q --epochs 2 checkpoint.best.metric=loss >/dev/null
+    "$CELLRUN" train c.yaml -o r -q --epochs 1 checkpoint.best.metric=loss >/dev/null
+    "$CELLRUN" resume r -q --epochs 2 >/dev/null
+    [ "$(jq -c .step r/samples.json)" = 38 ]
+    cmp whole/samples.json r/samples.json
+    # a process that was killed before it wrote them; and nothing is better
+    rm r/samples.json
+    "$CELLRUN" resume r -q --epochs 3 --allow-change \
+        optimizer.learning_rate=0.0 >/dev/null
+    [ "$(jq '.first | length' r/samples.json)" = 16 ]
+    # damaged ones are replaced
+    for damage in '' '{"first":[' '{"first":[\n]\n],\n"step":1}' '{}' '[]'; do
+        printf "$damage" >r/samples.json
+        "$CELLRUN" resume r -q --epochs $((++epochs + 3)) >/dev/null
+        [ "$(jq '.first | length' r/samples.json)" = 16 ]
+    done
+}
+
 @test "record.json has the seconds of each phase" {
     known c.yaml CrossEntropyLoss "0 1"
     "$CELLRUN" train c.yaml -o r -q >/dev/null
