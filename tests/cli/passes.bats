@@ -1,5 +1,6 @@
 # Passes of the planner: one skipped after another, the numbers stay.
 bats_require_minimum_version 1.5.0
+set -o pipefail
 
 setup() {
     cd "$BATS_TEST_TMPDIR"
