@@ -81,7 +81,8 @@ tested = CELLRUN="$(abspath $(BUILD))/cellrun" BUILD="$(abspath $(BUILD))" \
 .PHONY: all man html pdf check check-unit check-cli check-cases check-fuzz \
         check-headers check-tree check-threads check-tsan check-asan \
         check-double check-kernels \
-        check-valgrind inject fuzz fuzzers soak soak-random soak-peer check-search \
+        check-valgrind inject fuzz fuzzers soak soak-sweep soak-random soak-peer \
+        check-search check-search-rungs \
         soak-kernels mutate bench \
         bench-peers install uninstall clean packages packages-ci \
         print-packages print-packages-ci run \
@@ -167,8 +168,8 @@ $(digits): datasets/digits.c datasets/draw_digit.c | $(BUILD)/digits
 
 ## ---- Tests
 
-$(units) $(cases) $(BUILD)/tests/soak/plans $(BUILD)/tests/search/search: \
-    %: %.o $(parts)
+searches := $(BUILD)/tests/search/search $(BUILD)/tests/search/rungs
+$(units) $(cases) $(BUILD)/tests/soak/plans $(searches): %: %.o $(parts)
 	$(call Q,link $@)$(CC) $(ours) $(CFLAGS) $(LDFLAGS) -o $@ $< $(parts) \
 	    -Wl,--as-needed $(LDLIBS)
 
@@ -236,6 +237,18 @@ check-search: $(BUILD)/tests/search/search
 	@if [ -z "$(VENV)" ]; then \
 	    echo 'give a Python environment: make check-search VENV=dir'; exit 2; fi
 	"$(VENV)/bin/python" tests/search/compare_optuna.py $< 20
+# The methods with rungs against Optuna's pruner, on learning curves of three
+# sweeps that are recorded first.
+spaces := dense convolution plants
+check-search-rungs: $(BUILD)/tests/search/rungs all $(digits)
+	@if [ -z "$(VENV)" ]; then \
+	    echo 'give a Python environment: make $@ VENV=dir'; exit 2; fi
+	@for s in $(spaces); do \
+	    $(BUILD)/cellrun sweep tests/search/$$s.yaml --dir $(BUILD)/search/$$s \
+	        --jobs $(JOBS) -q || [ $$? = 7 ] || exit 1; \
+	 done
+	"$(VENV)/bin/python" tests/search/compare_pruner.py $< \
+	    $(spaces:%=$(BUILD)/search/%) 20
 
 # Lets every call that the system may refuse fail once; ONLY: COMMAND:KIND.
 inject: all $(injector)
@@ -269,6 +282,9 @@ else
 endif
 
 # N random networks from number SEED on, each trained in ways that must agree.
+soak-sweep: all
+	CELLRUN="$(abspath $(BUILD))/cellrun" tests/soak/sweep.sh
+
 soak-random: all $(BUILD)/tests/soak/plans
 	PLANS="$(abspath $(BUILD))/tests/soak/plans" \
 	CELLRUN="$(abspath $(BUILD))/cellrun" tests/soak/random.pl
@@ -421,9 +437,11 @@ help:
 	@echo 'make fuzz       each fuzzer for FUZZ_TIME (600) seconds'
 	@echo 'make inject     every call that the system may refuse fails once'
 	@echo 'make soak       kill a run N (200) times and resume it'
+	@echo 'make soak-sweep   kill the processes of a sweep N (50) times'
 	@echo 'make soak-random  N (200) random networks, in ways that must agree'
 	@echo 'make soak-peer    N (200) random networks against PyTorch; VENV=dir'
 	@echo 'make check-search  sweep methods against Optuna; VENV=dir'
+	@echo 'make check-search-rungs  halving and asha against Optuna; VENV=dir'
 	@echo 'make soak-kernels  N (5000) settings of each kernel from SEED (2) on'
 	@echo 'make mutate     change N (50) places in DIR: which does no test notice'
 	@echo 'make bench      speed of this machine; bench-peers VENV=dir'
