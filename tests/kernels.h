@@ -3,8 +3,8 @@
  * that this processor and this installation have.
  *
  * A test draws a setting, makes its operands with numbers_new, and runs each
- * implementation on it. All operands lie in fenced memory: one end touches a
- * page that nobody may read or write, the other is followed by marked bytes,
+ * implementation on it. All operands are in fenced memory: one end touches a
+ * page that must not be read or written, the other is followed by marked bytes,
  * so that a step beyond ends the test (which prints the setting) or is found
  * by fences_whole.
  *
@@ -73,7 +73,7 @@ static bool implementation_take(int i)
 /* ---- settings ---- */
 
 static uint64_t draw_state = 1;
-static char setting[600]; /* the one at hand, in words */
+static char setting[600]; /* the present one, as text */
 static long settings_wanted;
 
 /* splitmix64 (Steele, Lea, Flood 2014). */
@@ -128,7 +128,7 @@ CR_PRINTF(1, 2) static void setting_is(const char *format, ...)
 struct fence {
     char *map, *at;
     size_t mapped, bytes, page;
-    bool front; /* the page that nobody may touch lies in front */
+    bool front; /* the page that must not be touched is before */
 };
 
 static struct fence fences[64];

@@ -1,10 +1,10 @@
 /*
  * One network through plans that keep every value and through those that
  * users run (train/plans.h): training, evaluation and prediction, several
- * batches in a row. Both must give the same outputs, losses, gradients,
+ * consecutive batches. Both must give the same outputs, losses, gradients,
  * parameters, statistics and slots: the same bytes, but for parameters that a
  * product updates, which rounds once less, and for BatchNorm and additions that
- * are done in the layer in front of them. (Plans of --eager may choose other
+ * are done in the layer before them. (Plans of --eager may choose other
  * kernels.)
  *
  * Such a difference counts in parts of what rounding may do: `tolerance` times
@@ -98,7 +98,7 @@ static inline void plans_save(struct plans *p)
     }
 }
 
-/* Where tensor i of the state lies in the network. */
+/* Where tensor i of the state is in the network. */
 static inline void *plans_place(struct plans *p, int i)
 {
     int n_params, n_slots;
@@ -218,8 +218,8 @@ static inline bool plans_all_same(struct plans *p, const char *where,
         bool grad = plans_is_grad(got[i].name);
 
         ref = plans_find(want->tensor, want->n, got[i].name);
-        /* gradients that nobody needs; outputs of cells, which are those after
-         * the update where the cell is a parameter that nothing copies */
+        /* gradients that are not needed; outputs of cells, which are those
+         * after the update where the cell is a parameter that nothing copies */
         if (eager && (!ref || cr_starts(got[i].name, "output.")))
             continue;
         if (!ref) {

@@ -3,7 +3,7 @@
  *
  * Between test_begin("name") and test_end() checks are collected: they give
  * one line for the name, which fails if one of them does, or if there is none.
- * A loop stands between the two, so that a line is a behaviour and not a turn.
+ * A loop is between the two, so that a line is a behaviour and not a turn.
  */
 #ifndef CR_TESTS_TAP_H
 #define CR_TESTS_TAP_H

@@ -33,7 +33,7 @@ enum {
     SOME = 12 /* elements of a tensor that differences are taken of */
 };
 
-/* A network whose parameters are the tensors of a case, and the op behind
+/* A network whose parameters are the tensors of a case, and the op after
  * them. */
 struct built {
     struct made m;

@@ -4,13 +4,13 @@
  * against central differences. A case:
  *
  *   name: what it shows
- *   args: {...}         as behind the type in a config
+ *   args: {...}         as after the type in a config
  *   in: {shape, ...}    the input, batch first; a loss's first input
  *   label: {...}        a loss's second one
  *   params: {weight: [...], ...}  what the parameters are set to
  *   out: {...}          the output; omitted where the case is about
  *                       gradients alone
- *   training: true      training behaviour; prediction if not given
+ *   training: true      training behaviour; default: prediction
  *   error: TEXT         building must fail with this in its message
  *   gradient: false     no differences (the values sit on a kink)
  *   tolerance: 1e-5     instead of rounding
@@ -49,7 +49,7 @@ static struct cr_spec sample_of(struct cr_spec spec)
     return spec;
 }
 
-/* The unit as a config: a cell alone, or behind it `loss`. */
+/* The unit as a config: a cell alone, or followed by `loss`. */
 static bool build(struct unit *u, struct made *m, const char *loss,
                   const struct cr_spec *label, void *label_data)
 {
@@ -66,7 +66,7 @@ static bool build(struct unit *u, struct made *m, const char *loss,
         text = cr_strf(&u->arena, "network: %s\nloss: %s\n",
                        network ? cr_node_flow(&u->arena, network) : "Identity",
                        text);
-    } else if (network) /* what stands around the cell */
+    } else if (network) /* what surrounds the cell */
         text = cr_node_flow(&u->arena, network);
     if (u->entry->cell->targets)
         ;
@@ -167,7 +167,7 @@ static void check_gradients(struct unit *u, const struct cr_spec *out)
         data = cr_alloc(&u->arena, (size_t)n, sizeof(cr_real));
         memcpy(data, cr_pval_base(g)->data, cr_bytes(&u->x));
         ok(made_differences(&m, e, "x", u->data[0], data, n),
-           "%s: gradient of what comes in", u->name);
+           "%s: gradient of the input", u->name);
     }
     cr_exec_free(e);
     made_free(&m);

@@ -91,7 +91,7 @@ static struct cr_config *golden_config(struct golden *g)
     return g->diag.errors == 0 ? config : NULL;
 }
 
-/* NAME.npy holds the column NAME; sensN.npy is a gradient that comes in. */
+/* NAME.npy holds the column NAME; sensN.npy is a gradient of a result. */
 static int golden_is_feed(const struct dirent *e)
 {
     return cr_ends(e->d_name, ".npy") && !cr_starts(e->d_name, "sens");

@@ -9,7 +9,7 @@
  *   deviation: 0.1      standard deviation, likewise
  *   kurtosis: 3.0       fourth moment over squared variance: 3 for a normal
  *                       distribution, 1.8 for a uniform one
- *   low: -1.0  high: 1.0  no value lies outside, some near each
+ *   low: -1.0  high: 1.0  no value is outside, some near each
  *   orthonormal: rows | columns, times `gain`
  *   zeros_per_column: 3 exactly
  *   error: TEXT         the fill must fail with this in its message

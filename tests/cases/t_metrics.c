@@ -4,13 +4,13 @@
  *   name: what it shows
  *   opts: {...}         the metric's options
  *   called: NAME        its name in results
- *   axis: 2             of the classes; 1 if not given
+ *   axis: 2             of the classes; default: 1
  *   batches:            fed one after the other
  *     - {output: TENSOR, label: TENSOR, loss: 0.5}
  *   value: 0.75         in the end; without it there must be no one number
  *   table: [...]        classes x columns
  *   points: [...]       of the curve, three numbers each
- *   tolerance: 1e-6     relative, of all these; 1e-12 if not given
+ *   tolerance: 1e-6     relative, of all these; default: 1e-12
  *
  * A second round after clearing must give the same.
  */

@@ -4,12 +4,12 @@
  *
  *   name: what it shows
  *   opts: {...}        the op's options
- *   training: false    prediction; true if not given
+ *   training: false    prediction; default: true
  *   in: [...]          tensors, null where an input is absent
  *   out: [...]         what forward must give; omitted where the case is
  *                      about gradients alone
  *   dy, dx: [...]      gradients that backward is given and must give; null
- *                      where nobody asks
+ *                      where none is requested
  *   error: TEXT        the plan must fail with this in its message
  *   states: [...]      what the inputs that .states names become
  *   last: [0, 1]       inputs that come with channels last too: all results
@@ -109,7 +109,7 @@ static void forward(struct call *c)
 
 /* What a run of backward is asked for. */
 struct want {
-    cr_real *dx[CR_OP_MAX]; /* NULL: nobody asks */
+    cr_real *dx[CR_OP_MAX]; /* NULL: not requested */
     bool add;
     int alpha_of; /* input whose alpha is ALPHA; -1 */
     int mask_of;  /* input whose mask is set; -1 */
@@ -231,7 +231,7 @@ static void check_variants(struct call *c, cr_real *const *g, int asked)
             case_near("dx, added", w.dx[i], want, n, CASE_TOLERANCE) && added;
 
         w.add = false;
-        w.dx[i] = NULL; /* nobody calls backward for nothing at all */
+        w.dx[i] = NULL; /* backward is never called without any */
         if (asked > 1)
             backward(c, &w);
         for (k = 0; k < n_in; k++)
@@ -349,7 +349,7 @@ static void check_act(struct call *c)
     c->act = CR_ACT_NONE;
 }
 
-/* One that honours it on the way back too gives what a masked dy would. */
+/* One that also honours it in the backward pass gives what a masked dy does. */
 static void check_act_backward(struct call *c)
 {
     struct want w = { .alpha_of = -1, .mask_of = -1 }, want = w;

@@ -2,14 +2,14 @@
  * Every schedule of the registry against tests/cases/schedules/NAME.yaml:
  *
  *   name: what it shows
- *   lr: {...}           as it stands under `learning_rate`
+ *   lr: {...}           as it is under `learning_rate`
  *   per_epoch: 8        updates of an epoch; 0: not known
  *   total: 40           updates of the run
  *   at: [0, 1, ...]     updates, from 0
  *   rate: [...]         at each of them
  *   golden: TENSOR      of tests/golden/schedules.safetensors: at all updates
  *   metric: [...]       values of a metric, one evaluation after the other
- *   rates: [...]        behind each of them, in MindSpore's float
+ *   rates: [...]        after each of them, in MindSpore's float
  *   within: 1e-5        relative; MindSpore's float loses some near an end
  *   error: TEXT         must be refused with this in the message
  *

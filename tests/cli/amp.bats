@@ -1,4 +1,4 @@
-# Mixed precision: amp and to_float. What the numbers are stands in
+# Mixed precision: amp and to_float. The numbers are tested in
 # tests/golden (cases amp_*).
 bats_require_minimum_version 1.5.0
 set -o pipefail
@@ -114,7 +114,7 @@ END
         !$1 { good = 0; s = s / 2 < 1 ? 1 : s / 2; left++ }
         s != $2 { print "step " NR ": " $2 ", by hand " s; bad = 1 }
         END { exit bad || NR != 38 || left < 4 }' seen
-    # where nothing is learnt, nothing moves: the rate stands still too
+    # where nothing is learned, nothing changes: the rate does not either
     jq -e -s 'map(select(.split == "train")) | last | .skipped == '$overflows \
         a/metrics.jsonl
 }
@@ -215,7 +215,7 @@ END
         'amp.loss_scale={FixedLossScaleManager: {loss_scale: 1e30}}' \
         amp.overflow.give_up_after=3
     [[ $stderr == *"3 consecutive updates"*"$why"* ]]
-    # tested by nobody
+    # not tested by anyone
     run -5 --separate-stderr "$CELLRUN" train c.yaml -o c -q amp.level=O2 \
         'amp.loss_scale={FixedLossScaleManager: {loss_scale: 1e30, drop_overflow_update: false}}' \
         'optimizer={Momentum: {learning_rate: 0.1, momentum: 0.9, loss_scale: 1e30}}'

@@ -1,5 +1,5 @@
-# Mixed precision of recurrences and attention in a run. What the numbers are
-# stands in tests/golden (cases amp_*).
+# Mixed precision of recurrences and attention in a run. The numbers are
+# tested in tests/golden (cases amp_*).
 bats_require_minimum_version 1.5.0
 set -o pipefail
 load small

@@ -152,7 +152,7 @@ END
     diff <(tail -2 both | cut -f 2-) <(cut -f 2- second)
 }
 
-@test "configs with data at hand" {
+@test "configs whose data exist" {
     local name
     alike tep "$ROOT/configs/digits.yaml"
     alike tep "$ROOT/configs/plants.yaml"
@@ -165,7 +165,7 @@ END
     alike p "$ROOT/configs/seeds/box_select.yaml"
 }
 
-@test "configs whose data are not at hand, on batches that are fed" {
+@test "configs whose data do not exist, on batches that are fed" {
     classes four.npy '(4,)' 4 4
     classes tokens.npy '(4, 64)' 256 1000
     alike tep "$ROOT/configs/encoder.yaml" --feed tokens=tokens.npy \
@@ -195,7 +195,7 @@ END
         'datapipe={batch: {batch_size: 4}}'
 }
 
-@test "configs of cells with a way back of their own" {
+@test "configs of cells with a backward of their own" {
     reals a.npy '(5, 4)' 20
     alike p "$ROOT/configs/seeds/branch.yaml" --feed x=a.npy
     reals b.npy '(2, 2, 2, 3)' 24

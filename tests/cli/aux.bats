@@ -1,4 +1,4 @@
-# What a loss written in the config returns beside it: aux and has_aux.
+# What a loss written in the config returns in addition: aux and has_aux.
 bats_require_minimum_version 1.5.0
 set -o pipefail
 load tensors
@@ -51,7 +51,7 @@ records() {
     "$CELLRUN" train c.yaml -q -o run >said
     [ "$(records run train 'has("penalty") and has("size")' | sort | uniq -c |
         xargs)" = "6 true" ]
-    # the first record beside trace's tensors
+    # the first record and trace's tensors
     "$CELLRUN" trace c.yaml -o o.npz
     tensor o.npz loss.penalty >a
     tensor o.npz loss.size | awk '{ s += $1 } END { print s / NR }' >b

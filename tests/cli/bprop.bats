@@ -1,4 +1,4 @@
-# `bprop` beside `construct`: gradients that the config writes out.
+# `bprop` next to `construct`: gradients that the config writes out.
 bats_require_minimum_version 1.5.0
 set -o pipefail
 load small.bash

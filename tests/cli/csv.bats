@@ -105,7 +105,7 @@ train: {epochs: 40}
 END
         rm -rf named
         run -0 "$CELLRUN" train n.yaml -q -o named
-        # wherever it stands
+        # wherever it is
         printf 'text\nbad\ngood\n' >t1.csv
         printf 'c,a,text\n1,2,bad\n1,2,good\n' >t2.csv
         run -0 "$CELLRUN" predict --ckpt named t1.csv

@@ -10,7 +10,7 @@ setup() {
     cd "$BATS_TEST_TMPDIR"
 }
 
-# rgb FILE: width, height and the raw pixels of a PNG of ours, as text
+# rgb FILE: width, height and the raw pixels of a PNG of cellrun, as text
 rgb() {
     perl -MCompress::Zlib -e '
         local $/; open my $f, "<", shift; binmode $f; my $x = <$f>;
@@ -56,7 +56,7 @@ END
     [[ "$stderr" == "one.png: 1 sample of dataset.train, "* ]]
     rgb sheet.png >got
     pixels 48 32 0 0 >raw
-    # the first picture stands at (4, 4), each pixel two high and wide
+    # the first picture is at (4, 4), each pixel two high and wide
     perl -e 'open my $g, "<", "got"; chomp(my ($w) = split " ", <$g>);
         chomp(my @x = <$g>); local $/; open my $r, "<", "raw";
         my @want = unpack "C*", <$r>;

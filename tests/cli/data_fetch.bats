@@ -11,7 +11,7 @@ setup() {
     train=train-images-idx3-ubyte.gz
 }
 
-# tool NAME SHELL: a program of that name is all that PATH has, besides sh; it
+# tool NAME SHELL: a program of that name and sh are all that PATH has; it
 # finds the file to write in $to
 tool() {
     mkdir -p bin

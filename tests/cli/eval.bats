@@ -265,7 +265,7 @@ END2
         dataset.split='{eval_from_train: 10%}'
 }
 
-@test "--wrong: the rows of predict --wrong, besides the metrics" {
+@test "--wrong: the rows of predict --wrong, and the metrics" {
     "$CELLRUN" eval --ckpt "$data/run" >plain
     "$CELLRUN" predict --ckpt "$data/run" --data eval --wrong >want
     run -0 "$CELLRUN" eval --ckpt "$data/run" --wrong got.tsv

@@ -15,7 +15,7 @@ images() {
         npy "$1-y.npy" '<i4' "($2,)"
 }
 
-# everything FILE [plateau]: Adam; a cosine behind a warm-up, or a plateau;
+# everything FILE [plateau]: Adam; a cosine after a warm-up, or a plateau;
 # float16 with a loss scale that overflows and adapts; moving means; four
 # batches a step, which an epoch of 19 does not divide; augmentation by two
 # workers; clip and noise; counters of early stopping; a policy for what is

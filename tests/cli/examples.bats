@@ -1,4 +1,4 @@
-# The examples that help shows for commands run as they stand, in one folder:
+# The examples that help shows for commands run as shown, in one folder:
 # those of init and train come first, because the others use their files.
 bats_require_minimum_version 1.5.0
 set -o pipefail

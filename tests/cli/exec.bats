@@ -29,7 +29,7 @@ END
     [ "$(cut -d' ' -f2- where | sort -u)" = "c $(pwd -P)/r" ]
     [ "$(head -1 where | cut -c1)" = 0 ] # nothing has been learnt yet
     [ "$(sed -n 2p where | cut -c1)" = 1 ]
-    # the record stands in the file already
+    # the record is in the file already
     diff last <(grep '"eval"' r/metrics.jsonl)
 }
 
@@ -40,7 +40,7 @@ END
     [ "$(grep -cE '^CELLRUN_METRIC_[A-Za-z0-9_]+=[0-9.]+$' env)" = 2 ]
 }
 
-@test "it prints to standard error, reads nothing, has no files of ours" {
+@test "it prints to standard error, reads nothing, has no open files of cellrun" {
     run -0 --separate-stderr "$CELLRUN" train c.yaml -o r -q --epochs 1 \
         'run.exec_on_eval=echo said; cat; ls -l /proc/self/fd >fds' </dev/zero
     [[ $output == "status: completed"* && $output != *said* ]]

@@ -53,7 +53,7 @@ dump() {
     [ "$n" -ge 3 ]
 }
 
-# members HEAD: words behind .Cm, from the line that begins with HEAD to the
+# members HEAD: words after .Cm, from the line that begins with HEAD to the
 # next item or the end of the list
 members() {
     awk -v head="$1" '
@@ -72,7 +72,7 @@ column() {
             for (i = 3; i <= NF; i++) print $i }' "$page" | sort -u
 }
 
-# within KNOWN: standard input has lines, and none besides those
+# within KNOWN: standard input has lines, and only those
 within() {
     local other
     sort -u >some
@@ -142,7 +142,7 @@ float32() {
     head=$(field npz 'the name, then')
     [ "$(at w.npz $((${head% *} + name + extra)) 6)" = "$(at out.npy 0 6)" ]
     [ $(((${head% *} + name + extra) % 64)) = 0 ]
-    # CRC-32 of the member: that of gzip, which stands before its last 4 bytes
+    # CRC-32 of the member: that of gzip, which is before its last 4 bytes
     tail -c +65 w.npz | head -c 144 | gzip -c >member.gz
     [ "$(bytes w.npz npz 'CRC-32')" = \
         "$(at member.gz $(($(stat -c %s member.gz) - 8)) 4)" ]

@@ -24,7 +24,7 @@ trace() {
 }
 
 # All cases of a folder, in both modes; each that fails is named. A folder
-# that is no case has a test of its own, and is named behind the number.
+# that is no case has a test of its own, and is named after the number.
 walk() {
     local dir name mode n=0 bad=0
 

@@ -1,4 +1,4 @@
-# What happens to gradients and beside them: clip, ema.
+# What is done with gradients, and with updates: clip, ema.
 bats_require_minimum_version 1.5.0
 set -o pipefail
 
@@ -123,7 +123,7 @@ evals() {
 }
 
 @test "accumulation: each epoch has its evaluation, at its own end" {
-    # 6 batches an epoch, 4 an update: epochs end behind batches 6, 12, ... 30
+    # 6 batches an epoch, 4 an update: epochs end after batches 6, 12, ... 30
     set -- datapipe.batch.batch_size=50 log.every=1 -q
     run -0 "$CELLRUN" train c.yaml -o a --epochs 5 train.grad_accumulation=4 "$@"
     [ "$(evals a)" = "1/0 3/1 4/2 6/3 7/4" ]

@@ -121,7 +121,7 @@ records() {
     traced 'at: b, hook: backward_pre, scale: 3' \
         'at: b, hook: backward_pre, clamp: [0, 2]'
     [ "$output" = '30 10 30 30 20 ' ]
-    # forward stands outside: backward_pre gets what comes from behind it
+    # forward is outside: backward_pre gets the gradient from after it
     traced 'at: b, hook: forward, scale: 5' \
         'at: b, hook: backward_pre, clamp: [0, 2]'
     [ "$output" = '150 10 150 30 20 ' ]
@@ -357,7 +357,7 @@ YAML
     [[ "$output" == *"not trained: a.weight: "* ]]
 }
 
-@test "the way forward holds in prediction, the way back splits nothing there" {
+@test "forward hooks apply in prediction, backward hooks split nothing there" {
     small
     "$CELLRUN" train small.yaml -q -o run >/dev/null \
         'watch=[{at: a, hook: forward, scale: 0, name: h}]'

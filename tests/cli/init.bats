@@ -120,7 +120,7 @@ number() {
     grep -q 'FillMissing: {strategy: median, indicator: true}' m.yaml
     run -0 --separate-stderr "$CELLRUN" train m.yaml -o run -q --json
     [ "$(number '.eval.accuracy > 0.8')" = true ]
-    # rows without a target, with a town and a port that nobody has seen
+    # rows without a target, with a town and a port that do not occur in training
     printf 'id,age,port,city,since,note\nx,33,B,Rome,2019-01-02,hm\ny,,S,town3,,\n' \
         >new.csv
     run -0 --separate-stderr "$CELLRUN" predict --ckpt run new.csv

@@ -55,7 +55,7 @@ agree() {
     local isa blas name leaks count=0 want= got
     while read -r isa blas name; do
         # the tracer of LeakSanitizer itself can crash on threads of a library
-        # that was opened at run time; runs of our own kernels are traced
+        # that was opened at run time; runs of cellrun's kernels are traced
         [ "$blas" = own ] && leaks=1 || leaks=0
         ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=$leaks \
             CELLRUN_ISA=$isa CELLRUN_BLAS=$blas "$CELLRUN" train "$1.yaml" \
@@ -120,7 +120,7 @@ END
     done < <(choices)
 }
 
-@test "without AVX2 a library computes products, or our own kernels" {
+@test "without AVX2 a library computes matrix products, or cellrun's kernels" {
     run -0 env CELLRUN_ISA=generic "$CELLRUN" version --json
     if [ "$(jq -r .real <<<"$output")" = float64 ]; then
         [ "$(jq -r .products <<<"$output")" = 'own generic' ]

@@ -71,7 +71,7 @@ setup() {
     run -0 --separate-stderr "$CELLRUN" eval --kfold 3 c.yaml -o k
     [ "$output" = "$first" ]
     stat -c '%n %Y %i' k/fold-0/record.json k/fold-2/record.json | cmp - before
-    # a shorter run is gone on with, as train --resume auto does
+    # a shorter run is continued, as train --resume auto does
     run -0 --separate-stderr "$CELLRUN" eval --kfold 3 c.yaml -o k train.epochs=5
     [ "$(jq .epochs k/fold-0/record.json)" = 5 ]
     # a longer run is not the one that is asked for

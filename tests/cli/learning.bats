@@ -26,7 +26,7 @@ train() {
         'loss={CrossEntropyLoss: {label_smoothing: 0.01}}' train.epochs=6
     [[ "$stderr" == *"net.yaml:12:7: warning: the training loss does not decrease: its mean is "*" over the first "*" updates and "*" over the last [E0404]"* ]]
     [[ "$stderr" == *"run cellrun lr-find for a learning rate"* ]]
-    # a run that goes on from weights may have reached its end
+    # a run that starts from weights may have reached its end
     "$CELLRUN" ckpt convert run -o w.safetensors
     train optimizer.learning_rate=1e-9 network.drop.p=0.0 load=w.safetensors \
         'loss={CrossEntropyLoss: {label_smoothing: 0.01}}' train.epochs=6
@@ -65,7 +65,7 @@ train() {
     [ -f run/ckpt/last.safetensors ]
 }
 
-@test "an activation in front of a loss that applies it itself" {
+@test "an activation before a loss that applies it itself" {
     run -0 --separate-stderr "$CELLRUN" check net.yaml network.p=Softmax
     [[ "$stderr" == *"warning: CrossEntropyLoss expects logits: found the output of softmax [E0106]"* ]]
     run -0 --separate-stderr "$CELLRUN" check net.yaml network.p=Sigmoid

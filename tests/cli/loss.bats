@@ -1,4 +1,4 @@
-# Losses: shapes of output and label that nobody means.
+# Losses: shapes of output and label that are not intended.
 bats_require_minimum_version 1.5.0
 set -o pipefail
 

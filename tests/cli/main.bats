@@ -82,7 +82,7 @@ found 'many', expected an integer from 0 to 4096 [E0005]" ]
     run -0 "$CELLRUN" config c.yaml --seed 9 --get seed
     [ "$output" = 9 ]
     run -0 "$CELLRUN" config c.yaml --set seed=2 seed=3 --get seed
-    [ "$output" = 2 ] # --set stands for itself: bare ones come first
+    [ "$output" = 2 ] # --set is an assignment: bare ones come first
 }
 
 @test "--help in any place is help on the command" {

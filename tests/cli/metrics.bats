@@ -126,7 +126,7 @@ END2
     jq -e '.eval.confusion_matrix | map(length) == [5, 5, 5, 5, 5]' <<<"$output"
     run -0 "$CELLRUN" eval --ckpt run -q --per-class
     [[ $output == *"class"*"precision"* ]]
-    # positions besides classes: rates of samples
+    # positions and classes: rates of samples
     perl -e 'print pack "f<*", map { sin } 1 .. 8 * 3 * 4' | npy m.npy '<f4' '(8, 3, 4)'
     perl -e 'print pack "l<*", map { $_ % 3 } 1 .. 32' | npy l.npy '<i4' '(8, 4)'
     cat >map.yaml <<'END'
@@ -287,7 +287,7 @@ EOF
     "$CELLRUN" eval --ckpt two/ckpt/last --json >judged.json
     run ! jq -e --slurpfile e judged.json '.eval.accuracy == $e[0].accuracy' \
         two.json
-    # a threshold that the metric is given stands
+    # a threshold set for the metric is kept
     "$CELLRUN" eval --ckpt logit/ckpt/last --json >judged.json \
         'metrics=[{confusion_matrix: {threshold: -1e9}}, {best_threshold: {logits: true}}]'
     jq -e '.confusion_matrix | .[0][0] + .[1][0] == 0' judged.json

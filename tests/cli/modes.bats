@@ -1,5 +1,5 @@
-# Cells in predict mode while the rest is trained, and losses in float16. What
-# the numbers are stands in tests/golden (cases mode_* and loss_f16_*).
+# Cells in predict mode while the rest is trained, and losses in float16. The
+# numbers are tested in tests/golden (cases mode_* and loss_f16_*).
 bats_require_minimum_version 1.5.0
 set -o pipefail
 load small

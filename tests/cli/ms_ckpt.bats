@@ -11,7 +11,7 @@ setup() {
     cd "$BATS_TEST_TMPDIR"
 }
 
-# The configs of 3.3 and 3.6 as they stand, with fewer channels, and the data
+# The configs of 3.3 and 3.6 as printed, with fewer channels, and the data
 # that they name: five classes of small images.
 setup_flowers() {
     local set class i k

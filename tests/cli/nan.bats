@@ -66,7 +66,7 @@ burst() {
         "optimizer.learning_rate=[$(seq -s, 0.001 0.001 0.018)]"
     jq -e -s 'map(select(.split == "train")) | last | .lr == 0.018' \
         l/metrics.jsonl
-    # resumed before, between and behind them
+    # resumed before, between and after them
     run -0 "$CELLRUN" "$@" -o b --steps 1
     for n in 2 20 23 57; do
         run -0 "$CELLRUN" resume b -q --steps $n
@@ -115,7 +115,7 @@ burst() {
     [[ $stderr == *"the loss is not finite at step "*"; the first output that is not finite: "*": update skipped"* ]]
     [[ $stderr == *"9 consecutive updates were skipped: the loss is not finite at step "*"; the first output that is not finite: "*"[E0401]"* ]]
     [ "$(value skipped)" = 9 ]
-    # each one that stands alone
+    # each single one
     config c.yaml
     spoil
     run -0 --separate-stderr "$CELLRUN" train c.yaml -o b train.nan=skip
@@ -130,7 +130,7 @@ burst() {
     jq -e -s 'map(select(.split == "fallback")) | length == 1 and
         (.[0] | .step == 28 and .from >= 31 and .fallbacks == 1 and
          .factor == '$tiny')' a/metrics.jsonl
-    # every step once, and the rate of those behind it
+    # every step once, and the rate of those after it
     [ "$(steps a train)" = "$(seq -s ' ' 57)" ]
     jq -e -s 'map(select(.split == "train" and .step == 29)) | .[0].lr | . > 0 and . < '$tiny'' \
         a/metrics.jsonl

@@ -130,7 +130,7 @@ END2
         echo "$key: 1" >>t.yaml
     done
     run -2 --separate-stderr "$CELLRUN" check t.yaml
-    # after each error without a suggestion of a name stands a sentence
+    # after each error without a suggestion of a name comes a sentence
     [[ $stderr == *"unknown key 'extends'"*"base: FILE, at the top level, names the config"* ]]
     [[ $stderr == *"unknown key 'target'"*"The field to predict is the column label"* ]]
     [[ $stderr == *"unknown key 'columns'"*"columns belongs to CSVDataset"* ]]

@@ -1,4 +1,4 @@
-# data_format NHWC: what the numbers are stands in tests/golden (nhwc_*).
+# data_format NHWC: the numbers are tested in tests/golden (nhwc_*).
 bats_require_minimum_version 1.5.0
 set -o pipefail
 load small

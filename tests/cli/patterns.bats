@@ -1,4 +1,4 @@
-# `of`: patterns over types of cells, wherever patterns stand.
+# `of`: patterns over types of cells, wherever patterns are allowed.
 bats_require_minimum_version 1.5.0
 set -o pipefail
 

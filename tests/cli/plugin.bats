@@ -78,7 +78,7 @@ network: !replace
 END
 }
 
-# ---- the two of configs/plugins, beside the same as bprop text
+# ---- the two of configs/plugins, and the same as bprop text
 
 @test "Threshold: values and gradients as those of the bprop text" {
     build "$TOP/configs/plugins/threshold.c" threshold.so
@@ -99,7 +99,7 @@ END
     done
 }
 
-@test "Threshold trains to the bytes of the bprop text, with any threads" {
+@test "Threshold trains byte-identically to the bprop text, with any threads" {
     build "$TOP/configs/plugins/threshold.c" threshold.so
     net plug.yaml <<'END'
 plugin: threshold.so
@@ -173,7 +173,7 @@ END
     [[ "$output" != *c.scale* ]]
     run -0 "$CELLRUN" gradcheck many.yaml 'network.cells.n={Noise: {mode: add}}'
     run -0 "$CELLRUN" gradcheck many.yaml --eval
-    # of a result that nobody reads no gradient arrives
+    # a result that is not read gets no gradient
     sed 's/ \* expand_dims(d, 1)//' many.yaml >one.yaml
     run -0 "$CELLRUN" gradcheck one.yaml
     [[ "$output" == *"a.weight"*agrees* ]]
@@ -283,7 +283,7 @@ END
     run -0 "$CELLRUN" trace example.yaml --feed x=x.npy
 }
 
-@test "images come in as (N, C, H, W) between convolutions" {
+@test "images arrive as (N, C, H, W) between convolutions" {
     build "$TOP/configs/plugins/threshold.c" threshold.so
     perl -e 'print pack "f<*", map { sin($_ * 1.7) } 1 .. 1176' |
         npy x.npy '<f4' '(3, 2, 14, 14)'
@@ -661,7 +661,7 @@ END
         -I"$TOP/src" a.cc
 }
 
-# ---- what cannot go on
+# ---- what fails
 
 # careful: plug-in careful.so with a net of it; sample 250 of the training
 # data, in step 16, is beyond its limit

@@ -240,7 +240,7 @@ network:
   b: {Dense: {out_channels: 2, weight_init: 1.0}}
 loss: CrossEntropyLoss
 END2
-    # 2 - (x0 + x1): -1, 1, -6; behind ReLU 0, 1, 0
+    # 2 - (x0 + x1): -1, 1, -6; after ReLU 0, 1, 0
     run -0 "$CELLRUN" predict --ckpt deep left.npy --embed
     [ "${lines[0]}" = $'left.npy#0\t0\t0\t0' ]
     [ "${lines[1]}" = $'left.npy#1\t1\t1\t1' ]

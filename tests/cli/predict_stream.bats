@@ -116,7 +116,7 @@ ask() {
     [ "$output" = $'2\n4\n6' ]
     run -0 "$CELLRUN" predict --ckpt sum --stream </dev/null
     [ -z "$output" ]
-    # a long line, and many that lie in the pipe at once
+    # a long line, and many that are in the pipe at once
     perl -e 'print join(",", 1, "0" x 300000 . 2), "\n" x 1;
              print "$_,1\n" for 1 .. 20000' >"$tmp/in"
     run -0 "$CELLRUN" predict --ckpt sum --stream <"$tmp/in"

@@ -1,4 +1,4 @@
-# predict: rows of tables in, with the truths and fields beside them.
+# predict: rows of tables in, with the labels and fields next to them.
 bats_require_minimum_version 1.5.0
 set -o pipefail
 
@@ -62,7 +62,7 @@ want() {
     run -0 --separate-stderr "$CELLRUN" predict --ckpt mixed people.csv
     [ -z "$stderr" ]
     want '1 5 3 3' <<<"$output"
-    # other rows, other order of fields, and no rent: nothing is fitted anew
+    # other rows, other order of fields, and no rent: nothing is fitted again
     printf 'income,city,age\n1,Rome,40\n' >"$tmp/one.csv"
     run -0 "$CELLRUN" predict --ckpt mixed "$tmp/one.csv"
     [ "$output" = "$tmp/one.csv#0"$'\t'3 ]
@@ -329,7 +329,7 @@ END2
     [ "$output" = $'-#2\t3' ]
     [[ $stderr == *"found the unknown field 'years', expected 'age'"* ]]
     [[ $stderr == *"input:2: "*"found none of the fields, expected 'age'"* ]]
-    # the truth and what stands beside a complete row are no mistakes
+    # labels and further fields of a complete row are not errors
     predict 0 $'{"height":2,"y":1}\n{"height":2,"age":null,"z":1}'
     [ "$output" = $'-#0\t32\n-#1\t32' ]
 }

@@ -75,7 +75,7 @@ saved() {
         set -- train e.yaml -q
         run -0 "$CELLRUN" "$@" -o a$recipe
         [ "$(steps a$recipe overflow | wc -w)" -ge 3 ]
-        # when some steps are done, and once more behind them; one that had
+        # when some steps are done, and once more after them; one that had
         # ended before is begun again, and killed earlier
         kills=0 wait=160
         until [ $kills = 2 ]; do
@@ -105,7 +105,7 @@ saved() {
     set -- train c.yaml 'checkpoint.every=7 steps' -q
     for ((kills = 0; kills < 12; kills++)); do
         begin "$CELLRUN" "$@" -o b --resume auto --epochs 1000000
-        # the last ones behind a step, the others wherever it is
+        # the last ones after a step, the others wherever it is
         [ $kills -lt 9 ] || within 20 saved b 1
         sleep "$(printf 0.%03d $((RANDOM % 60 + 5)))"
         stop
@@ -346,7 +346,7 @@ other_contents() {
     done
     sed -i -e "s/train: {Numpy.*/train: {ImageFolderDataset: {dataset_dir: set}}/" \
         -e "/^  eval: /d" -e "s/fc: .*/flat: Flatten\n  fc: {Dense: [108, 16]}/" c.yaml
-    # behind the end of the image, where no reader looks
+    # after the end of the image, which no reader reads
     printf aaaa >>set/bee/2.png
     other_contents perl -pi -e 's/aaaa$/bbbb/' set/bee/2.png
 }

@@ -415,7 +415,7 @@ f	1	5 steps	0.5	3	1
 g	1	5 steps	true		1
 h					" ]
     rm -r runs
-    # a value that is used twice, and one that goes on in the next line
+    # a value that is used twice, and one that continues in the next line
     config runs/a $'s: &v 1\nx: *v\nt: one\n  two\n'
     config runs/b $'s: &v 2\nx: *v\nt: one\n  two\n'
     config runs/c $'s: &v 1\nx: *v\nt: three\n  two\n'

@@ -49,7 +49,7 @@ runs/net/bbbb2222	failed	17	$((3000 + 11 * 8 + $(wc -c <runs/net/cccc3333/record
     [ "$(find runs -type f | wc -l)" = 17 ]
 }
 
-@test "rm --where deletes the runs that satisfy it, but none that goes on" {
+@test "rm --where deletes the runs that satisfy it, but no running one" {
     lock runs/net/cccc3333
     run -0 --separate-stderr "$CELLRUN" runs rm --where 'accuracy=0.5' -y
     [[ "$stderr" == "1 run skipped: still running"*"deleted 2 runs, "* ]]
@@ -96,7 +96,7 @@ runs/net/aaaa1111	checkpoints	1	1000" ]
     [ ! -e runs/net/aaaa1111 ]
 }
 
-@test "rm refuses what goes on, is no run, or is a link, and then deletes none" {
+@test "rm refuses running runs, links and other files, and then deletes none" {
     lock runs/net/cccc3333
     mkdir other notes
     echo 1 >other/file

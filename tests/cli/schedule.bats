@@ -62,7 +62,7 @@ rates() {
     set -- -q log.every=1 eval.every='7 steps' checkpoint.every='5 steps' \
         checkpoint.keep_checkpoint_max=100 "optimizer.learning_rate=$plateau"
     run -0 --separate-stderr "$CELLRUN" train c.yaml -o a --epochs 5 "$@"
-    # by hand, from the evaluations that were planned, to the rate behind them
+    # by hand, from the evaluations that were planned, to the rate after them
     jq -s -r '.[] | select(.split == "eval" and .step % 7 == 0) |
         "\(.step) \(.accuracy)"' a/metrics.jsonl >evals
     jq -s -r '.[] | select(.split == "train") | "\(.step) \(.lr)"' \
@@ -98,7 +98,7 @@ rates() {
         rm -r b
         cp -r whole b
     done
-    # behind a rise, and beside groups with a rate of their own
+    # after a warm-up, and with groups that have their own rate
     run -0 "$CELLRUN" train c.yaml -o c --epochs 2 "$@" \
         "optimizer.learning_rate=${plateau%\}}, warmup: 4 steps}" \
         'optimizer.group_params=[{params: "out.*", learning_rate: 0.02}]'

@@ -31,7 +31,7 @@ number() {
 }
 
 @test "assign counts the steps, and follows a mean as BatchNorm does" {
-    # in front of bn, whose moving mean is that of the same values
+    # before bn, whose moving mean is that of the same values
     sed -i 's/^  bn: .*//; s/^  out:/  bn: {BatchNorm1d: {momentum: 0.9}}\n  out:/' net.yaml
     sed -i 's/return act(x) + 0 \* steps/return same(x)/; s/act: ReLU/same: Identity/' net.yaml
     "$CELLRUN" train net.yaml -q -o run train.epochs=2

@@ -20,7 +20,7 @@ put() {
         print $f pack $ARGV[2], $ARGV[3]' "$@"
 }
 
-# same RUN RUN: tensors to the bit, and states but for the data's fingerprints
+# same RUN RUN: tensors bit for bit, and states except the data's fingerprints
 same() {
     run -0 "$CELLRUN" ckpt diff "$1" "$2"
     [[ $output == *"no differences"* ]]

@@ -168,7 +168,7 @@ END
     [[ "$stderr" == *"input: found (8, 20), expected in_channels 21 as its last dimension"*"[E0101]"* ]]
 }
 
-@test "how much of the way back is cut" {
+@test "how much of the backward pass is pruned" {
     run -0 "$CELLRUN" summary net.yaml --batch 2 'network.body=[{Dense: [20, 7], freeze: true}, ReLU, {Dense: [7, 3]}]'
     # all: 140 for the first weight, 2 * 21 for the second cell
     [[ "$output" == *$'\nbackward pass: 21 multiply-adds per sample, 161 pruned (88 %)\n'* ]]

@@ -64,7 +64,7 @@ table() {
     [ "$(wc -l <more/sweep.tsv)" = 15 ]
 }
 
-@test "tpe, killed and started again: it goes on with the points it has" {
+@test "tpe, killed and started again: it continues with the points it has" {
     for _ in 1 2 3; do
         "$CELLRUN" sweep s.yaml --dir killed -q >/dev/null &
         p=$!
@@ -124,7 +124,7 @@ table() {
     [[ $output = *"decides by the results so far"* ]]
 }
 
-@test "tpe: other users may read its files; none is left beside them" {
+@test "tpe: other users may read its files; no other file is left" {
     (umask 027 && "$CELLRUN" sweep s.yaml --dir shared -q --count 1 >/dev/null)
     [ "$(stat -c %a shared/.sweep/tpe-0)" = 640 ]
     [ "$(find shared/.sweep -name '.tpe-*' | wc -l)" = 0 ]

@@ -117,7 +117,7 @@ fitted() {
     [ "$(fitted auto x.fields)" = "number age number fare category sex category port number deck" ]
     run -0 "$CELLRUN" predict --ckpt auto rows.csv
     [ "${#lines[@]}" = 30 ]
-    # in another order, and with fields that nobody asked for
+    # in another order, and with fields that are not used
     awk -F, -v OFS=, '{ print NR, $5, $4, $3, $2, $1 }' rows.csv >turned.csv
     diff <(chances auto rows.csv) <(sed 1s/^1,/n,/ turned.csv >t.csv; chances auto t.csv)
 }

@@ -20,7 +20,7 @@ sub put {
     substr($line[$y], $x++, 1) = shift;
 }
 
-# The echo of a key such as ^C may stand at the start of the bar.
+# The echo of a key such as ^C may be at the start of the bar.
 sub erase {
     warn "erases from column $x\n" if $x > 2;
     $line[$y] = '';

@@ -318,7 +318,7 @@ END
     run -0 "$CELLRUN" trace run --step -o b.npz
     run -0 "$CELLRUN" trace net.yaml --ckpt run --step -o c.npz
     run -0 "$CELLRUN" ckpt diff b.npz c.npz
-    # slots went on: without them the update is another one
+    # slots continued: without them the update is another one
     run -0 "$CELLRUN" ckpt ls run --json
     run -6 "$CELLRUN" trace net.yaml --step --against c.npz
     mkdir other && cd other

@@ -1,4 +1,4 @@
-# train: what a run prints, records and leaves behind.
+# train: what a run prints, records and leaves in its directory.
 bats_require_minimum_version 1.5.0
 set -o pipefail
 
@@ -318,7 +318,7 @@ last.safetensors" ]
     run -2 "$CELLRUN" train c.yaml -o r --force
     [[ $output == *"r/ckpt/net-1_2.safetensors: error: found a file that was not written by a run"* ]]
     [ "$(cat r/ckpt/net-1_2.safetensors)" = mine ]
-    # nor does a run that goes on from elsewhere replace a file
+    # nor does a run resumed from elsewhere replace a file
     run -0 "$CELLRUN" train c.yaml -o a -q
     mkdir -p other
     echo mine >other/metrics.jsonl
@@ -370,7 +370,7 @@ last.safetensors" ]
     [ -z "$(value ckpt)" ]
 }
 
-@test "weights_only keeps no way back" {
+@test "weights_only keeps nothing to resume from" {
     run -0 "$CELLRUN" train c.yaml -o r -q checkpoint.weights_only=true
     run -0 "$CELLRUN" ckpt ls r
     [[ $output != *moments* ]]
@@ -524,8 +524,8 @@ last.safetensors" ]
         all && / % / { sum += $2 + $3; n++ }
         END { d = sum - all; exit !(n == 5 && d * d < (1e-4 * (n + 1)) ^ 2) }' \
         <<<"$output"
-    # plans that freeze.schedule throws away are counted too, and updates
-    # that stand apart
+    # plans that freeze.schedule throws away are counted too, and separate
+    # updates
     run -0 --separate-stderr "$CELLRUN" train c.yaml -o c -q --profile --json \
         train.clip.norm=1 'freeze={patterns: [fc.*], schedule: [{unfreeze: [fc.*], at: 1 epoch}]}'
     jq -e '.profile | .steps == 57 and

@@ -119,7 +119,7 @@ watched() {
     : >calls
     if [ "$STRACE" ]; then
         status=0
-        # LeakSanitizer cannot work beside strace
+        # LeakSanitizer does not work under strace
         output=$(CANARY_SECRET=leaked \
             ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 timeout 60 strace -f -o calls -s 300 \
             -e trace=file,process "$@" 2>&1 </dev/null) || status=$?
@@ -360,7 +360,7 @@ models+='|gradcheck [a-z]*[.]safetensors|ckpt load-report'
     # its provenance may be linked to that of a true one
     ln -f own/provenance.json there/own/provenance.json
     run -4 "$CELLRUN" eval --ckpt there/own
-    # --trust once, for a run that goes on here
+    # --trust once, for a run that is continued here
     run -0 "$CELLRUN" resume there/copied train.epochs=3 -q --trust
     run -0 "$CELLRUN" eval --ckpt there/copied
 }

@@ -69,7 +69,7 @@ state() {
     cellrun ckpt show --meta cellrun.state "$1"
 }
 
-# The bytes behind the header of a safetensors file.
+# The bytes after the header of a safetensors file.
 tensors() {
     local n
     n=$(od -An -v -t u8 -N 8 "$1" | tr -d ' ')

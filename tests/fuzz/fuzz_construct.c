@@ -1,5 +1,5 @@
 /* Any bytes as the text of a `construct` over a few cells: parsed, and built
- * into a graph. What builds must plan. Behind a byte 1 stands a `bprop`. */
+ * into a graph. What builds must plan. A `bprop` follows a byte 1. */
 #include <stdlib.h>
 #include <string.h>
 

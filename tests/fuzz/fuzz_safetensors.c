@@ -1,7 +1,7 @@
 /*
  * Any bytes as a checkpoint, safetensors or NPZ file: opened, verified, every
  * tensor read. A file that begins as ours does is tried a second time with
- * the checksum of its header put right, or nothing behind that would ever be
+ * the checksum of its header corrected, or nothing after that would ever be
  * reached.
  */
 #include <inttypes.h>

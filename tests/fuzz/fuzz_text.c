@@ -27,7 +27,7 @@ static const char *const sequences[] = {
     "dataset: {train: {CSVDataset: {dataset_files: %s, header: false, "     \
     "field_delim: \"\\x01\", columns: {text: {fields: 0, type: string}}}}}\n"
 
-/* %s: the file; where it stands twice, also that of the tokens. */
+/* %s: the file; where it appears twice, also that of the tokens. */
 static const char *const words[] = {
     TABLE "vocab: {text: {tokenizer: BasicTokenizer, lower_case: true, "
           "vocab_size: 9, special_tokens: [\"<pad>\", \"<unk>\"]}}\n"

@@ -1,8 +1,8 @@
 /* A config from any bytes: read, merged, assigned to, expanded, checked and
- * printed. Lines behind a line `~~~` are assignments. What loads without an
+ * printed. Lines after a line `~~~` are assignments. What loads without an
  * error must print so that it loads as the same again.
  *
- * The config lies in a folder of its own, next to files that it may name as
+ * The config is in a folder of its own, next to files that it may name as
  * `base`. Files elsewhere are not part of the input: a text that could name
  * one is read while nothing can be opened. */
 #include <stdlib.h>

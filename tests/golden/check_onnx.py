@@ -271,7 +271,7 @@ net('RNN, relu', {'x': (7, 6)}, {'e': '{RNN: {hidden_size: 4, nonlinearity: '
 
 
 def config(columns, cells, result):
-    """The config of a network; a parameter beside it, so that there are always
+    """The config of a network; a parameter with it, so that there are always
     weights."""
     text = 'cellrun: 1\nnetwork:\n  inputs:\n'
     for name, spec in columns.items():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""`cellrun init` beside scikit-learn's MLP with its defaults, on its tables.
+"""`cellrun init` and scikit-learn's MLP with its defaults, on its tables.
 
     python3 -m venv /somewhere
     /somewhere/bin/pip install scikit-learn==1.9.1

@@ -15,7 +15,7 @@ import cases as k
 
 k.CASES.clear()
 k.HERE = k.HERE.resolve()
-os.chdir(tempfile.mkdtemp())  # O1 writes rewritten_network/ where it stands
+os.chdir(tempfile.mkdtemp())  # O1 writes rewritten_network/ into the current directory
 NEAR = '--rtol 4e-3 --atol 5e-3'
 FAR = '--rtol 4e-3 --atol 2e-2'  # where numbers of 20 cancel out
 # O2 begins with a loss scale of 2^24; the vectors have none
@@ -130,7 +130,7 @@ if __name__ == '__main__':
     inner = m.build
 
     def build(node):
-        """to_float beside a type."""
+        """to_float next to a type."""
         if isinstance(node, dict) and 'to_float' in node:
             node = dict(node)
             to = node.pop('to_float')

@@ -40,7 +40,7 @@ import make_mindspore as m
 ms, nn = m.ms, m.nn
 k.CASES.clear()
 k.HERE = k.HERE.resolve()
-os.chdir(tempfile.mkdtemp())  # O1 writes rewritten_network/ where it stands
+os.chdir(tempfile.mkdtemp())  # O1 writes rewritten_network/ into the current directory
 builtins._check_lstmcell_init = lambda f: f
 NEAR = '--rtol 2e-3 --atol 2e-4'
 N, L, F = 2, 5, 8
@@ -146,7 +146,7 @@ class Lengths(Heads):
 
 
 class Last(Heads):
-    """The state behind the last step."""
+    """The state after the last step."""
     TEXT = 'y, last = net(h)', 'return last[0]'
 
     def construct(self, x):
@@ -179,7 +179,7 @@ class Pairs(Heads):
 
 def case(name, kind, cell, text, make, levels='O1 O2 O3 auto', x=(N, L, F),
          scale=1.0, near=NEAR):
-    """In level auto a product is float32 behind its bias, float16 without
+    """In level auto a product is float32 after its bias, float16 without
     (auto16)."""
     for level in levels.split():
         network = ('  cells:\n    pre: {Dense: {in_channels: %d, '

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Arrays, and how NumPy prints them: arrays.npz and arrays.txt beside this.
+"""Arrays, and how NumPy prints them: arrays.npz and arrays.txt next to this.
 
     python3 tests/golden/make_arrays.py
 

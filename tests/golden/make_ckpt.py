@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """MindSpore's checkpoints as MindSpore 2.10.0 writes them, into ckpt/ and
-configs/seeds/; see make_mindspore.py for the environment. Beside each stands
+configs/seeds/; see make_mindspore.py for the environment. Next to each is
 what it holds as NPZ: two readers, one result (tests/cli/ms_ckpt.bats). And
 files that MindSpore does not write, byte by byte, into the fuzzer's corpus."""
 import os
@@ -43,7 +43,7 @@ def npz(path, arrays):
 
 
 def types():
-    """Every type; scalars, a text and numbers beside them; with a CRC."""
+    """Every type; scalars, a text and numbers with them; with a CRC."""
     x = np.array([[0, 1, 2.5], [-3, 100, 7.25]])
     arrays = {name: x.astype(name)
               for name in 'int8 int16 int32 int64 float16 float32 float64'
@@ -151,7 +151,7 @@ def backbone():
 
 
 def training():
-    """A training network: slots, steps and rates beside the weights."""
+    """A training network: slots, steps and rates with the weights."""
     ms.set_seed(1)
     net = nn.SequentialCell(nn.Dense(3, 4, weight_init=Normal(0.5)), nn.ReLU(),
                             nn.Dense(4, 2, weight_init=Normal(0.5)))
@@ -203,7 +203,7 @@ def summed(data):
 
 
 def corpus():
-    """Name, file: everything that the format allows besides the ordinary, and
+    """Name, file: everything unusual that the format allows, and
     what must be refused (names that begin with bad-)."""
     f4 = struct.pack('<6f', *range(6))
     w = value(b'w', [2, 3], b'Float32', f4)

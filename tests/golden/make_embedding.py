@@ -3,7 +3,7 @@
 PyNative), into ms/; see make_mindspore.py for the environment. Arguments name
 the cases to make, all without.
 
-A cell has a Dense behind it, so that the gradient of what it gives is seen,
+A Dense follows a cell, so that the gradient of its output is seen,
 and that of its table, whose rows are looked up several times each. Not here:
 negative numbers, for which MindSpore's Embedding gives rows from the end but
 no gradient at all, and EmbeddingLookup's max_norm, for which the ClipByNorm of

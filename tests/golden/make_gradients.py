@@ -280,7 +280,7 @@ case('grad_rest', REST, rest,
      MLP_PARAMS, lr=0.05, steps=3)
 
 
-# ---- What a loss returns beside it (value_and_grad with has_aux)
+# ---- What a loss returns in addition (value_and_grad with has_aux)
 AUX = MLP % 'b(h), h' + """loss:
   inputs: [y, h, label]
   aux: [penalty, hidden]

@@ -209,7 +209,7 @@ case('perplexity', 'ignore_label', flat,
 
 
 def corners(fpr, tpr, at):
-    """Without the points that lie on a line between their neighbours."""
+    """Without the points that are on a line between their neighbours."""
     p = list(zip(fpr, tpr, at))
     out = p[:1]
     for i in range(1, len(p) - 1):

@@ -94,7 +94,7 @@ def run(c):
         return see
 
     for name, cell in net.cells_and_names():
-        if not name.endswith('.activation'):  # Dense's own, no cell of ours
+        if not name.endswith('.activation'):  # Dense's own, not a cell of cellrun
             cell.register_forward_hook(hook('output.' + name if name else
                                             'output'))
             if name:

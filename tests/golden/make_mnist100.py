@@ -18,7 +18,7 @@ the order of the files, SGD at 0.01. OUT_DIR gets
                              --ckpt weights.safetensors --grad
                              --against step1/ref.safetensors -o OUT
 
-and prints how far MindSpore's two modes are apart. The first 20 losses stand
+and prints how far MindSpore's two modes are apart. The first 20 losses are
 in ms/mnist20.txt.
 Made with MindSpore 2.10.0, NumPy 1.26.4 on Linux x86-64.
 """

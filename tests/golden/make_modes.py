@@ -61,7 +61,7 @@ if __name__ == '__main__':
     depth, modes = [0], []
 
     def build(node):
-        """`mode` beside a type; set_train of the whole network sets it again,
+        """`mode` next to a type; set_train of the whole network sets it again,
         outer cells first."""
         mode = None
         if isinstance(node, dict) and 'mode' in node:

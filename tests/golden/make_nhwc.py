@@ -36,7 +36,7 @@ k.case('nhwc_wide', '''\
   c: ReLU
   d: {Conv2d: {in_channels: 32, out_channels: 16, kernel_size: 1, %s}}
 '''.replace('%s', NHWC), x=(2, 9, 9, 16), near='--rtol 1e-4 --atol 2e-5')
-# beside cells of NCHW: (N, H, W, C) is what stands between them
+# with cells of NCHW: (N, H, W, C) is between them
 k.case('nhwc_mixed', '''\
   a: {Conv2d: {in_channels: 2, out_channels: 4, kernel_size: 3, %s}}
   b: {Conv2d: {in_channels: 5, out_channels: 3, kernel_size: 3}}

@@ -8,7 +8,7 @@ MindSpore has no kernel for CPUs, or a wrong one, into pt/: InstanceNorm,
 the gradient of SeLU, LogSigmoid far below 0 (-inf there), and what takes
 MindSpore's approximate tanh.
 
-Each cell stands behind a Dense, so that its own gradient is seen as that of
+Each cell is after a Dense, so that its own gradient is seen as that of
 the Dense's output, and is run in training and in prediction."""
 import os
 import sys
@@ -20,7 +20,7 @@ NEAR = '--rtol 1e-5 --atol 2e-6'
 
 
 def cell(name, text, x, modes='te', **more):
-    """A cell behind a Dense over the last axis."""
+    """A cell after a Dense over the last axis."""
     more.setdefault('near', NEAR)
     for mode in modes:
         cmd = '--grad' if mode == 't' else '--eval --grad'
@@ -50,7 +50,7 @@ cell('bn_fixed', '{%s, affine: false}}' % T2, X2, optimizer=SGD, steps=2,
 cell('bn_moving', '{%s, use_batch_statistics: false}}' % T2, X2,
      optimizer=SGD, steps=2, modes='t')
 cell('bn_batch', '{%s, use_batch_statistics: true}}' % T2, X2)
-# a convolution before it and a ReLU behind: in the plan one step
+# a convolution before it and a ReLU after: in the plan one step
 k.case('bn_conv_relu', '''\
   - {Conv2d: {in_channels: 3, out_channels: 16, kernel_size: 3}}
   - {BatchNorm2d: {num_features: 16}}
@@ -166,7 +166,7 @@ for key, text in ACTS.items():
     k.case('act_' + key, '  - {Dense: [6, 5]}\n  - %s\n  - {Dense: [5, 4]}\n'
            % text, ref=ref)
     if key in ('h_shrink', 'threshold'):
-        # a sample lies on 0.1, which is another number in double
+        # a sample is on 0.1, which is another number in double
         text = text.replace('0.1', '0.125')
     if key != 'rrelu':
         k.case('wide_' + key, '  act: %s\n' % text, loss='', x=(3, 21),

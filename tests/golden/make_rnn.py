@@ -8,7 +8,7 @@ MindSpore's approximate tanh shows, into pt/, and computes the others in double
 precision too: it ends with 1 if a tensor of ms/ is off by more than 2e-5 of its
 largest element.
 
-The cell stands behind a Dense and gets its states from another, so that their
+The cell is after a Dense and gets its states from another, so that their
 gradients show what reaches x and hx; the results are those of the sequence
 and all last states, side by side."""
 import sys

@@ -117,7 +117,7 @@ def tables():
     numbers, words, deck = data[0]
     fill = SimpleImputer(strategy="median").fit(numbers)
     scale = StandardScaler().fit(fill.transform(numbers))
-    # a word that nobody wrote stands for missing ones: it is no class, so
+    # a word that does not occur stands for missing ones: it is no class, so
     # that it is as unknown as new words are
     one = [OneHotEncoder(categories=[sorted(set(w) - {""})], sparse_output=False,
                          handle_unknown="ignore").fit(c[c != ""].reshape(-1, 1))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes src/data/unicode.inc: what src/data/unicode.c knows of characters,
-from Python's unicodedata (its Unicode version stands in the file).
+from Python's unicodedata (its Unicode version is in the file).
 
 fold(c) is what MindSpore's BasicTokenizer makes of a character with
 lower_case: NFKC_Casefold, then NFD, then without the marks (Mn). Hangul

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The recipe of configs/resnet20.yaml in PyTorch: what a curve of ours is held against.
+"""The recipe of configs/resnet20.yaml in PyTorch: the reference for cellrun's curve.
 
 usage: peer_resnet20.py CIFAR_FOLDERS [--seed S] [--epochs E] [--threads N]
 CIFAR_FOLDERS holds train/CLASS/*.jpg and test/CLASS/*.jpg. One line per epoch: epoch, loss, accuracy.

@@ -145,7 +145,7 @@ static const char *fd_path(int fd)
     return path;
 }
 
-/* The function that stands behind ours. */
+/* The function that ours replaces. */
 #define REAL(to, name)                             \
     do {                                           \
         if (!(to)) {                               \

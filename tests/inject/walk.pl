@@ -6,7 +6,7 @@
 #
 # - the exit status is 0, 1, 3 or 4 (2 for the config itself), and no signal;
 # - 0 means that nothing was lost: the same results as undisturbed;
-# - otherwise a message tells the reason, and no results stand in half;
+# - otherwise a message tells the reason, and no results are incomplete;
 # - checkpoints of before are as they were, and no temporary files are left;
 # - the same command continues without the failure: the same bytes as
 #   undisturbed, checkpoints and records.
@@ -129,7 +129,7 @@ sub judge {
     }
     if ($command eq 'predict') {
         my $p = slurp("$dir/p.tsv") // 'nothing';
-        # rows of what could be read stand although an input could not
+        # rows of readable inputs remain although another input was not readable
         return 'p.tsv is not complete' if $p ne "old\n" &&
             ($status == 3 ? index(slurp("$top/p.tsv"), $p) != 0
                           : $p ne slurp("$top/p.tsv"));

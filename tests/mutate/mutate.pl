@@ -45,7 +45,7 @@ sub compile {
     return system("$cc $ours -O1 -w -c $file -o $to 2>/dev/null") == 0;
 }
 
-# Links a program, by its object, with all parts; `changed` stands for one.
+# Links a program, by its object, with all parts; `changed` replaces one.
 sub link_program {
     my ($to, $part, $changed) = @_;
     my @parts = map { $_ eq $part ? $changed : $_ }
@@ -85,7 +85,7 @@ sub passes {
     }
     kill 'KILL', -$pid if !$good;
     $good = 0 if !close $said;
-    kill 'KILL', -$pid; # what it left behind
+    kill 'KILL', -$pid; # what it left
     $seen{$test}{seconds} = computed() - $before if $good;
     return $good;
 }
@@ -150,7 +150,7 @@ my @operators = (
     ['no break', qr/^(break|continue);$/, ';'],
 );
 
-# A line with blanks where texts and comments stand.
+# A line with blanks in place of texts and comments.
 sub bare {
     my ($text, $in) = @_;
     if ($$in) {
@@ -178,7 +178,7 @@ sub changes {
         my $text = bare($old, \$comment);
         $body = 1 if $text =~ /^\{/;
         if ($text =~ /^\}/) { $body = 0; $open = 0 }
-        # what stands in tables is data; assertions guard what cannot be
+        # what is in tables is data; assertions guard what cannot be
         $table = 1 if $text =~ /\bstatic const\b.*=|\benum \{/;
         my $skip = $table || !$body || $text =~ /^#|\bassert|^\s*case /;
         $table = 0 if $table && $text =~ /;\s*$/;

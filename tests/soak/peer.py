@@ -10,7 +10,7 @@ optimizer, schedule, loss, clipping, accumulation and freezing, and then the
 parameters and moving statistics of the last checkpoint, the numbers of
 `cellrun eval` and the probabilities of `cellrun predict` are compared. The
 optimizers and schedules are written out here from their definitions, since
-PyTorch's differ from MindSpore's in where epsilon stands and what decays;
+PyTorch's differ from MindSpore's in where epsilon is and what decays;
 gradients are PyTorch's.
 
 A difference beyond the tolerance is tried again with PyTorch in float32, from
@@ -608,7 +608,7 @@ class Optimizer:
             s['v'] = 0.999 * s.get('v', z) + 0.001 * g * g
             m, v = s['m'] / (1 - 0.9 ** t), s['v'] / (1 - 0.999 ** t)
             u = m / (v.sqrt() + 1e-6) + wd * w
-            # MindSpore's epsilon stands inside this root
+            # MindSpore's epsilon is inside this root
             a = float(w.norm())
             b = float((m / (v + 1e-6).sqrt() + wd * w).norm())
             return w - lr * (min(a / b, 10) if a > 0 and b > 0 else 1) * u

@@ -15,7 +15,7 @@
 #   threads  by one thread and by three: the same bytes
 #   predict  in batches of any size, and evaluated as planned and op by op
 #   resume   at once, or ended early and killed on the way: the same bytes
-#   onnx     exported, and computed by onnxruntime; not in WAYS unless given.
+#   onnx     exported, and computed by onnxruntime; not in WAYS by default.
 #            ORT: a Python that has onnx and onnxruntime
 #
 # A network is a text of cells and expressions on one value whose shape is
@@ -103,7 +103,7 @@ sub conv {
 }
 sub dense { cell("{Dense: {out_channels: $_[0]" . ($_[1] // '') . '}}') }
 
-# Of either kind of value; @s is its shape behind the batch.
+# Of either kind of value; @s is its shape after the batch.
 my %any = (
     act => sub { my ($v, @s) = @_; (line(cell(one(@acts)) . "($v)"), @s) },
     drop => sub {
@@ -165,7 +165,7 @@ my %image = (%any,
             cell(one('BatchNorm2d', 'BatchNorm2d', 'LayerNorm', 'ReLU')));
         return (line("$n($m($v))"), $c, $h, $out);
     },
-    # a weight that is computed: from parameters, or from what comes in
+    # a weight that is computed: from parameters, or from the input
     computed => sub {
         my ($v, $c, $h, $w) = @_;
         my $k = one(1, 2, 3);

@@ -95,6 +95,6 @@ check 'README.md names every command of the usual path' \
     grep -q 'cellrun eval --ckpt' README.md
 check '.ci/run calls the test command of README.md' \
     bash -c 'grep -qF "$(grep "make check$" README.md)" .ci/run'
-check 'no path of a workplace stands in a document' \
+check 'no document names a path of a workplace' \
     bash -c '! grep -rn "/wor[k]/\|/tm[p]/" README.md man configs Makefile'
 finish

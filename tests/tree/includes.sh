@@ -4,7 +4,7 @@
 # shellcheck source=lib.bash
 . "$(dirname "$0")/lib.bash"
 
-# Lines "FOLDER FILE INCLUDED": what each source includes of ours.
+# Lines "FOLDER FILE INCLUDED": what each source includes of cellrun.
 includes() {
     grep -Hn '^#include "' src/*.[ch] src/*/*.[ch] |
         sed 's|^src/||; s|:[0-9]*:#include "| |; s|"$||' |
@@ -68,7 +68,7 @@ result 'no header includes itself by a detour' < <(includes | awk '
                 if (free) { delete file[f]; changed = 1 }
             }
         } while (changed)
-        for (f in file) print f " stands in a circle"
+        for (f in file) print f " is in a circle"
     }')
 
 leaves=ops,cells,losses,optims,inits,schedules,scalers,metrics,transforms

@@ -13,7 +13,7 @@ ours=$(ls src/*.[ch] src/*.def src/*/*.[ch] src/*/*.def tests/*.[ch] \
         awk 'length > 80 { print FILENAME ":" FNR }' $ours)
     result 'nothing is left to do' < <(
         grep -nw 'TO[D]O\|FIX[M]E\|X[X]X' $ours)
-    result 'attributes stand in base/compiler.h' < <(
+    result 'attributes are in base/compiler.h' < <(
         grep -n '__attribute__' src/*.[ch] src/*/*.[ch] |
             grep -v '^src/base/compiler.h')
 }

@@ -8,9 +8,9 @@ shell="$bats $(ls tests/cli/*.bash)"
 
 # shellcheck disable=SC2086
 {
-    result 'every bats file notices a command that fails in front of a pipe' \
+    result 'every bats file notices a command that fails before a pipe' \
         < <(grep -L '^set -o pipefail$' $bats)
-    # a reader that leaves early ends the command in front of it
+    # a reader that leaves early ends the command before it
     result 'no pipe ends in grep -q' < <(
         grep -nE '[^|]\| *grep +-[a-zA-Z]*q' $shell)
     result '"must fail" is written "run !": bats does not see a bare "!"' < <(
@@ -26,7 +26,7 @@ shell="$bats $(ls tests/cli/*.bash)"
         }
         /\$status|\$\{status|"\$rc"/ { open = 0 }' $shell)
     # set -e does not see the first of two: [ a ] && [ b ]
-    result 'conditions in the midst of a test stand alone' < <(awk '
+    result 'conditions in the midst of a test are separate commands' < <(awk '
         before != "" { if (!/^ *}$/) print before; before = "" }
         /^ *\[.*\]+ && \[/ && !/\[\[.* && [^[]*\]\]$/ && !/\|\|/ {
             before = FILENAME ":" FNR ":" $0

@@ -81,7 +81,7 @@ static void full(void)
     same(partial, "one\n", "a full disk leaves no line in part");
     ok(diag.errors == 0 && diag.first && !diag.first->next &&
            strstr(diag.first->text, "File too large"),
-       "one warning for all flushes in a row");
+       "one warning for all consecutive flushes");
     add(&f, "four\n");
     cr_append_file_flush(&f, &diag);
     same(text(), "one\ntwo\nthree\nfour\n",

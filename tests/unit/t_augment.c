@@ -148,7 +148,7 @@ static void crops(void)
 }
 
 /* Every place of the corner of a 2 x 2 patch on a 4 x 5 image, hanging over
- * included: 7 by 8; and rectangles that lie inside. */
+ * included: 7 by 8; and rectangles that are inside. */
 static void patches(void)
 {
     static const struct cr_spec in = { CR_U8, CR_ROW_MAJOR, 3, { 4, 5, 1 } };
@@ -227,7 +227,7 @@ static void colors(void)
 }
 
 /* A picture and its mask are cropped and flipped alike where the mask says
- * so, whatever other ops stand between; without it each in its own way. */
+ * so, whatever other ops are between; without it each in its own way. */
 static void pairs(void)
 {
     static const struct cr_spec in = { CR_U8, CR_ROW_MAJOR, 3, { 6, 6, 1 } };

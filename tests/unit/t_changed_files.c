@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Bytes behind the buffer that must stay; AddressSanitizer guards them. */
+/* Bytes after the buffer that must stay; AddressSanitizer guards them. */
 #ifdef __SANITIZE_ADDRESS__
 #define GUARD 0
 #else

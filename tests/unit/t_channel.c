@@ -28,7 +28,7 @@ static cr_real *numbers(int64_t n)
     return x;
 }
 
-/* Where element (n, c, s) lies. */
+/* The index of element (n, c, s). */
 static int64_t at(const struct cr_channels *ch, int64_t n, int64_t c, int64_t s)
 {
     return ch->last ? (n * ch->s + s) * ch->c + c : (n * ch->c + c) * ch->s + s;

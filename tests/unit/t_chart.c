@@ -78,7 +78,7 @@ static void test_places(void)
     struct cr_scale l = scale(CR_SCALE_LOG, 0.01, 100, 4, false);
 
     ok(cr_scale_at(&s, 1) == 0.25 && fabs(cr_scale_at(&l, 1) - 0.5) < 1e-12,
-       "a value lies where a ruler has it, linear or logarithmic");
+       "a value is where a ruler has it, linear or logarithmic");
     ok(isnan(cr_scale_at(&l, 0)) && isnan(cr_scale_at(&l, -1)) &&
            isnan(cr_scale_at(&s, (double)NAN)) &&
            isnan(cr_scale_at(&s, INFINITY)),
@@ -232,7 +232,7 @@ static void test_names_at_ends(void)
     const char *eval = strstr(svg.text, ">eval</text>");
 
     ok(is_sound(svg.text) && height == 380 && train && eval,
-       "names stand at the ends of curves instead of in a legend");
+       "names are at the ends of curves instead of in a legend");
     while (train && *train != 'y')
         train--;
     while (eval && *eval != 'y')
@@ -245,7 +245,7 @@ static void test_names_at_ends(void)
     svg.len = 0;
     c[0].name = "a name that needs more than a third of the whole chart to fit";
     ok(cr_chart_curves(&svg, &chart, c, 2) > 380,
-       "names without room at the ends stand in a legend");
+       "names that do not fit at the ends are in a legend");
 }
 
 static void test_given_ticks(void)
@@ -257,7 +257,7 @@ static void test_given_ticks(void)
 
     ok(s.n == 3 && s.tick[1] == 2 && s.tick[2] == 1000 &&
            strcmp(s.text[2], "1000") == 0,
-       "given ticks stand at their values, but none close to another");
+       "given ticks are at their values, but none close to another");
 }
 
 static void test_bars(void)
@@ -361,7 +361,7 @@ static void test_heatmap(void)
     ok(count(svg.text, "class=\"heat c2\"") == 1 &&
            strstr(svg.text, "class=\"heat c2\"") <
                strstr(svg.text, "<title>cat, dog: 1</title>"),
-       "values beside the diagonal have a colour of their own");
+       "values off the diagonal have a colour of their own");
 }
 
 static void test_parallel(void)

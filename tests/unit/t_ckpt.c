@@ -402,7 +402,7 @@ static void refused(void)
 
     ok(!cr_ckpt_write(&diag, in("x.safetensors"), &two), "a name twice");
     t[0].name = "format";
-    ok(!cr_ckpt_write(&diag, in("x.safetensors"), &one), "a name of ours");
+    ok(!cr_ckpt_write(&diag, in("x.safetensors"), &one), "a name of cellrun's");
     t[0].name = "\xc3";
     ok(!cr_ckpt_write(&diag, in("x.safetensors"), &one), "no UTF-8");
     ok(access(in("x.safetensors"), F_OK) != 0, "nothing was written");

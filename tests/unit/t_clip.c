@@ -42,7 +42,7 @@ static void end(struct ready *r)
     made_free(&r->m);
 }
 
-/* The gradient of update k, and its parameter; NULL behind the last. */
+/* The gradient of update k, and its parameter; NULL after the last. */
 static cr_real *gradient(struct ready *r, int k, const struct cr_param **p)
 {
     const struct cr_exec_step *s;

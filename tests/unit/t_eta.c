@@ -139,7 +139,7 @@ static void start(void)
     work.job[CR_ETA_EVAL].count = 2;
     work.job[CR_ETA_EVAL].guess = 3;
     ok(fabs(cr_eta_left(&eta, &work) - 32) < 1e-9,
-       "a guess stands for evaluations until one is done");
+       "an estimate replaces evaluations until one is done");
     cr_eta_job(&eta, CR_ETA_EVAL, 10);
     ok(fabs(cr_eta_left(&eta, &work) - 40) < 1e-9,
        "a measured evaluation replaces the guess");

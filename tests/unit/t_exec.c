@@ -128,7 +128,7 @@ static void all_frozen(void)
     e = made_exec(&m, update);
     cr_exec_forward(e, 1);
     ok(cr_exec_backward(e, 1, 0.1) && e->n_steps == e->n_forward,
-       "with all frozen there is nothing to do on the way back");
+       "with all frozen the backward pass is empty");
     cr_exec_pruned(e, &n);
     ok(n > 0, "and the reason is given");
     cr_exec_free(e);

@@ -1,4 +1,4 @@
-/* BatchNorm in prediction, folded into the layer in front of it. */
+/* BatchNorm in prediction, folded into the layer before it. */
 #include "math/blas.h"
 #include "nets.h"
 
@@ -112,12 +112,12 @@ static const struct {
       "{out_channels: 3}}]\n",
       { .x = { .rank = 2, .dim = { 4, 6 } }, .classes = 3 },
       false },
-    { "Dense in front of BatchNorm2d",
+    { "Dense before BatchNorm2d",
       "network: [{Dense: {out_channels: 3}}, BatchNorm2d, Flatten, {Dense: "
       "{out_channels: 3}}]\n",
       { .x = { .rank = 3, .dim = { 3, 2, 6 } }, .classes = 3 },
       false },
-    { "Dense in front of BatchNorm3d",
+    { "Dense before BatchNorm3d",
       "network: [{Dense: {out_channels: 2}}, BatchNorm3d, Flatten, {Dense: "
       "{out_channels: 3}}]\n",
       { .x = { .rank = 4, .dim = { 2, 2, 2, 3 } }, .classes = 3 },

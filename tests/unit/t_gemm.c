@@ -175,7 +175,7 @@ static void data_free(struct data *d)
     free(d->got);
 }
 
-/* What is not added to must be overwritten, whatever stands there. */
+/* What is not added to must be overwritten, whatever was there. */
 static void prepare(const struct cr_gemm *g, const struct data *d)
 {
     int64_t i;

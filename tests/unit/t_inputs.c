@@ -1,4 +1,4 @@
-/* What comes in where there is no data to tell. */
+/* The input where no data define it. */
 #include "base/str.h"
 #include "conf/config.h"
 #include "net/net.h"
@@ -55,7 +55,7 @@ static const struct {
       "a number per sample" },
     { "{Dense: {out_channels: 3}}", UNKNOWN, "no in_channels" },
     { "[ReLU, {Dense: [6, 3]}]", UNKNOWN, "another cell first" },
-    { "[Flatten]", UNKNOWN, "nobody tells" },
+    { "[Flatten]", UNKNOWN, "nothing defines it" },
     { "{inputs: {y: {shape: [4], typ: uint8}}, f: Flatten}",
       "'typ' is not a key of an input; use shape and type", "unknown key" },
     { "{inputs: {y: {type: uint8}}, f: Flatten}",

@@ -398,7 +398,7 @@ static enum verdict bias(void)
     return RIGHT;
 }
 
-/* All three with so many threads, one behind the other in `to`. */
+/* All three with so many threads, one after the other in `to`. */
 static void all_of(const struct cr_conv *c, int threads, const cr_real *x,
                    const cr_real *w, const cr_real *dy, cr_real *to)
 {

@@ -1,5 +1,6 @@
 /* Products and sums of rows with random settings, on each implementation,
- * against plain loops in double; any split gives our own kernels' bytes. */
+ * against plain loops in double; any split gives the same bytes with cellrun's
+ * kernels. */
 #include "math/gemm.h"
 
 #include "kernels.h"
@@ -119,7 +120,7 @@ static enum verdict low_products(void)
     return cr_gemm_low() ? products_of(true) : DECLINED;
 }
 
-/* The parts of a split, one behind the other. */
+/* The parts of a split, one after the other. */
 static enum verdict parts_of(cr_gemm_part *part, bool low)
 {
     const cr_real *old;

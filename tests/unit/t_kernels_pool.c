@@ -7,7 +7,7 @@
 
 /* ---- settings ---- */
 
-static bool pairs_only; /* windows of 2 by 2 that lie side by side */
+static bool pairs_only; /* windows of 2 by 2 side by side */
 
 static struct cr_window draw_window(bool single, bool means)
 {

@@ -6,14 +6,14 @@
 
 /* ---- settings ---- */
 
-/* Rows of q, k or v: where they lie, and how many numbers that takes. */
+/* Rows of q, k or v: where they are, and how many numbers that takes. */
 struct rows {
     struct cr_sdpa_at at;
     int64_t length, numbers;
 };
 
 enum layout {
-    APART,  /* (batch, length, features), with gaps that are nobody's */
+    APART,  /* (batch, length, features), with gaps that belong to none */
     TURNED, /* (length, batch, features) */
     PACKED  /* (batch, length, 3 features): q, k and v side by side */
 };
@@ -453,7 +453,7 @@ static enum verdict backward(void)
                 rough = fmax(rough, q.rough);
                 query_backward(&q, &g[0], &g[1], &g[2], &g[3], &g[4], dp, size);
             }
-    /* packed: the three lie side by side in one gradient */
+    /* packed: the three are side by side in one gradient */
     for (w = 0; w < t.k.numbers && packed; w++)
         for (i = 1; i < 3; i++) {
             int64_t at = w + i * a->heads * a->dim;

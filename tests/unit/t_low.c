@@ -75,7 +75,7 @@ static const struct example examples[] = {
       "  construct: |\n"
       "    y = matmul(a(x), transpose(b(x), (0, 1, 3, 2)))\n"
       "    return c(flat(matmul(y, x)))\n" CE SGD AMP("O2") },
-    { "a way back of its own that reads it all",
+    { "a backward of its own that reads it all",
       "network:\n"
       "  - Flatten\n"
       "  - {Dense: [20, 20]}\n"

@@ -1,5 +1,5 @@
 /* Rounding to float16 and bfloat16: every number of either type, the middle
- * between neighbours, and what lies just beside it. */
+ * between neighbours, and just next to it. */
 #include "math/low_precision.h"
 #include "tap.h"
 

@@ -212,7 +212,7 @@ static void test_bases(void)
         &(struct cr_config_from){ .files = path,
                                   .sets = (const char *[]){ "a=7", NULL } });
     same(cr_node_flow(&conf_mem, config->root), "{a: 7, b: 9, c: 3, d: 4}",
-         "CELLRUN_SET lies over files and under assignments");
+         "CELLRUN_SET overrides files, assignments override it");
     setenv("CELLRUN_SET", "a=8\n~q\n", 1);
     config = cr_config_load(&conf_mem, &diag,
                             &(struct cr_config_from){ .files = path });

@@ -566,8 +566,8 @@ static bool is_free(const struct cr_exec *e, const struct cr_pval *v, size_t at)
     return true;
 }
 
-/* Whether every buffer lies at the lowest offset that is free for it: 0, or
- * behind one of those placed before it. Compared by trying all of them. */
+/* Whether every buffer is at the lowest offset that is free for it: 0, or
+ * after one of those placed before it. Compared by trying all of them. */
 static bool lowest(const struct cr_exec *e)
 {
     for (const struct cr_pval *v = e->vals, *o; v; v = v->next) {
@@ -583,7 +583,7 @@ static bool lowest(const struct cr_exec *e)
                 at = end;
         }
         if (v->offset != at) {
-            printf("# value %d lies at %zu, could at %zu\n", v->id, v->offset,
+            printf("# value %d is at %zu, could at %zu\n", v->id, v->offset,
                    at);
             return false;
         }
@@ -628,7 +628,7 @@ static void check_memory(const struct example *ex, int64_t batch,
         }
     }
     ok(apart && inside && lowest(e),
-       "%s, %s: %d buffers, none on another, each as low as it can lie",
+       "%s, %s: %d buffers, none on another, each as low as it can be",
        ex->name, mode, buffers);
     cr_exec_free(e);
     made_free(&m);
@@ -650,7 +650,7 @@ static void saves_memory(void)
     lean = cr_exec_bytes(fused) - cr_exec_thread_scratch(fused);
     all = cr_exec_bytes(eager) - cr_exec_thread_scratch(eager);
     ok(lean < all * 2 / 3,
-       "a plan needs %zu bytes, eager %zu, both besides the kernels' room",
+       "a plan needs %zu bytes, eager %zu, both without the kernels' scratch",
        lean, all);
     cr_exec_free(fused);
     cr_exec_free(eager);
@@ -684,7 +684,7 @@ static void the_list(void)
          "+update(dense_relu_sequential.0.weight) "
          "+update(dense_relu_sequential.0.bias)\n",
          "the seed network's step: eight products and two more");
-    /* 853 forward, as many for weights, 513 for what comes in */
+    /* 853 forward, as many for weights, 513 for the input */
     ok(cr_exec_macs(e) == 3 * (853 + 853 + 513), "its multiply-adds: %.0f",
        cr_exec_macs(e));
     cr_exec_free(e);

@@ -59,7 +59,7 @@ static void refused(void)
     cr_arena_free(&mem);
 }
 
-/* A cell behind the others: both lists find it, all others stay. */
+/* A cell after the others: both lists find it, all others stay. */
 static void added(void)
 {
     static const struct cr_descriptor about[] = { { .name = "ZzOne" },

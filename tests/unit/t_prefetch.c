@@ -69,7 +69,7 @@ int main(void)
         file = cr_strf(&arena, "%s/f", dir[i]);
         if (mkdir(dir[i], 0777) != 0)
             abort();
-        if (i % 3 == 1) /* nobody writes it: opening it must not wait */
+        if (i % 3 == 1) /* no process writes it: opening it must not wait */
             (void)mkfifo(file, 0666);
         fd = i % 3 == 0 ? open(file, O_WRONLY | O_CREAT, 0666) : -1;
         if (fd >= 0)

@@ -55,7 +55,7 @@ static void rows(const char *owner, const struct cr_opt *opts, size_t size)
             if (strcmp(other->name, row->name) == 0)
                 ok(false, "%s has %s twice", owner, row->name);
         if (row->at >= size)
-            ok(false, "%s %s lies outside its struct", owner, row->name);
+            ok(false, "%s %s is outside its struct", owner, row->name);
         if (row->type == CR_OPT_ENUM &&
             (!row->choices || row->int_default < 0))
             ok(false, "%s %s has no choices", owner, row->name);

@@ -69,7 +69,7 @@ static void uniform(void)
         normal += z;
         square += z * z;
     }
-    ok(low >= 0 && high < 1, "uniform numbers lie in [0, 1)");
+    ok(low >= 0 && high < 1, "uniform numbers are in [0, 1)");
     ok(fabs(sum / N - 0.5) < 5 * 0.2887 / 256, "their mean is 1/2");
     ok(fabs(normal / N) < 5.0 / 256, "normal numbers have mean 0");
     ok(fabs(square / N - 1) < 5 * 1.4143 / 256, "and variance 1");

@@ -114,7 +114,7 @@ static void halving(void)
             started += open_point(&m.points[k]);
         run(&m, i);
     }
-    ok(started == 0, "halving promotes nobody before a rung is complete");
+    ok(started == 0, "halving promotes no point before a rung is complete");
     for (int r = 0; r < 3; r++) {
         cr_sweep_rungs_promote(&m.s);
         for (int i = 0; i < POINTS; i++)
@@ -122,14 +122,14 @@ static void halving(void)
                 run(&m, i);
     }
     ok(are_best(&m, 2, 9) && are_best(&m, 3, 3),
-       "of 27 points the 9 best go on, of these the 3 best");
+       "of 27 points the 9 best are promoted, of these the 3 best");
     m.points[26].state = CR_POINT_STOPPED;
     cr_sweep_rungs_promote(&m.s);
-    ok(count(&m, 3) == 3, "then nobody is promoted");
+    ok(count(&m, 3) == 3, "then no point is promoted");
     cr_arena_free(&m.arena);
 }
 
-/* Failed points count as results, behind all others. */
+/* Failed points count as results, after all others. */
 static void failures(void)
 {
     struct made m;
@@ -150,7 +150,7 @@ static void failures(void)
     cr_sweep_rungs_promote(&m.s);
     ok(open_point(&m.points[second]) && m.points[second].target == 1 &&
            m.points[best].target == 0,
-       "a failed point is not promoted, and nobody waits for it");
+       "a failed point is not promoted, and no process waits for it");
     cr_arena_free(&m.arena);
 }
 

@@ -65,7 +65,7 @@ static void random_splits(void)
     test_end();
 }
 
-/* Shares are rounded anew at every class: what was given counts. */
+/* Fractions are rounded at every class: earlier classes count. */
 static void single_classes(void)
 {
     test_begin("classes of one sample each leave the sizes, within one sample");

@@ -106,7 +106,7 @@ static void test_ranges(void)
     same(values(&m, "seed=range(1,5,0)"), "",
          "one that never ends is not a range");
     same(values(&m, "seed=range(1,2,3,4)"), "", "nor one of four numbers");
-    same(values(&m, "seed=range(1,5)x"), "", "nor one with more behind it");
+    same(values(&m, "seed=range(1,5)x"), "", "nor one followed by more");
     same(values(&m, "seed=range(a,5)"), "", "nor one of words");
     same(values(&m, "seed=range(-9223372036854775808,9223372036854775807,"
                     "9223372036854775807)"),

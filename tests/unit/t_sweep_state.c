@@ -61,7 +61,7 @@ static void records(void)
        "with the metric of the best checkpoint");
     point.epochs = 4;
     cr_sweep_refresh(&sweep, &point);
-    ok(point.state == CR_POINT_INTERRUPTED, "a longer one goes on");
+    ok(point.state == CR_POINT_INTERRUPTED, "a longer one continues");
     point.epochs = 3;
     ok(state("{\"status\": \"early_stopped\", \"exit\": 0, \"epochs\": 1}") ==
            CR_POINT_DONE,
@@ -76,7 +76,7 @@ static void records(void)
              "\"best\": {\"metric\": \"accuracy\", \"value\": 0.5, "
              "\"step\": 7}}") == CR_POINT_INTERRUPTED &&
            !point.error && point.best_step == 7,
-       "a run that was interrupted goes on");
+       "a run that was interrupted continues");
     ok(state("{\"status\": \"comp") == CR_POINT_WAITING &&
            point.best_step == 0 && point.exit == -1,
        "a damaged record is none");
@@ -104,7 +104,7 @@ static void claims(void)
 {
     int claim = cr_sweep_claim(&sweep, &point), second;
 
-    ok(claim >= 0, "a point that nobody works on can be claimed");
+    ok(claim >= 0, "a point that no process works on can be claimed");
     ok(other_process() == CR_POINT_RUNNING,
        "another process sees that it runs, and cannot claim it");
     second = cr_sweep_claim(&sweep, &point);

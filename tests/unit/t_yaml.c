@@ -165,7 +165,7 @@ static void test_places(void)
     ok(block && block->pos.line == 3 && block->pos.col == 6,
        "a block scalar's place is its first line and its indentation");
     ok(last && last->pos.line == 5 && last->pos.col == 7,
-       "lines go on behind a block scalar");
+       "lines continue after a block scalar");
     ok(diag.errors == 0, "no errors");
 }
 
