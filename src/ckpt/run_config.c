@@ -88,6 +88,8 @@ static struct cr_run_sheet *sheet_new(struct cr_arena *arena, const char *text,
 
     *src = (struct cr_source){ .name = "", .text = text, .len = len };
     sheet->root = cr_yaml_read(arena, &quiet, src, 0, len);
+    if (sheet->root && sheet->root->kind != CR_NODE_MAP)
+        sheet->root = NULL;
     sheet_split(arena, sheet, text, len);
     if (sheet->root)
         sheet_index(sheet, sheet->root);

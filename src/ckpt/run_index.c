@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/compiler.h"
 #include "base/prefetch.h"
 #include "base/str.h"
 #include "conf/yaml.h"
@@ -79,6 +80,26 @@ static void runs_last(struct cr_runs *runs, struct cr_run *run)
     }
 }
 
+/* Removes what must be an object and is not: the file may be anybody's, and
+ * elements of a list have no keys. */
+static void runs_objects(struct cr_node *record)
+{
+    static const char *const objects[] = { "data", "vars", "phases", "eval",
+                                           "best" };
+
+    for (struct cr_node **link = &record->child; *link;) {
+        bool remove = false;
+
+        for (size_t i = 0; i < CR_LEN(objects); i++)
+            remove |= (*link)->kind != CR_NODE_MAP &&
+                      strcmp((*link)->key, objects[i]) == 0;
+        if (remove)
+            *link = (*link)->next;
+        else
+            link = &(*link)->next;
+    }
+}
+
 bool cr_runs_add(struct cr_runs *runs, const char *path)
 {
     const char *file = cr_path_join(runs->arena, path, "record.json"), *why;
@@ -105,6 +126,7 @@ bool cr_runs_add(struct cr_runs *runs, const char *path)
                 "not a run record: %s", run.record ? "not a JSON object" : why);
         return true;
     }
+    runs_objects(run.record);
     run.started = cr_json_str(run.record, "started", "");
     run.eval = cr_node_get(run.record, "eval");
     if (!run.eval) {

@@ -26,7 +26,7 @@ static bool data_write(struct cr_report *r, const struct cr_report_run *run)
 
     if (!list || list->kind != CR_NODE_LIST || !list->child)
         return false;
-    for (CR_EACH(m, cr_node_get(list->child, "columns")))
+    for (CR_EACH(m, cr_report_columns(list->child)))
         pictures = pictures || cr_json_str(m, "png", NULL);
     cr_buf_str(r->to, "<p>Samples of the first batch, as they are stored.</p>");
     cr_buf_f(r->to, "<ul class=\"%s\">\n", pictures ? "tiles" : "rows");

@@ -187,10 +187,17 @@ static void run_values(struct cr_buf *to, const struct cr_node *value)
     }
 }
 
+const struct cr_node *cr_report_columns(const struct cr_node *sample)
+{
+    const struct cr_node *columns = cr_node_get(sample, "columns");
+
+    return columns && columns->kind == CR_NODE_MAP ? columns : NULL;
+}
+
 void cr_report_sample(struct cr_report *r, const struct cr_node *sample,
                       const char *alt)
 {
-    for (CR_EACH(m, cr_node_get(sample, "columns"))) {
+    for (CR_EACH(m, cr_report_columns(sample))) {
         const char *png = cr_json_str(m, "png", NULL);
 
         if (png && cr_html_is_base64(png)) {
@@ -204,7 +211,7 @@ void cr_report_sample(struct cr_report *r, const struct cr_node *sample,
             continue;
         }
         cr_buf_str(r->to, "<span class=\"value\">");
-        if (m->next || m != cr_node_get(sample, "columns")->child) {
+        if (m->next || m != cr_report_columns(sample)->child) {
             cr_html(r->to, m->key);
             cr_buf_str(r->to, ": ");
         }

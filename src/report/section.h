@@ -113,7 +113,9 @@ bool cr_report_is_file(const char *path);
 /* The name of a class, else its number. */
 const char *cr_report_class(struct cr_report *report,
                             const struct cr_report_run *run, int64_t class);
-/* The columns of a sample, as a picture or as text. */
+/* The columns of a sample of samples.json: a map, or NULL. */
+const struct cr_node *cr_report_columns(const struct cr_node *sample);
+/* They are drawn: as a picture or as text. */
 void cr_report_sample(struct cr_report *report, const struct cr_node *sample,
                       const char *alt);
 /* Whether larger values of the run's metric are better. */

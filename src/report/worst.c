@@ -7,7 +7,7 @@
 
 static bool worst_is_picture(const struct cr_node *sample)
 {
-    for (CR_EACH(m, cr_node_get(sample, "columns")))
+    for (CR_EACH(m, cr_report_columns(sample)))
         if (cr_json_str(m, "png", NULL))
             return true;
     return false;
@@ -155,7 +155,7 @@ static bool worst_shaded(struct cr_report *r, const struct cr_report_run *run,
         cr_node_get(run->config, "dataset"), "eval");
     const char *type = set ? cr_node_type(set, &args) : NULL;
     const struct cr_node *loss = losses ? losses->child : NULL;
-    const char *text = cr_json_str(cr_node_get(s, "columns"), "tokens", NULL);
+    const char *text = cr_json_str(cr_report_columns(s), "tokens", NULL);
     const char *from = text;
     size_t len = text ? strlen(text) : 0, done = 0;
     int shade = 0;

@@ -133,6 +133,37 @@ nested() {
     [ "$(grep -c '<script' r.html)" = 1 ]
 }
 
+@test "members of other types are left out" {
+    cp -r "$runs/classes" bad
+    for list in '[1, [2]]' '"x"' '{"x": [1]}'; do
+        jq -c ".eval = $list | .best = $list | .phases = $list |
+            .vars = $list | .data = $list | .id = $list | .name = $list |
+            .status = $list | .started = $list" \
+            "$runs/classes/record.json" >bad/record.json
+        jq -c ".worst[0].columns = $list | .first[0].columns = $list |
+            .classes = $list | .worst[1] = $list | .first[1] = $list |
+            .step = $list" "$runs/classes/samples.json" >bad/samples.json
+        run -0 "$CELLRUN" report bad -o r.html
+        nested r.html
+        run -0 "$CELLRUN" report bad "$runs/classes" -o r.html
+        nested r.html
+        for file in record.json samples.json; do
+            echo "$list" >bad/$file
+            run "$CELLRUN" report bad -o r.html
+            [ "$status" -le 2 ]
+        done
+        cp "$runs/classes/record.json" bad
+        for config in '- a\n- [b]\n' 'dataset: [x]\nnetwork: 5\n' '5\n'; do
+            printf -- "$config" >bad/resolved.yaml
+            run -0 "$CELLRUN" report bad -o r.html
+            nested r.html
+            run -0 "$CELLRUN" report bad "$runs/classes" -o r.html
+            nested r.html
+        done
+        cp "$runs/classes/resolved.yaml" bad
+    done
+}
+
 @test "links of a run directory are not followed" {
     cp -r "$runs/classes" r
     printf 'a secret\n' >secret

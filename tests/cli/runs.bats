@@ -335,6 +335,26 @@ END
     [[ "$stderr" == "elsewhere/other/record.json: warning: not a run record: "* ]]
 }
 
+@test "members of a record and a config of other types are ignored" {
+    for list in '[1, [2]]' '"x"'; do
+        jq -c ".eval = $list | .best = $list | .phases = $list |
+            .vars = $list | .data = $list" runs/other/record.json >x
+        cp x runs/other/record.json
+        printf -- '- a\n- [b]\n' >runs/other/resolved.yaml
+        run -0 "$CELLRUN" runs
+        [[ "$output" != *null* ]]
+        run -0 "$CELLRUN" runs --json
+        run -0 "$CELLRUN" runs --group-by status
+        run -2 "$CELLRUN" runs --group-by vars.w --json
+        run -0 "$CELLRUN" runs --sort eval.accuracy --where 'seed!=9'
+        run -2 "$CELLRUN" runs --sort nosuch.key
+        run -0 "$CELLRUN" runs best --metric accuracy
+        run -0 "$CELLRUN" runs show other
+        run -0 "$CELLRUN" runs diff other aaaa
+        run -2 "$CELLRUN" runs --dir runs/other --cols nosuch.key
+    done
+}
+
 @test "names of files cannot move the cursor" {
     mv runs/other $'runs/\e[2Jx'
     run -0 "$CELLRUN" runs
