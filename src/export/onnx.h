@@ -104,6 +104,8 @@ const char *cr_onnx_op(struct cr_onnx *o, const char *type, int n,
 const struct cr_inference_val *cr_onnx_val(const struct cr_onnx *o, int i);
 const char *cr_onnx_in(struct cr_onnx *o, int i);
 const struct cr_inference_val *cr_onnx_out(const struct cr_onnx *o, int i);
+/* Whether a dimension of v from `from` on depends on the batch size. */
+bool cr_onnx_varies(const struct cr_inference_val *v, int from);
 /* Sets the name of result i > 0; emitters return that of result 0. */
 void cr_onnx_result(struct cr_onnx *o, int i, const char *name);
 /* The name of any value. */

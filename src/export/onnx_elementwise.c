@@ -85,43 +85,45 @@ static const char *fake_cast(struct cr_onnx *o, const char *arg)
 
 /* ---- Arithmetic */
 
+/* Input 0 in the type of the result. */
+static const char *in_result_type(struct cr_onnx *o)
+{
+    return cr_onnx_in_as(o, 0, cr_onnx_out(o, 0)->spec.type);
+}
+
+/* Integers are round; ONNX rounds real numbers only. */
+static const char *rounding(struct cr_onnx *o, const char *arg)
+{
+    const char *x = in_result_type(o);
+
+    return cr_onnx_out(o, 0)->spec.type == CR_REAL ? CR_ONNX(o, arg, x) : x;
+}
+
 static const char *square(struct cr_onnx *o, const char *arg)
 {
-    const char *x = cr_onnx_in(o, 0);
+    const char *x = in_result_type(o);
 
     return CR_ONNX(o, arg, x, x);
 }
 
 static const char *rsqrt(struct cr_onnx *o, const char *arg)
 {
-    return CR_ONNX(o, arg, CR_ONNX(o, "Sqrt", cr_onnx_in(o, 0)));
-}
-
-static const char *expm1_of(struct cr_onnx *o, const char *x)
-{
-    return CR_ONNX(o, "Sub", CR_ONNX(o, "Exp", x), real(o, 1));
+    return CR_ONNX(o, arg, CR_ONNX(o, "Sqrt", in_result_type(o)));
 }
 
 static const char *expm1_(struct cr_onnx *o, const char *arg)
 {
-    (void)arg;
-    return expm1_of(o, cr_onnx_in(o, 0));
-}
-
-static const char *log1p_of(struct cr_onnx *o, const char *x)
-{
-    return CR_ONNX(o, "Log", CR_ONNX(o, "Add", x, real(o, 1)));
+    return CR_ONNX(o, "Sub", CR_ONNX(o, arg, in_result_type(o)), real(o, 1));
 }
 
 static const char *log1p_(struct cr_onnx *o, const char *arg)
 {
-    (void)arg;
-    return log1p_of(o, cr_onnx_in(o, 0));
+    return CR_ONNX(o, arg, CR_ONNX(o, "Add", in_result_type(o), real(o, 1)));
 }
 
 static const char *erfc_(struct cr_onnx *o, const char *arg)
 {
-    return CR_ONNX(o, "Sub", real(o, 1), CR_ONNX(o, arg, cr_onnx_in(o, 0)));
+    return CR_ONNX(o, "Sub", real(o, 1), CR_ONNX(o, arg, in_result_type(o)));
 }
 
 /* x floored by y: quotient or, with "Mod", remainder; integers by Mod, which
@@ -168,12 +170,16 @@ static const char *clamp(struct cr_onnx *o, const char *arg)
     double low = cr_inference_real(o->node, "min");
     double high = cr_inference_real(o->node, "max");
     enum cr_type type = cr_onnx_out(o, 0)->spec.type;
-    const char *in[3] = {
-        cr_onnx_in_as(o, 0, type),
-        isnan(low) ? "" : cr_onnx_number(o, type, low),
-        isnan(high) ? "" : cr_onnx_number(o, type, high),
-    };
+    const char *in[3] = { cr_onnx_in_as(o, 0, type), "", "" };
 
+    if (type != CR_REAL) { /* bounds of integers are rounded inwards */
+        low = fmin(fmax(ceil(low), INT32_MIN), INT32_MAX);
+        high = fmax(fmin(floor(high), INT32_MAX), INT32_MIN);
+    }
+    if (!isnan(low))
+        in[1] = cr_onnx_number(o, type, low);
+    if (!isnan(high))
+        in[2] = cr_onnx_number(o, type, high);
     return cr_onnx_node(o, arg, 3, in, 1, 1)[0];
 }
 
@@ -315,6 +321,8 @@ static const char *positional_encoding(struct cr_onnx *o, const char *arg)
     const struct cr_spec *x = &cr_onnx_val(o, 0)->spec;
     struct cr_spec spec = CR_SPEC(x->dim[x->rank - 2], a->dim);
 
+    if (cr_onnx_varies(cr_onnx_val(o, 0), x->rank - 2))
+        return cr_onnx_no(o, "it encodes positions in the batch");
     return CR_ONNX(o, arg, product(o, cr_onnx_in(o, 0), (double)a->scale),
                    cr_onnx_reals(o, &spec, a->table));
 }
@@ -454,7 +462,7 @@ const struct cr_onnx_emitter cr_onnx_elementwise[] = {
     { .op = "atan2", .emit = arc_tangent2 },
     { .op = "atanh", .emit = same_type, .arg = "Atanh" },
     { .op = "cast", .emit = cast },
-    { .op = "ceil", .emit = same_type, .arg = "Ceil" },
+    { .op = "ceil", .emit = rounding, .arg = "Ceil" },
     { .op = "celu", .emit = with_alpha, .arg = "Celu" },
     { .op = "clamp", .emit = clamp, .arg = "Clip" },
     { .op = "cos", .emit = same_type, .arg = "Cos" },
@@ -465,10 +473,10 @@ const struct cr_onnx_emitter cr_onnx_elementwise[] = {
     { .op = "erf", .emit = same_type, .arg = "Erf" },
     { .op = "erfc", .emit = erfc_, .arg = "Erf" },
     { .op = "exp", .emit = same_type, .arg = "Exp" },
-    { .op = "expm1", .emit = expm1_ },
+    { .op = "expm1", .emit = expm1_, .arg = "Exp" },
     { .op = "fake_cast", .emit = fake_cast },
     { .op = "fast_gelu", .emit = fast_gelu },
-    { .op = "floor", .emit = same_type, .arg = "Floor" },
+    { .op = "floor", .emit = rounding, .arg = "Floor" },
     { .op = "floor_div", .emit = floor_division, .arg = "Div" },
     { .op = "gelu", .emit = gelu },
     { .op = "glu", .emit = glu },
@@ -482,7 +490,7 @@ const struct cr_onnx_emitter cr_onnx_elementwise[] = {
     { .op = "less", .emit = compare, .arg = "Less" },
     { .op = "less_equal", .emit = compare, .arg = "LessOrEqual" },
     { .op = "log", .emit = same_type, .arg = "Log" },
-    { .op = "log1p", .emit = log1p_ },
+    { .op = "log1p", .emit = log1p_, .arg = "Log" },
     { .op = "log_sigmoid", .emit = log_sigmoid, .arg = "Softplus" },
     { .op = "log_softmax", .emit = with_axis, .arg = "LogSoftmax" },
     { .op = "logical_and", .emit = logical, .arg = "And" },
@@ -507,7 +515,7 @@ const struct cr_onnx_emitter cr_onnx_elementwise[] = {
     { .op = "prod", .emit = reduction, .arg = "ReduceProd" },
     { .op = "relu", .emit = same_type, .arg = "Relu" },
     { .op = "relu6", .emit = relu6 },
-    { .op = "round", .emit = same_type, .arg = "Round" },
+    { .op = "round", .emit = rounding, .arg = "Round" },
     { .op = "rsqrt", .emit = rsqrt, .arg = "Reciprocal" },
     { .op = "selu", .emit = same_type, .arg = "Selu" },
     { .op = "sigmoid", .emit = same_type, .arg = "Sigmoid" },

@@ -40,6 +40,14 @@ const struct cr_inference_val *cr_onnx_out(const struct cr_onnx *o, int i)
     return &o->graph->vals[o->node->out[i]];
 }
 
+bool cr_onnx_varies(const struct cr_inference_val *v, int from)
+{
+    for (int i = from; i < v->spec.rank; i++)
+        if (v->per_sample[i] != 0)
+            return true;
+    return false;
+}
+
 void cr_onnx_result(struct cr_onnx *o, int i, const char *name)
 {
     o->name[o->node->out[i]] = name;

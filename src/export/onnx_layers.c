@@ -80,6 +80,9 @@ static const char *conv(struct cr_onnx *o, const char *arg)
     const char *in[3] = { cr_onnx_in(o, 0), cr_onnx_in(o, 1),
                           cr_onnx_in(o, 2) };
 
+    if (strcmp(cr_inference_enum(o->arena, o->node, "pad_mode"), "same") == 0 &&
+        cr_onnx_varies(cr_onnx_val(o, 0), 2))
+        return cr_onnx_no(o, "it pads the batch");
     if (rank == 1) /* the weight of a 1-D convolution is (o, c, 1, k) */
         in[1] = cr_onnx_squeeze(o, in[1], 2);
     conv_attrs(o, rank, strcmp(arg, "ConvTranspose") == 0);
@@ -244,6 +247,8 @@ static const char *pool(struct cr_onnx *o, const char *arg)
     struct cr_pool_window w[SPATIAL_MAX];
     const char *in = cr_onnx_in(o, 0);
 
+    if (cr_onnx_varies(cr_onnx_val(o, 0), x->rank - dims))
+        return cr_onnx_no(o, "it pools the batch");
     for (int i = 0; i < dims; i++)
         w[i] = cr_window_of_pool(a, i, x->dim[x->rank - dims + i],
                            y->dim[x->rank - dims + i]);
@@ -454,12 +459,17 @@ static const char *attention(struct cr_onnx *o, const char *arg)
 {
     const struct cr_spec *q = &cr_onnx_val(o, CR_ATTN_Q)->spec;
     const struct cr_inference_val *key = cr_onnx_val(o, CR_ATTN_K);
+    const struct cr_inference_val *mask = cr_onnx_val(o, CR_ATTN_MASK);
+    const struct cr_inference_val *pad = cr_onnx_val(o, CR_ATTN_PAD);
     int64_t heads = cr_inference_int(o->node, "num_heads");
     int64_t e = q->dim[q->rank - 1] / (key ? 1 : 3), dim = e / heads;
     const char *part[3], **third, *y;
 
     for (int i = 0; i < 3; i++)
         part[i] = cr_onnx_in(o, i);
+    if ((mask && cr_onnx_varies(mask, mask->spec.rank - 2)) ||
+        (pad && cr_onnx_varies(pad, pad->spec.rank - 1)))
+        return cr_onnx_no(o, "the size of its mask depends on the batch size");
     if (!key) {
         cr_onnx_int(o, "axis", -1);
         third = cr_onnx_node(o, "Split", 1, part, 1, 3);

@@ -155,6 +155,57 @@ golden() {
     [ ! -e d.onnx ]
 }
 
+# net_of SHAPE EXPRESSION [TYPE]: net.yaml, which returns it for inputs x of that
+# shape
+net_of() {
+    printf '%s\n' 'network:' \
+        "  inputs: {x: {shape: [$1], type: ${3:-float32}}}" \
+        "  construct: return $2" >net.yaml
+}
+
+# equal_within EPS A B: equal counts of numbers, which differ by less than EPS
+equal_within() {
+    paste "$2" "$3" | awk -v eps="$1" 'NF != 2 { exit 1 }
+        { d = $1 - $2; if (d > eps || -d > eps || d != d) bad = 1; n++ }
+        END { exit bad || n == 0 }'
+}
+
+@test 'onnx: ops on integers have the types that ONNX knows' {
+    st w.safetensors
+    local f
+    for f in floor ceil round; do
+        net_of 4 "$f(x)" int32
+        "$CELLRUN" export net.yaml --ckpt w.safetensors -q -o a.onnx
+        run -1 grep -qi "$f" a.onnx
+    done
+    for f in rsqrt log1p expm1 erfc; do
+        net_of 4 "$f(x)" int32
+        "$CELLRUN" export net.yaml --ckpt w.safetensors -q -o a.onnx
+        grep -q Cast a.onnx
+    done
+    net_of 4 'square(x > 0)' int32
+    "$CELLRUN" export net.yaml --ckpt w.safetensors -q -o a.onnx
+    grep -q Cast a.onnx
+    # bounds of integers: those of 1 and 2
+    net_of 4 'clamp(x, 0.5, 2.5)' int32
+    "$CELLRUN" export net.yaml --ckpt w.safetensors -q -o a.onnx
+    net_of 4 'clamp(x, 1, 2)' int32
+    "$CELLRUN" export net.yaml --ckpt w.safetensors -q -o b.onnx
+    cmp a.onnx b.onnx
+}
+
+@test 'onnx: pooling and padding over the batch is an error' {
+    st w.safetensors
+    local to
+    for to in 'adaptive_avg_pool2d(x, 1)' 'max_pool2d(x, (1, 2), 1)' \
+        "conv2d(x, ones((1, 2, 3, 3)), pad_mode='same')"; do
+        net_of 8 "${to/(x/(transpose(reshape(x, (-1, 2, 2, 2)), (1, 2, 3, 0))}"
+        fails 2 export net.yaml --ckpt w.safetensors -o a.onnx
+        [[ $stderr = *'of the network (Cell): it p'*'s the batch'* ]]
+    done
+    [ ! -e a.onnx ]
+}
+
 @test 'onnx: what depends on the batch size other than by shape is an error' {
     cat >own.yaml <<'END'
 cellrun: 1
@@ -209,19 +260,6 @@ c_equal() {
     tail -c "$4" "$3" | perl -0777 -ne 'print join ",", unpack "f<*"' |
         "$mine/net" | tr '\t' '\n' >"$mine/got"
     equal_within 1e-5 "$mine/got" "$mine/want"
-}
-
-# net_of SHAPE EXPRESSION: net.yaml, which returns it for inputs x of that shape
-net_of() {
-    printf '%s\n' 'network:' "  inputs: {x: {shape: [$1]}}" \
-        "  construct: return $2" >net.yaml
-}
-
-# equal_within EPS A B: equal counts of numbers, which differ by less than EPS
-equal_within() {
-    paste "$2" "$3" | awk -v eps="$1" 'NF != 2 { exit 1 }
-        { d = $1 - $2; if (d > eps || -d > eps || d != d) bad = 1; n++ }
-        END { exit bad || n == 0 }'
 }
 
 @test 'c: dense layers, convolution, pooling, normalisation and arithmetic' {
