@@ -82,13 +82,14 @@ const char *cr_c_number(struct cr_c *c, double v)
                    f == floorf(f) && fabsf(f) < 1e9f ? ".0" : "");
 }
 
-/* The text of a comment. */
+/* The text of a comment, without its ends and without trigraphs. */
 static const char *c_comment(struct cr_c *c, const char *text)
 {
     char *safe = cr_strdup(c->arena, cr_escape(c->arena, text));
 
     for (char *at = safe; *at; at++)
-        if ((*at == '*' && at[1] == '/') || (*at == '/' && at[1] == '*'))
+        if ((*at == '*' && at[1] == '/') || (*at == '/' && at[1] == '*') ||
+            (*at == '?' && at[1] == '?' && at[2] && strchr("=/'()!<>-", at[2])))
             *at = ' ';
     return safe;
 }

@@ -50,7 +50,7 @@ bool cr_input_adapter_open(struct cr_input_adapter *adapter,
                                    false, &adapter->out) != NULL;
 }
 
-/* Height, width and channels of an image; false if the spec is not one. */
+/* Whether it is an image: height, width and up to 4 channels. */
 static bool sample_is_image(const struct cr_spec *spec)
 {
     return (spec->type == CR_U8 || spec->type == CR_U16) &&
@@ -136,10 +136,11 @@ static struct cr_input_route *sample_route(struct cr_input_adapter *adapter,
     route = CR_NEW(adapter->arena, struct cr_input_route);
     route->in = *in;
     head.type = in->type;
-    if (sample_is_image(in) && sample_is_image(&adapter->head)) {
+    if (sample_is_image(in) && sample_is_image(&head) &&
+        adapter->head.type == CR_U8) {
         planned = sample_plan_image(adapter, route);
     } else {
-        /* an equal number of elements suffices */
+        /* an equal number of elements suffices; their values stay */
         if (cr_count(in) == cr_count(&head))
             route->pipeline = sample_pipeline(adapter, &head);
         planned = route->pipeline != NULL;

@@ -362,6 +362,28 @@ END
     run -1 bash -c './net <<<"1 2 3" >/dev/full'
 }
 
+@test 'c: names of classes and files that C cannot hold' {
+    local name
+    printf '%s\n' 'x,label' '1,*/ int' '2,/* b' '3,a ??/' '4,"q\"' '5,"e
+"' >names.csv
+    cat >names.yaml <<'END'
+dataset:
+  train: {CSVDataset: {dataset_files: names.csv, columns: {x: {numbers: [0]}, label: label}}}
+network: {'d': {Dense: [1, 5]}}
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1}}
+train: {epochs: 1}
+END
+    "$CELLRUN" train names.yaml -q -o names
+    "$CELLRUN" export names -q -o n.c
+    grep -q '^ \* class 2: a  ?/$' n.c
+    c_build n.c
+    for name in int '' '1 b' 'é' $'new\nline' "q'*-" main; do
+        "$CELLRUN" export names -q -o "./$name.c"
+        ${CC:-cc} -std=c99 -Wall -Wextra -Werror -c "./$name.c" -o a.o
+    done
+}
+
 @test 'c: the file is C++ too' {
     command -v c++ >/dev/null || skip 'no C++ compiler'
     "$CELLRUN" export run -q -o net.c

@@ -224,6 +224,27 @@ $tmp/rgb.png: uint8 (5, 6, 3) becomes uint8 (6, 5)" ]
     [[ $output == *"wrong.npy: error: found float32 (1, 28), which cannot be converted to a sample of column 'image'"* ]]
 }
 
+@test "arrays of 16-bit integers keep their values" {
+    cd "$BATS_TEST_TMPDIR"
+    perl -e 'print pack "S<*", map { $_ * 997 % 65536 } 1 .. 48' |
+        npy x.npy '<u2' '(4, 2, 2, 3)'
+    perl -e 'print pack "f<*", 1 .. 4' | npy y.npy '<f4' '(4, 1)'
+    cat >u16.yaml <<'END'
+dataset:
+  train:
+    NumpySlicesDataset: {data: [x.npy, y.npy], column_names: [x, label]}
+datapipe: {x: [{Rescale: {rescale: 1e-4, shift: 0.0}}]}
+network: {f: Flatten, d: {Dense: {out_channels: 1}}}
+loss: MSELoss
+optimizer: {SGD: {learning_rate: 1e-3}}
+train: {epochs: 1}
+END
+    "$CELLRUN" train u16.yaml -q -o u16
+    "$CELLRUN" predict --ckpt u16 --data train --format npy -o want.npy -q
+    "$CELLRUN" predict --ckpt u16 x.npy -o got.npy -q
+    cmp got.npy want.npy
+}
+
 @test "a file without samples is an error, and no bar to others" {
     npy "$tmp/none.npy" '|u1' '(0, 6, 5)' </dev/null
     run -3 --separate-stderr "$CELLRUN" predict --ckpt run "$tmp/none.npy" \
