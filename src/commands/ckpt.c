@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "ckpts/ckpts.h"
+#include "conf/terms.h"
 
 static const struct cr_opt ckpt_opts[] = {
     { .name = "match",
@@ -70,8 +71,9 @@ static const struct cr_ckpts_sub *ckpt_find(struct cr_cli *cli,
     cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
              "ckpt: found '%s', expected %s",
              cr_quote(cli->arena, name, strlen(name)), cr_buf_text(&all));
-    if (cr_closest_name(name, names))
-        cr_hint(cli->diag, "did you mean '%s'?", cr_closest_name(name, names));
+    if (cr_term_subcommand(name, names))
+        cr_hint(cli->diag, "did you mean '%s'?",
+                cr_term_subcommand(name, names));
     return NULL;
 }
 

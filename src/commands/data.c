@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "base/table.h"
 #include "conf/command_line.h"
+#include "conf/terms.h"
 #include "data/fetch.h"
 #include "model/data_convert.h"
 #include "model/data_show.h"
@@ -204,8 +205,9 @@ static const struct data_sub *data_find(struct cr_cli *cli, const char *name)
     cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
              "data: found '%s', expected %s",
              cr_quote(cli->arena, name, strlen(name)), cr_buf_text(&all));
-    if (cr_closest_name(name, names))
-        cr_hint(cli->diag, "did you mean '%s'?", cr_closest_name(name, names));
+    if (cr_term_subcommand(name, names))
+        cr_hint(cli->diag, "did you mean '%s'?",
+                cr_term_subcommand(name, names));
     return NULL;
 }
 

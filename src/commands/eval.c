@@ -103,6 +103,18 @@ static bool eval_value(void *ctx, const char *name, double *to)
     return score && score->single;
 }
 
+/* The metrics that --require can name. */
+static const char *const *eval_names(const struct cr_cli *cli,
+                                     const struct cr_scores *scores)
+{
+    const char **names = CR_NEWS(cli->arena, const char *, scores->n + 1);
+
+    for (int i = 0, n = 0; i < scores->n; i++)
+        if (scores->v[i].single)
+            names[n++] = scores->v[i].name;
+    return names;
+}
+
 /* ---- Output */
 
 /* Rows are labels, columns predictions. */
@@ -305,7 +317,8 @@ static int eval_kfold(struct cr_cli *cli)
         eval_kfold_json(&k);
     else
         eval_kfold_text(&k);
-    cr_require_check(cli->diag, require, false, eval_value, &k.mean);
+    cr_require_check(cli->diag, require, false, eval_value, &k.mean,
+                     eval_names(cli, &k.mean));
     return cr_diag_exit(cli->diag);
 }
 
@@ -417,7 +430,7 @@ static bool eval_judge(struct cr_cli *cli, struct cr_model *model,
         batches = want.max_batches;
     cr_work_begin(&work.bar, cli, "eval", batches);
     ok = cr_require_check(cli->diag, require, true, eval_value,
-                          (void *)scores) &&
+                          (void *)scores, eval_names(cli, scores)) &&
          cr_eval_run(eval, cli->diag, eval_step, &work, &stopped);
     cr_work_clear(&work.bar);
     if (ok) {
@@ -427,7 +440,7 @@ static bool eval_judge(struct cr_cli *cli, struct cr_model *model,
         if (o->wrong)
             eval_wrong(cli, model);
         ok = cr_require_check(cli->diag, require, false, eval_value,
-                              (void *)scores) &&
+                              (void *)scores, NULL) &&
              ok;
     }
     cr_eval_close(eval);

@@ -107,6 +107,19 @@ struct plot_job {
 
 /* ---- Runs and groups */
 
+/* The runs of an operand; a metric in their place is called one. */
+static bool plot_add_run(struct plot_job *job, int i)
+{
+    const char *name = job->cli->operands[i];
+
+    if (cr_runs_add_named(&job->runs, cr_runs_folder(), name,
+                          job->cli->operand_pos[i]))
+        return true;
+    if (cr_registry_find(CR_KIND_METRIC, cr_run_bare(name)))
+        cr_hint(job->cli->diag, "a metric is selected by --metric %s", name);
+    return false;
+}
+
 static bool plot_read(struct plot_job *job)
 {
     struct cr_cli *cli = job->cli;
@@ -114,8 +127,7 @@ static bool plot_read(struct plot_job *job)
     bool ok = true;
 
     for (int i = 0; i < cli->n_operands; i++)
-        ok = cr_runs_add_named(&job->runs, cr_runs_folder(), cli->operands[i],
-                               cli->operand_pos[i]) && ok;
+        ok = plot_add_run(job, i) && ok;
     if (!ok)
         return false;
     job->series = CR_NEWS(job->arena, struct cr_run_series, job->runs.n);

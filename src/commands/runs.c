@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "conf/terms.h"
 #include "rundir/run_column.h"
 #include "rundir/run_names.h"
 #include "rundir/run_status.h"
@@ -135,8 +136,9 @@ static const struct cr_runs_sub *runs_sub(struct cr_cli *cli, const char *name)
     cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
              "runs: found '%s', expected %s",
              cr_quote(cli->arena, name, strlen(name)), all);
-    if (cr_closest_name(name, names))
-        cr_hint(cli->diag, "did you mean '%s'?", cr_closest_name(name, names));
+    if (cr_term_subcommand(name, names))
+        cr_hint(cli->diag, "did you mean '%s'?",
+                cr_term_subcommand(name, names));
     return NULL;
 }
 

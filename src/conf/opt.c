@@ -691,6 +691,9 @@ static bool opt_unknown_type(struct cr_arena *arena, struct cr_diag *diag,
                  cr_kind_name(kind), cr_quote(arena, name, strlen(name)));
     if (cr_has_decimal_comma(name))
         cr_hint(diag, "numbers have a decimal point, not a comma");
+    else if (kind == CR_KIND_SCHEDULE && cr_is_percentage(name))
+        cr_hint(diag, "a learning rate is a number without a unit: write %g",
+                strtod(name, NULL) / 100);
     else if (!cr_term_hint(diag, name, names) && n > 0)
         cr_note(diag, "known:%s", cr_buf_text(&buf));
     return false;

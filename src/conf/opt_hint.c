@@ -1,5 +1,6 @@
 #include "conf/opt_hint.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -12,6 +13,14 @@ bool cr_has_decimal_comma(const char *text)
         return false;
     rest = strspn(text + whole + 1, "0123456789");
     return rest > 0 && text[whole + 1 + rest] == '\0';
+}
+
+bool cr_is_percentage(const char *text)
+{
+    char *end;
+
+    strtod(text, &end);
+    return end > text && strcmp(end + strspn(end, " "), "%") == 0;
 }
 
 bool cr_is_split_number(const struct cr_node *before,

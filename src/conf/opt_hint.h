@@ -8,6 +8,8 @@
 
 /* Whether the text is a number with a decimal comma, such as 0,05. */
 bool cr_has_decimal_comma(const char *text);
+/* Whether the text is a percentage, such as 10%. */
+bool cr_is_percentage(const char *text);
 /* Whether the entry of a flow map and the one before it (or NULL) are a number
  * with a decimal comma: `key: 0,05` is read as the keys `key` and `05`. */
 bool cr_is_split_number(const struct cr_node *before,

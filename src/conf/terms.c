@@ -195,3 +195,22 @@ bool cr_term_hint(struct cr_diag *diag, const char *word,
         cr_hint(diag, "did you mean '%s'?", key);
     return key != NULL;
 }
+
+const char *cr_term_subcommand(const char *word, const char *const *names)
+{
+    static const char *const words[][2] = {
+        { "list", "ls" },        { "compare", "diff" }, { "remove", "rm" },
+        { "delete", "rm" },      { "clean", "gc" },     { "prune", "gc" },
+        { "describe", "stats" }, { "info", "stats" },   { "describe", "show" },
+        { "info", "show" },      { "view", "show" },    { "print", "show" },
+        { "top", "best" },       { "rank", "best" },    { "download", "fetch" },
+        { "get", "fetch" },      { "check", "verify" }, { "mean", "average" },
+        { "merge", "average" },  { "csv", "export" },
+    };
+
+    for (size_t i = 0; i < CR_LEN(words); i++)
+        for (int k = 0; strcmp(words[i][0], word) == 0 && names[k]; k++)
+            if (strcmp(words[i][1], names[k]) == 0)
+                return names[k];
+    return cr_closest_name(word, names);
+}

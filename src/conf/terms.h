@@ -35,4 +35,8 @@ bool cr_term_hint_name(struct cr_diag *diag, const char *word,
 bool cr_term_hint(struct cr_diag *diag, const char *word,
                   const char *const *names);
 
+/* The subcommand of the list that the word may stand for, such as ls for list,
+ * or the closest one by spelling; NULL if there is none. */
+const char *cr_term_subcommand(const char *word, const char *const *names);
+
 #endif

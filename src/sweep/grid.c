@@ -22,11 +22,13 @@ static bool grid_check(struct cr_sweep *sweep)
     bool ok = true;
 
     for (int a = 0; a < sweep->n_axes; a++)
-        if (sweep->axis[a].distribution != CR_DIST_NONE)
+        if (sweep->axis[a].distribution != CR_DIST_NONE) {
             ok = cr_error(sweep->diag, CR_NOWHERE, CR_E_CONFLICT,
                           "'%s': found a distribution, expected values: the "
                           "method grid combines lists of values",
                           sweep->column[sweep->axis[a].column]);
+            cr_hint(sweep->diag, "set sweep.method to random or tpe");
+        }
     return ok && cr_sweep_grid_check(sweep);
 }
 

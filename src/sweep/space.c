@@ -135,6 +135,50 @@ static void space_add_values(struct cr_sweep *sweep, struct cr_sweep_axis *axis,
     }
 }
 
+/* Reads a number and skips the text behind it; NULL if one is missing. */
+static const char *space_number(const char *s, double *to, const char *behind)
+{
+    char *end;
+
+    *to = strtod(s, &end);
+    while (end > s && *end == ' ')
+        end++;
+    return end > s && cr_starts(end, behind) ? end + strlen(behind) : NULL;
+}
+
+/* Refuses 0.001..0.1 and log_uniform(0.001, 0.1), which only parameters of the
+ * section have. */
+static bool space_refuse_distribution(struct cr_sweep *sweep, const char *set,
+                                      const char *value)
+{
+    size_t word = strspn(value, "abcdefghijklmnopqrstuvwxyz_");
+    bool call = word > 0 && value[word] == '(';
+    const char *key = cr_strndup(sweep->arena, set,
+                                 (size_t)(value - 1 - set)), *p;
+    const char *name = call ? cr_strndup(sweep->arena, value, word) : "";
+    double from, to;
+
+    if (call && !strstr(name, "uniform"))
+        return false;
+    /* strtod takes the first point of two for one of its number */
+    p = call ? space_number(value + word + 1, &from, ",")
+             : strstr(value, "..");
+    if (!p || (!call && !space_number(value, &from, ".")))
+        return false;
+    p = space_number(call ? p : p + 2, &to, call ? ")" : "");
+    if (!p || *p)
+        return false;
+    cr_error(sweep->diag, CR_NOWHERE, CR_E_USAGE,
+             "'%s': found %s, expected values between commas, or range(a,b)",
+             key, cr_quote(sweep->arena, value, strlen(value)));
+    cr_hint(sweep->diag, "write 'sweep.parameters={%s: {distribution: %s, min: "
+            "%g, max: %g}}' and sweep.method=random or tpe", key,
+            strstr(name, "int") ? "int_uniform"
+            : call && !strstr(name, "log") ? "uniform" : "log_uniform",
+            from, to);
+    return true;
+}
+
 bool cr_sweep_split_sets(struct cr_sweep *sweep)
 {
     struct cr_cli *cli = sweep->cli;
@@ -153,6 +197,8 @@ bool cr_sweep_split_sets(struct cr_sweep *sweep)
 
         if (*set == '~' || !value ||
             (!range && !value[1 + space_piece(value + 1)])) {
+            if (*set != '~' && value)
+                space_refuse_distribution(sweep, set, value + 1);
             fixed[n_fixed] = set;
             args[n_fixed++] = cli->set_args[i];
             continue;

@@ -201,7 +201,7 @@ int cr_train_finish(struct cr_train *t, enum cr_outcome end)
         !t->flags.dry_run)
         cr_train_diagnose(t);
     if (end == CR_OUTCOME_DONE || end == CR_OUTCOME_EARLY)
-        cr_require_check(t->diag, t->require, false, cr_train_value, t);
+        cr_require_check(t->diag, t->require, false, cr_train_value, t, NULL);
     cr_console_problems(&t->console, t->diag);
     finish_hint(t, end);
     cr_tensorboard_end(t->tensorboard, end == CR_OUTCOME_DONE ||

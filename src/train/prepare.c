@@ -546,6 +546,17 @@ static bool prepare_lengths(struct cr_train *t)
     return true;
 }
 
+/* The metrics that --require can name. */
+static const char *const *prepare_metric_names(const struct cr_train *t)
+{
+    const char **names = CR_NEWS(t->arena, const char *, t->metrics.n + 1);
+
+    for (int i = 0, n = 0; i < t->metrics.n; i++)
+        if (cr_metric_single(t->metrics.use[i].metric))
+            names[n++] = t->metrics.use[i].name;
+    return names;
+}
+
 bool cr_train_prepare(struct cr_train *t)
 {
     const struct cr_column *columns = NULL;
@@ -569,7 +580,9 @@ bool cr_train_prepare(struct cr_train *t)
                          &t->metrics) &&
          ok;
     ok = prepare_deciders(t) && ok;
-    ok = cr_require_check(t->diag, t->require, true, cr_train_value, t) && ok;
+    ok = cr_require_check(t->diag, t->require, true, cr_train_value, t,
+                          prepare_metric_names(t)) &&
+         ok;
     if (cr_section(t->config, "network") && cr_section(t->config, "loss") &&
         cr_section(t->config, "optimizer"))
         ok = prepare_net(t, &columns) && prepare_plateau(t) && ok;

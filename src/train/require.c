@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "conf/terms.h"
 
 static const char *const require_ops[] = { ">=", "<=", "==", "!=", ">", "<" };
 enum { GE, LE, EQ, NE, GT, LT };
@@ -57,14 +58,41 @@ static const char *require_op(const char *p, int *op)
     return NULL;
 }
 
+/* rest: what cannot be read; NULL: something is missing. */
 static struct cr_require *require_wrong(struct cr_diag *diag,
-                                        const char *text)
+                                        const char *text, const char *rest)
 {
     cr_error(
         diag, CR_NOWHERE, CR_E_USAGE,
         "--require: found '%s', expected a comparison such as 'accuracy>=0.97'",
         cr_quote(diag->arena, text, strlen(text)));
+    if (rest && *rest == '%')
+        cr_hint(diag, "a fraction is written as a number: 0.9 for 90 %%");
+    else if (rest && *rest == '=')
+        cr_hint(diag, "write == for equality, >= for at least");
     return NULL;
+}
+
+/* Warns if a metric from 0 to 1 is compared with a percentage. */
+static void require_fraction(struct cr_diag *diag, const struct cr_require *r)
+{
+    static const char *const fractions[] = {
+        "accuracy", "top_1_accuracy", "top_5_accuracy", "balanced_accuracy",
+        "precision", "recall", "F1", "auc", "pr_auc", "dice", NULL };
+    const struct side *name = r->left.name ? &r->left : &r->right;
+    double number = r->left.name ? r->right.number : r->left.number;
+    const char *bare = strrchr(name->name, '.');
+
+    if ((r->left.name && r->right.name) || number <= 1)
+        return;
+    bare = bare ? bare + 1 : name->name;
+    for (int i = 0; fractions[i]; i++)
+        if (strcmp(bare, fractions[i]) == 0) {
+            cr_warn(diag, CR_NOWHERE, CR_E_USAGE,
+                    "--require: found %s, expected a number from 0 to 1: %s "
+                    "is a fraction", r->text, bare);
+            cr_hint(diag, "write %g instead of %g", number / 100, number);
+        }
 }
 
 struct cr_require *cr_require_read(struct cr_diag *diag, const char *text)
@@ -74,14 +102,18 @@ struct cr_require *cr_require_read(struct cr_diag *diag, const char *text)
 
     while (p) {
         struct cr_require *r = CR_NEW(diag->arena, struct cr_require);
-        const char *from = require_skip(p);
+        const char *from = require_skip(p), *rest;
 
-        p = require_side(diag, p, &r->left);
+        p = rest = require_side(diag, p, &r->left);
         p = p ? require_op(p, &r->op) : NULL;
+        if (rest && !p)
+            return require_wrong(diag, text, require_skip(rest));
         p = p ? require_side(diag, p, &r->right) : NULL;
         if (!p || (!r->left.name && !r->right.name))
-            return require_wrong(diag, text);
+            return require_wrong(diag, text, NULL);
         r->text = cr_strndup(diag->arena, from, (size_t)(p - from));
+        if (*require_skip(p) != '%')
+            require_fraction(diag, r);
         *next = r;
         next = &r->next;
         p = require_skip(p);
@@ -92,9 +124,26 @@ struct cr_require *cr_require_read(struct cr_diag *diag, const char *text)
         else if (!*p)
             break;
         else
-            return require_wrong(diag, text);
+            return require_wrong(diag, text, p);
     }
     return first;
+}
+
+static void require_unknown(struct cr_diag *diag, const char *name,
+                            const char *const *names)
+{
+    struct cr_buf all = { .arena = diag->arena };
+    const char *bare = strrchr(name, '.');
+
+    cr_error(diag, CR_NOWHERE, CR_E_USAGE, "--require: metric '%s' not found",
+             name);
+    if (!names || !names[0])
+        return;
+    cr_term_hint_name(diag, bare ? bare + 1 : name, names);
+    for (int i = 0; names[i]; i++)
+        cr_buf_f(&all, " %s", names[i]);
+    cr_note(diag, "metrics:%s; others are added by the section metrics",
+            cr_buf_text(&all));
 }
 
 static bool require_holds(int op, double a, double b)
@@ -118,7 +167,7 @@ static bool require_holds(int op, double a, double b)
 bool cr_require_check(struct cr_diag *diag, const struct cr_require *require,
                       bool only_names,
                       bool (*value)(void *ctx, const char *name, double *to),
-                      void *ctx)
+                      void *ctx, const char *const *names)
 {
     bool ok = true;
 
@@ -132,10 +181,10 @@ bool cr_require_check(struct cr_diag *diag, const struct cr_require *require,
             number[i] = side[i]->number;
             if (!side[i]->name)
                 continue;
-            if (!value(ctx, side[i]->name, &number[i]))
-                known =
-                    cr_error(diag, CR_NOWHERE, CR_E_USAGE,
-                             "--require: metric '%s' not found", side[i]->name);
+            if (!value(ctx, side[i]->name, &number[i])) {
+                require_unknown(diag, side[i]->name, names);
+                known = false;
+            }
             cr_buf_f(&found, "%s%s is %.6g", found.len ? ", " : "",
                      side[i]->name, number[i]);
         }

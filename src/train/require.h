@@ -13,12 +13,12 @@ struct cr_require;
 struct cr_require *cr_require_read(struct cr_diag *diag, const char *text);
 
 /* Whether all conditions hold. `value` looks up a name and returns false if it
- * is not found, which is reported as wrong usage. With `only_names` nothing is
- * compared. Reports E0402 with the value found for each condition that does
- * not hold. */
+ * is not found, which is reported as wrong usage; `names`, if not NULL, are the
+ * names to suggest. With `only_names` nothing is compared. Reports E0402 with
+ * the value found for each condition that does not hold. */
 bool cr_require_check(struct cr_diag *diag, const struct cr_require *require,
                       bool only_names,
                       bool (*value)(void *ctx, const char *name, double *to),
-                      void *ctx);
+                      void *ctx, const char *const *names);
 
 #endif

@@ -63,11 +63,16 @@ static bool schedule_file(struct cr_config *config, const struct cr_node *node,
 
     if (!cr_config_may_path(config, CR_READ_FILE, node->text))
         return false;
-    if (!path)
-        return cr_error(
-            config->diag, node->pos, CR_E_INCLUDE,
-            "learning_rate: file '%s' not found",
-            cr_quote(config->arena, node->text, strlen(node->text)));
+    if (!path) {
+        cr_error(config->diag, node->pos, CR_E_INCLUDE,
+                 "learning_rate: file '%s' not found",
+                 cr_quote(config->arena, node->text, strlen(node->text)));
+        if (node->text[strspn(node->text, "0123456789.eE+-: ")] == '\0')
+            cr_hint(config->diag, "a learning rate is one number, such as "
+                    "0.01; sweep.parameters has ranges (cellrun help "
+                    "sweep.parameters)");
+        return false;
+    }
     at = cr_at_file(config->arena, path);
     text = cr_read_file(config->arena, config->diag, node->pos, path,
                         CR_E_INCLUDE, SCHEDULE_FILE_MAX, &len);

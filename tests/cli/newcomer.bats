@@ -185,3 +185,44 @@ END
         [[ ${lines[0]} == *:* ]]
     done
 }
+
+@test "ranges, percentages, metrics and subcommands by other names" {
+    sweep=(sweep d.yaml --dir s --dry-run)
+    fails 2 "found 0.001..0.1, expected values between commas, or range(a,b)" \
+        "${sweep[@]}" optimizer.learning_rate=0.001..0.1
+    [[ $output == *"distribution: log_uniform, min: 0.001, max: 0.1}}' and sweep.method=random"* ]]
+    fails 2 'int_uniform, min: 8, max: 64' "${sweep[@]}" \
+        'datapipe.batch.batch_size=int_uniform(8, 64)'
+    fails 2 'distribution: uniform, min: 0.1, max: 1}' "${sweep[@]}" \
+        'optimizer.learning_rate=uniform(0.1,1)'
+    # what the message shows is a sweep
+    run -0 "$CELLRUN" "${sweep[@]}" --count 4 sweep.method=random \
+        'sweep.parameters={optimizer.learning_rate: {distribution: log_uniform, min: 0.001, max: 0.1}}'
+    [[ $output == *'4 points'* ]]
+    fails 2 'set sweep.method to random or tpe' "${sweep[@]}" \
+        'sweep.parameters={optimizer.learning_rate: {distribution: log_uniform, min: 0.001, max: 0.1}}'
+    fails 2 'a learning rate is a number without a unit: write 0.1' \
+        check d.yaml optimizer.learning_rate=10%
+    fails 2 'a learning rate is one number, such as 0.01; sweep.parameters has ranges' \
+        check d.yaml optimizer.learning_rate=0.001-0.1
+    fails 2 'a metric is selected by --metric accuracy' plot accuracy
+    fails 2 'a metric is selected by --metric eval.loss' plot eval.loss
+    fails 2 "did you mean 'diff'?" runs compare a b
+    fails 2 "did you mean 'ls'?" runs list
+    fails 2 "did you mean 'stats'?" data describe d.yaml
+    fails 2 "did you mean 'show'?" ckpt info r
+    fails 2 "did you mean 'average'?" ckpt mean a b
+}
+
+@test "--require: a percentage and an unknown metric are told before training" {
+    fails 2 "a fraction is written as a number: 0.9 for 90 %" \
+        train d.yaml -q -o r --require 'accuracy>=90%'
+    fails 2 "did you mean 'accuracy'?" train d.yaml -q -o r --require 'acuracy>=0.9'
+    [[ $output == *"metrics: accuracy loss; others are added by the section metrics"* ]]
+    [ ! -e r ]
+    run -0 "$CELLRUN" train d.yaml -q -o r train.limit=64 train.epochs=1
+    fails 6 "found accuracy>=90, expected a number from 0 to 1: accuracy is a fraction" \
+        eval --ckpt r --require 'accuracy>=90' -q
+    [[ $output == *'write 0.9 instead of 90'* ]]
+    fails 2 'metrics: accuracy loss' eval --ckpt r --require 'r2>=0.9' -q
+}

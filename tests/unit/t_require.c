@@ -17,11 +17,28 @@ static void gives(const char *text, int want, const char *message)
     struct cr_diag diag = { .arena = &mem };
     struct cr_require *r = cr_require_read(&diag, text);
 
-    if (r && cr_require_check(&diag, r, true, value, NULL))
-        cr_require_check(&diag, r, false, value, NULL);
+    if (r && cr_require_check(&diag, r, true, value, NULL, NULL))
+        cr_require_check(&diag, r, false, value, NULL, NULL);
     ok(cr_diag_exit(&diag) == want, "%s gives %d", text, want);
     if (message)
         same(diag.first ? diag.first->text : NULL, message, "the message");
+    cr_arena_free(&mem);
+}
+
+/* The hint of the first message. */
+static void hints(const char *text, const char *want)
+{
+    static const char *const names[] = { "accuracy", "loss", NULL };
+    struct cr_arena mem = { 0 };
+    struct cr_diag diag = { .arena = &mem };
+    struct cr_require *r = cr_require_read(&diag, text);
+
+    if (r)
+        cr_require_check(&diag, r, true, value, NULL, names);
+    if (want)
+        same(diag.first ? diag.first->hint : NULL, want, text);
+    else
+        ok(!diag.first, "%s gives no message", text);
     cr_arena_free(&mem);
 }
 
@@ -51,6 +68,14 @@ int main(void)
     gives("accuracy>=0.9,", 2, NULL);
     gives("1>0", 2, NULL);
     gives("", 2, NULL);
+    /* common slips: what to write instead */
+    hints("accuracy>=90%", "a fraction is written as a number: 0.9 for 90 %");
+    hints("accuracy=0.9", "write == for equality, >= for at least");
+    hints("accuracy>=90", "write 0.9 instead of 90");
+    hints("95 < eval.accuracy", "write 0.95 instead of 95");
+    hints("accuracy>=0.9", NULL);
+    hints("eval.loss<90", NULL);
+    hints("accurate>=0.9", "did you mean 'accuracy'?");
     cr_arena_free(&mem);
     return done();
 }
