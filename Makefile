@@ -392,7 +392,7 @@ endif
 
 ## ---- Convenience
 
-# The main job on the embedded data: train, then judge the checkpoint alone.
+# The main job on the embedded data: train, then evaluate the checkpoint alone.
 run: all
 	$(BUILD)/cellrun train configs/digits.yaml -o runs/digits --force
 	$(BUILD)/cellrun eval --ckpt runs/digits

@@ -11,7 +11,7 @@
  *   cc -shared -fPIC -O2 -o scale.so scale.c
  *
  * `cellrun plugin new Scale` writes a whole one with a Makefile and a test,
- * `cellrun plugin check scale.so` tells what a file brings. A plug-in is
+ * `cellrun plugin check scale.so` lists what a file contains. A plug-in is
  * code: it runs with all rights of whoever runs cellrun, as soon as a config
  * (or the config in a checkpoint) that names it is read, by any command.
  *
@@ -23,7 +23,7 @@
  *   the batch as a rule; shapes are the logical ones, (N, C, H, W).
  * - parameters, which cellrun owns: it makes them, fills them, trains them,
  *   saves and loads them, under the path of the cell in the network.
- * - shape: says what shapes come out, and those of the parameters.
+ * - shape: returns the shapes of the outputs and of the parameters.
  * - forward: computes the outputs.
  * - bprop: computes the gradients of what was forward's input.
  *
@@ -49,13 +49,13 @@
  * - They write every element of their outputs, within the bounds of the
  *   shapes, and nothing else. Outputs are undefined when they are called.
  * - What can be wrong for a shape or an option, shape finds out. What only
- *   the numbers tell (a matrix that has no inverse, a length beyond the
- *   sequence) they say in step->error: then nothing of the call counts, and
+ *   the values show (a matrix that has no inverse, a length beyond the
+ *   sequence) they report in step->error: then nothing of the call counts, and
  *   the run ends with that message and exit status 1. A NaN in an output
  *   stops a training run too, which then names the cell.
  * - Sums go in one order, whatever the number of threads is.
  *
- * Threads: a callback runs in one thread at a time, unless its flag says that
+ * Threads: a callback runs in one thread at a time, unless its flag allows that
  * it may be split (below). It may be another thread each time.
  */
 #ifndef CELLRUN_H
@@ -161,7 +161,7 @@ static inline double cellrun_random(uint64_t seed, uint64_t i)
 /* ---- Callbacks */
 
 /*
- * What shape is given, and what it says. It is called when a network is
+ * Input and output of shape. It is called when a network is
  * built and planned, for each batch size and image size again, perhaps for
  * several of them at a time of the run when nothing is computed; so it must
  * be a function of what it is given.
@@ -219,7 +219,7 @@ struct cellrun_step {
                          the first samples counts */
     /* Prints a text, and after it an array in the form of the shape, as
      * print(...) of a construct does: to standard error, or where run.print
-     * says. `values` NULL: the text alone; `text` NULL: the array alone.
+     * directs it. `values` NULL: the text alone; `text` NULL: the array alone.
      *   step->print(step, "x is", step->x[0], &step->input[0]);
      * Never NULL; it does nothing if printing is off (gradcheck). */
     void (*print)(const struct cellrun_step *step, const char *text,

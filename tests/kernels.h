@@ -215,7 +215,7 @@ CR_UNUSED static cr_real *numbers_copy(const cr_real *from, int64_t n)
     return x;
 }
 
-/* ---- judging ---- */
+/* ---- comparing ---- */
 
 /* got within `room` of want; NaN where want is NaN. Prints the place if not. */
 CR_UNUSED static bool number_near(const char *what, int64_t at, double got,

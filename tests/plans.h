@@ -262,10 +262,10 @@ static inline struct plans_gave plans_gave(struct plans *p, struct cr_exec *e)
 {
     struct plans_gave gave = { 0 };
     const struct cr_tensor *kept = cr_exec_kept(e, &gave.n);
-    int judges = cr_exec_metrics(e);
+    int metrics = cr_exec_metrics(e);
 
-    gave.tensor = CR_NEWS(p->arena, struct cr_tensor, gave.n + judges + 1);
-    for (int i = 0; i < judges; i++) {
+    gave.tensor = CR_NEWS(p->arena, struct cr_tensor, gave.n + metrics + 1);
+    for (int i = 0; i < metrics; i++) {
         struct cr_tensor t = plans_judged(p, e, i);
 
         gave.tensor[gave.n + i] = plans_copy(p->arena, &t);
@@ -275,7 +275,7 @@ static inline struct plans_gave plans_gave(struct plans *p, struct cr_exec *e)
         if (plans_is_grad(kept[i].name))
             gave.gradient = fmax(gave.gradient, plans_largest(&kept[i]));
     }
-    gave.n += judges;
+    gave.n += metrics;
     return gave;
 }
 

@@ -132,7 +132,7 @@ static void atomic_create_named(struct cr_atomic_file *f, const char *dir)
 
     cr_atomic_file_sweep(dir, f->name);
     /* A process in another container may have the same number: then its
-     * lock is held, and the error says that the file exists. */
+     * lock is held, and the error is that the file exists. */
     do {
         if (f->fd >= 0)
             close(f->fd);
@@ -240,7 +240,7 @@ static bool atomic_name(struct cr_atomic_file *f)
         const char *from = atomic_proc(f);
 
         /* a killed process with the same number may have left this name; the
-         * lock tells other processes that this process is alive */
+         * lock shows other processes that this process is alive */
         unlinkat(f->dir, f->part, 0);
         (void)flock(f->fd, LOCK_EX | LOCK_NB);
         if (linkat(AT_FDCWD, from, f->dir, f->part, AT_SYMLINK_FOLLOW) != 0)

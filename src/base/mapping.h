@@ -18,7 +18,7 @@
 struct cr_mapping;
 
 /* Maps `size` > 0 bytes of the file; the descriptor may be closed afterwards.
- * NULL: errno says why. Thread safe, as all of this. */
+ * NULL: errno has the reason. Thread safe, as all of this. */
 struct cr_mapping *cr_mapping_open(int fd, size_t size, const char *path);
 const unsigned char *cr_mapping_bytes(const struct cr_mapping *mapping);
 void cr_mapping_close(struct cr_mapping *mapping);

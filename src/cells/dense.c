@@ -13,7 +13,7 @@ static const struct cr_opt dense_opts[] = {
                     "Input features. Default: inferred from the input."),
     CR_INT(struct dense, out_channels, 1, CR_DIM_MAX, "Output features."),
     CR_OBJ_OPTIONAL(struct dense, weight_init, CR_KIND_INIT,
-                    "Initial weight. Default: as the section init says."),
+                    "Initial weight. Default: set by the section init."),
     CR_OBJ_OPTIONAL(struct dense, bias_init, CR_KIND_INIT, "Initial bias."),
     CR_BOOL_DEFAULT(struct dense, has_bias, true, "Add a bias."),
     CR_STR_OPTIONAL(struct dense, activation,

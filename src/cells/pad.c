@@ -91,7 +91,7 @@ static void pad_forward(const struct cr_op_ctx *s)
 static int pad_copies(const struct pad *o, int d, int64_t size, int64_t i,
                       int64_t to[3])
 {
-    int64_t before = o->paddings.v[2 * d], behind = o->paddings.v[2 * d + 1];
+    int64_t before = o->paddings.v[2 * d], after = o->paddings.v[2 * d + 1];
     int64_t shift = o->mode == SYMMETRIC, low = before - i - shift;
     int64_t high = before + 2 * (size - 1) - i + shift;
     int n = 0;
@@ -100,7 +100,7 @@ static int pad_copies(const struct pad *o, int d, int64_t size, int64_t i,
     if (o->mode != CONSTANT && low >= 0 && low < before)
         to[n++] = low;
     if (o->mode != CONSTANT && high >= before + size &&
-        high < before + size + behind)
+        high < before + size + after)
         to[n++] = high;
     return n;
 }

@@ -16,7 +16,7 @@ static const struct cr_opt parameter_opts[] = {
         "0.01."),
     CR_BOOL_DEFAULT(
         struct parameter, requires_grad, true,
-        "Train it. false: state, initialised with zeros unless init says "
+        "Train it. false: state, initialised with zeros unless init sets "
         "otherwise, which assign(NAME, value) updates in training."),
     { 0 },
 };

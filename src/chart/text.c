@@ -219,7 +219,7 @@ void cr_chart_text(struct cr_buf *to, const struct cr_chart *chart,
     p.columns = terminal->columns - p.left;
     p.x = cr_scale_make(chart->arena, &chart->x, x[0], x[1], p.columns / 10,
                         false);
-    /* without colours, only characters tell several curves apart */
+    /* without colours, only characters distinguish several curves */
     p.canvas = cr_canvas_make(chart->arena, p.columns, ROWS,
                               terminal->braille && (n <= 1 || terminal->color));
     p.canvas.color = terminal->color;

@@ -15,7 +15,7 @@ struct cr_load_report {
     const char *text;
 };
 
-/* Loads weights as the section `load` says; does nothing without it. `path`,
+/* Loads weights as set in the section `load`; does nothing without it. `path`,
  * when not NULL, replaces its ckpt (train --load) and is relative to the
  * current directory. All mismatches are reported at once; false after
  * reporting. For a network without values the load is only checked. */

@@ -122,7 +122,7 @@ static bool check_parts(struct cr_cli *cli, struct cr_config *config,
                         struct cost *cost)
 {
     struct cr_diag first = { .arena = config->arena }, again = first;
-    struct cr_diag *said = &first;
+    struct cr_diag *shown = &first;
     struct cr_model model = { .config = config, .batch = 1 };
     struct cr_optim_use optim;
     struct cr_load_report load;
@@ -138,10 +138,10 @@ static bool check_parts(struct cr_cli *cli, struct cr_config *config,
     if (!ok && !cr_section(config, "dataset")) {
         model = (struct cr_model){ .config = config, .seed = model.seed };
         ok = cr_model_inspect(&model, 2, false);
-        said = ok ? &again : &first;
+        shown = ok ? &again : &first;
     }
     config->diag = cli->diag;
-    cr_diag_append(cli->diag, said);
+    cr_diag_append(cli->diag, shown);
     ok = ok && cr_load(config, model.net, NULL, &load);
     if (ok)
         check_network(model.net, cost);

@@ -465,11 +465,11 @@ const struct cr_command cr_command_gradcheck = {
             "omits, are listed with the reason. Values that no gradient "
             "passes (stop_gradient, comparisons, argmax, a bprop that "
             "returns None) are held constant. Hooks of `watch` that replace "
-            "gradients are ignored, and the output says so. Directions "
+            "gradients are ignored, and the output reports it. Directions "
             "across a kink (ReLU) are retried with shorter steps, then "
             "skipped and counted; other weights (--ckpt) or a build with "
             "REAL=double show more. Everything is computed in float32: amp "
-            "and to_float are ignored, and the output says so.",
+            "and to_float are ignored, and the output reports it.",
         .example = "cellrun gradcheck digits.yaml\n"
                    "cellrun gradcheck digits.yaml --ckpt runs/digits\n",
         .opts = gradcheck_opts,

@@ -460,7 +460,7 @@ const struct cr_command cr_command_plugin = {
             "builds a shared object against the installed header cellrun.h "
             "(INCLUDE=DIR uses another one), and `make test` compares its "
             "gradients with finite differences of the loss. check opens "
-            "shared objects and lists their cells, or says why one is "
+            "shared objects and lists their cells, or reports why one is "
             "refused (exit 2). The header documents the interface of "
             "plug-ins; the section `plugin` of a config lists the files. "
             "Opening a plug-in runs its code.",

@@ -366,8 +366,8 @@ static const char *selftest_param(struct job *j, struct cr_exec *e,
         }
         if (k == CR_LEN(selftest_step))
             return cr_strf(j->cli->arena,
-                           "element %" PRId64 " of %s is %.6g, differences "
-                           "say %.6g",
+                           "element %" PRId64 " of %s is %.6g, finite "
+                           "differences give %.6g",
                            i, p->name, (double)g[i], want);
     }
     return NULL;

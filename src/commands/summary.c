@@ -461,7 +461,7 @@ static bool summary_passes(struct job *j)
 
     if (j->cli->json)
         return cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
-                        "--passes has no JSON form: leave out --json");
+                        "--passes has no JSON form: remove --json");
     if (cr_model_trains(&j->model) &&
         !(cr_plans_train_of(j->model.config, &j->model.optim, &train, &want) &&
           summary_plan_passes(j, want)))

@@ -109,7 +109,7 @@ const char *cr_term_key(struct cr_arena *arena, const char *word)
 }
 
 /* The name of a term that the list has: Dense, or learning_rate where the
- * term says optimizer.learning_rate. Behind other names, predict is the
+ * term is optimizer.learning_rate. Behind other names, predict is the
  * command, not the section. */
 static const char *term_listed(const struct cr_term *term,
                                const char *const *names)
@@ -159,7 +159,7 @@ bool cr_term_hint_name(struct cr_diag *diag, const char *word,
     return near != NULL;
 }
 
-/* What a term says of the word: its key, else its sentence. */
+/* The text of a term about the word: its key, else its sentence. */
 static bool term_hint_text(struct cr_diag *diag, const char *name)
 {
     const struct cr_term *first = cr_term_find(cr_terms, name);

@@ -51,7 +51,8 @@ struct cr_export_format {
 extern const struct cr_export_format *const cr_export_formats[];
 
 /* Writes the operand of the command line, a checkpoint, run directory, weight
- * file or config with --ckpt, as the options say. False after reporting. */
+ * file or config with --ckpt, according to the options. False after
+ * reporting. */
 bool cr_export(struct cr_cli *cli, const struct cr_export_opts *o);
 
 /* ---- The formats */

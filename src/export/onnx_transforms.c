@@ -212,7 +212,7 @@ static int step_find(const struct step *s)
     return -1;
 }
 
-/* The column as the data set stores it; NULL: the checkpoint does not say. */
+/* The column as the data set stores it; NULL: not in the checkpoint. */
 static const struct cr_column *column_stored(struct cr_onnx *o,
                                              const char *name)
 {

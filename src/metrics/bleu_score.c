@@ -31,7 +31,7 @@ static const struct cr_opt bleu_score_opts[] = {
 };
 
 struct bleu {
-    double both[BLEU_MAX], said[BLEU_MAX];
+    double both[BLEU_MAX], total[BLEU_MAX];
 };
 
 static size_t bleu_score_size(const void *opts, int64_t classes)
@@ -117,7 +117,7 @@ static void bleu_score_add(const void *opts, void *state, int64_t classes,
             bleu_sort(&gx, n_grams, xs);
             bleu_sort(&gy, n_grams, ys);
             all->both[n - 1] += (double)bleu_common(&gx, xs, &gy, ys, n_grams);
-            all->said[n - 1] += (double)n_grams;
+            all->total[n - 1] += (double)n_grams;
         }
     }
     cr_arena_free(&mem);
@@ -135,7 +135,7 @@ static double bleu_score_value(const void *opts, const void *state,
     for (int64_t i = 0; i < o->n_gram; i++) {
         if (all->both[i] == 0)
             return 0;
-        sum += log((all->both[i] + o->smooth) / (all->said[i] + o->smooth));
+        sum += log((all->both[i] + o->smooth) / (all->total[i] + o->smooth));
     }
     return exp(sum / (double)o->n_gram);
 }

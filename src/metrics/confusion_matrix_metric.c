@@ -153,14 +153,14 @@ static double rates_count(const struct cr_metric_batch *batch, int64_t from,
     double labels = 0;
 
     for (int64_t i = from; i < from + n; i++) {
-        int64_t label = cr_metric_label(batch, i), said;
+        int64_t label = cr_metric_label(batch, i), predicted;
 
         if (label < 0)
             continue;
-        said = cr_metric_argmax(batch, i);
+        predicted = cr_metric_argmax(batch, i);
         to[label].actual++;
-        to[said].predicted++;
-        to[label].correct += said == label;
+        to[predicted].predicted++;
+        to[label].correct += predicted == label;
         labels++;
     }
     return labels;

@@ -404,7 +404,7 @@ static bool sheet_draw(struct job *j)
 
 /* Opens the training data, because other splits use its classes, whose names
  * are then in the config. If it is missing, a split numbers its own classes,
- * and the output says so. */
+ * and the output reports it. */
 static bool data_classes(struct job *j, struct cr_config *config)
 {
     struct cr_diag diag = { .arena = config->arena }, *usual = config->diag;

@@ -146,7 +146,7 @@ static void inspect_label(struct cr_model *m, const struct cr_net *net,
     static const enum cr_target tries[] = {
         CR_TARGET_CLASSES, CR_TARGET_OUTPUT, CR_TARGET_SAMPLE, CR_TARGET_LABELS
     };
-    enum cr_target said = inspect_label_kind(m);
+    enum cr_target declared = inspect_label_kind(m);
     int i, guess, left, columns, rows, n = cr_net_targets(net, &names);
     int guesses = 1, many = (int)CR_LEN(tries);
     const struct cr_column *x = cr_net_columns(net, &columns);
@@ -161,14 +161,14 @@ static void inspect_label(struct cr_model *m, const struct cr_net *net,
         guesses *= many;
     if (!cr_section(config, "loss"))
         return;
-    for (guess = said == CR_TARGET_ANY ? 0 : -1; guess < guesses && !m->loss;
-         guess++) {
+    for (guess = declared == CR_TARGET_ANY ? 0 : -1;
+         guess < guesses && !m->loss; guess++) {
         struct cr_diag quiet = { .arena = config->arena };
 
         for (i = 0, left = guess; i < n; i++, left /= many) {
             all[columns + i].name = names[i];
             all[columns + i].spec =
-                inspect_target(guess < 0 ? said : tries[left % many], out);
+                inspect_target(guess < 0 ? declared : tries[left % many], out);
         }
         config->diag = &quiet;
         m->loss = inspect_build(m, batch, true, false) != NULL;

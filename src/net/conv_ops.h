@@ -94,7 +94,7 @@ struct cr_conv_cell {
                        "convolution."),                                        \
         CR_BOOL_DEFAULT(struct cr_conv_cell, has_bias, false, "Add a bias."),  \
         CR_OBJ_OPTIONAL(struct cr_conv_cell, weight_init, CR_KIND_INIT,        \
-                        "Initial weight. Default: as the section init says."), \
+                        "Initial weight. Default: set by the section init."), \
         CR_OBJ_OPTIONAL(struct cr_conv_cell, bias_init, CR_KIND_INIT,          \
                         "Initial bias.")
 

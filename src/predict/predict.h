@@ -138,7 +138,7 @@ struct cr_predict {
 
 /* Chooses the format by the suffix of `to` if `format` is not set. */
 void cr_predict_format(const struct cr_cli *cli, struct cr_predict_opts *o);
-/* Predicts what the options say, with the config of the checkpoint or of
+/* Predicts according to the options, with the config of the checkpoint or of
  * `files` (NULL: none), and writes the rows. Returns the exit status. */
 int cr_predict_run(struct cr_cli *cli, const struct cr_predict_opts *o,
                    const char *const *files);
@@ -215,7 +215,7 @@ bool cr_predict_keeps_data(struct cr_predict *j);
 
 /* ---- table.c */
 
-/* Whether the name or the content says that the file is a table. */
+/* Whether the file is a table, by its name or content. */
 bool cr_predict_is_table(const struct cr_predict *j, const char *path);
 /* Predicts the rows of a table; "-": standard input. False after reporting. */
 bool cr_predict_table(struct cr_predict *j, const char *path);

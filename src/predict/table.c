@@ -73,11 +73,11 @@ static const struct cr_node *table_config_entry(const struct cr_predict_rows *t,
 static const struct cr_features *
 table_ckpt_features(const struct cr_predict_rows *t, const char *column)
 {
-    const struct cr_node *said = table_config_entry(t, column);
+    const struct cr_node *entry = table_config_entry(t, column);
     const struct cr_node *type =
-        said && said->kind == CR_NODE_MAP ? cr_node_get(said, "type") : NULL;
-    bool kinds = said ? said->kind == CR_NODE_MAP &&
-                            (!cr_node_get(said, "fields") ||
+        entry && entry->kind == CR_NODE_MAP ? cr_node_get(entry, "type") : NULL;
+    bool kinds = entry ? entry->kind == CR_NODE_MAP &&
+                            (!cr_node_get(entry, "fields") ||
                              (type && (strcmp(type->text, "auto") == 0 ||
                                        strcmp(type->text, "category") == 0)))
                       : t->fields && !t->opts.columns;
@@ -90,28 +90,29 @@ table_ckpt_features(const struct cr_predict_rows *t, const char *column)
 static const struct cr_node *table_fields(const struct cr_predict_rows *t,
                                           const char *column)
 {
-    const struct cr_node *said = table_config_entry(t, column);
+    const struct cr_node *entry = table_config_entry(t, column);
     const struct cr_features *found = table_ckpt_features(t, column);
     struct cr_arena *arena = t->j->cli->arena;
     struct cr_node *list;
 
     if (!found)
-        return said && said->kind == CR_NODE_MAP ? cr_node_get(said, "fields")
-                                                 : said;
+        return entry && entry->kind == CR_NODE_MAP
+                   ? cr_node_get(entry, "fields")
+                   : entry;
     list = CR_NEW(arena, struct cr_node);
     list->kind = CR_NODE_LIST;
     for (int i = 0; i < found->n; i++)
         table_node(arena, list, CR_NODE_STR, NULL)->text = found->v[i].name;
-    return said || found->n > 1 ? list : list->child;
+    return entry || found->n > 1 ? list : list->child;
 }
 
 /* Whether the fields of a column contain class names. */
 static bool table_words(const struct cr_predict_rows *t,
                         const struct cr_predict_feed *f)
 {
-    const struct cr_node *said = table_config_entry(t, f->name);
+    const struct cr_node *entry = table_config_entry(t, f->name);
 
-    return cr_node_get(said, "classes") ||
+    return cr_node_get(entry, "classes") ||
            (strcmp(f->name, "label") == 0 && f->head.type == CR_I32 &&
             t->j->model.config->classes.n > 0);
 }
@@ -123,7 +124,7 @@ static void table_column(struct cr_predict_rows *t, struct cr_node *map,
                          const struct cr_node *fields)
 {
     struct cr_arena *arena = t->j->cli->arena;
-    const struct cr_node *said = table_config_entry(t, f->name);
+    const struct cr_node *entry = table_config_entry(t, f->name);
     struct cr_node *c = table_node(arena, map, CR_NODE_MAP, f->name);
     const struct cr_features *found = table_ckpt_features(t, f->name);
     struct cr_node *copy = cr_node_copy(arena, fields);
@@ -131,7 +132,7 @@ static void table_column(struct cr_predict_rows *t, struct cr_node *map,
     copy->key = "fields";
     copy->next = NULL;
     c->child = copy;
-    for (CR_EACH(m, said && said->kind == CR_NODE_MAP ? said : NULL)) {
+    for (CR_EACH(m, entry && entry->kind == CR_NODE_MAP ? entry : NULL)) {
         if (strcmp(m->key, "fields") == 0 ||
             (found && strcmp(m->key, "default") != 0))
             continue;

@@ -110,7 +110,7 @@ static bool network_write(struct cr_report *r, const struct cr_report_run *run)
         cr_buf_str(r->to, "<p>");
         cr_html(r->to, cr_buf_text(&title));
         cr_buf_str(r->to, ".</p>\n");
-        cr_buf_str(r->to, "<div class=\"beside\">\n");
+        cr_buf_str(r->to, "<div class=\"pair\">\n");
         network_diagram(r, model.net, cr_buf_text(&title));
         network_cells(r, model.net);
         cr_buf_str(r->to, "</div>\n");

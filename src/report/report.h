@@ -23,7 +23,7 @@ void cr_report_page(struct cr_cli *cli, struct cr_runs *runs, int refresh,
 
 struct cr_train;
 
-/* Writes report.html to the run directory if log.report says so, after
+/* Writes report.html to the run directory if log.report is true, after
  * cr_train_finish returned `status`. Returns the exit status of the command. */
 int cr_report_of_train(const struct cr_train *train, int status);
 

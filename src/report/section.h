@@ -135,7 +135,7 @@ const double *cr_report_levels(struct cr_report *report, const char *key,
 /* An axis of a setting: with ticks at its values if they are few, logarithmic
  * if they differ by a factor of 8 or more. */
 struct cr_chart_axis cr_report_axis(struct cr_report *report, const char *key);
-/* The end of a setting's key that tells it from the others. */
+/* The end of a setting's key that distinguishes it from the others. */
 const char *cr_report_short(const struct cr_report *report, const char *key);
 /* Whether a setting is a number in each run that has it. */
 bool cr_report_is_number(struct cr_report *report, const char *key);

@@ -162,7 +162,7 @@ struct tensors {
     struct cr_report *r;
     double steps; /* of the run: the x axes of all charts end there */
     int n;        /* charts drawn */
-    int more;     /* charts left out */
+    int more;     /* charts omitted */
 };
 
 static void tensors_draw(struct tensors *k, const char *title,
@@ -266,9 +266,9 @@ static void tensors_note(const struct tensors *k, const struct tensor *t,
     if (batches)
         cr_buf_str(to, "Of an evaluation the first recorded batch is shown. ");
     if (k->more > 0)
-        cr_html_f(to, "%d more charts are left out. ", k->more);
+        cr_html_f(to, "%d more charts are omitted. ", k->more);
     if (n > ROWS)
-        cr_html_f(to, "%d more tensors are left out of the table. ", n - ROWS);
+        cr_html_f(to, "%d more tensors are omitted from the table. ", n - ROWS);
     cr_buf_str(to, "</p>\n");
 }
 

@@ -9,8 +9,8 @@
 /* Appends a header and one row for each record of metrics.jsonl, run by run in
  * the order of the file: run, split, step, epoch, samples, t, then the numbers
  * of all records by name. null and absent numbers are empty. Separated by
- * commas and quoted as RFC 4180 says, or by tabs. False after reporting that a
- * file cannot be read or that there are no records. */
+ * commas and quoted according to RFC 4180, or by tabs. False after reporting
+ * that a file cannot be read or that there are no records. */
 bool cr_runs_export(struct cr_runs *runs, bool tabs, struct cr_buf *to);
 
 /* Writes the records of one run to metrics.csv in its directory, without the

@@ -91,7 +91,7 @@ static bool lock_is_here(const struct owner *owner, const struct owner *self)
                                        : strcmp(owner->host, self->host) == 0;
 }
 
-/* Whether only its heartbeat tells that the owner lives: it is on another
+/* Whether only its heartbeat shows that the owner is alive: it is on another
  * machine or in another PID namespace. */
 static bool lock_is_remote(const struct owner *owner, const struct owner *self)
 {

@@ -25,7 +25,7 @@ bool cr_runs_add_one(struct cr_runs *runs, const char *dir, const char *name,
                      struct cr_pos pos);
 
 /* The directory of each run without the folders that all have in common: what
- * tells them apart. */
+ * distinguishes them. */
 const char *const *cr_runs_labels(const struct cr_runs *runs);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The status of a run. Its record says `running` until the run writes another
+ * The status of a run. Its record has `running` until the run writes another
  * status at its end; a run that was killed never does.
  */
 #ifndef CR_RUNDIR_RUN_STATUS_H

@@ -286,7 +286,7 @@ static void run_report(struct runner *r, const struct cr_sweep_point *p)
 }
 
 /* Whether a run that ended with this status has failed, although it left no
- * record that says so: before its start, or because it is killed each time. */
+ * record of it: before its start, or because it is killed each time. */
 static bool run_has_failed(const struct runner *r,
                            const struct cr_sweep_point *point, int status)
 {

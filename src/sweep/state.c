@@ -79,7 +79,7 @@ static bool state_failure(struct cr_arena *arena, struct cr_sweep *sweep,
     return true;
 }
 
-/* Whether the run is as long as the config says. */
+/* Whether the run is as long as the config sets. */
 static bool state_is_complete(const struct cr_sweep_point *point,
                               const struct cr_node *record)
 {

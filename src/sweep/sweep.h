@@ -269,7 +269,7 @@ const char *cr_sweep_state_name(enum cr_sweep_state state);
 
 enum {
     CR_STATUS_SOME_FAILED = 7
-}; /* the table says which points */
+}; /* the table lists the points */
 
 struct cr_sweep_run {
     int jobs, threads; /* processes at once; the flag --threads of each; 0:

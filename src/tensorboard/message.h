@@ -5,7 +5,7 @@
  * plugin_data.proto of the HParams plugin, with the field numbers of these.
  * Strings are declared as bytes, which have the same encoding. Numbers that are
  * 0 and members that are NULL are omitted, as proto3 does; a member `has_x`
- * says whether x is present, where 0 differs from absent.
+ * is whether x is present, where 0 differs from absent.
  */
 #ifndef CR_TENSORBOARD_MESSAGE_H
 #define CR_TENSORBOARD_MESSAGE_H

@@ -35,7 +35,7 @@ enum cr_gradient cr_gradient_compute(struct cr_exec *exec,
                                      double scale, double lr, bool all,
                                      double *loss);
 /* Clips separate gradients, which are `scale` times those of the loss, as
- * train.clip says, except for the last factor, which it returns. Sets *norm to
+ * train.clip sets, except for the last factor, which it returns. Sets *norm to
  * their global norm; changes nothing if the norm is not finite. */
 double cr_gradient_clip(struct cr_exec *exec,
                         const struct cr_train_section *train, double scale,

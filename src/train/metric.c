@@ -571,11 +571,11 @@ static void metric_marks_add(const struct cr_metric_use *use,
         struct cr_metric_class of = { 0 };
 
         for (int64_t c = 0; c < metric_classes(batch); c++, at += stride) {
-            bool said = (double)batch->output[at] >= o->threshold;
+            bool predicted = (double)batch->output[at] >= o->threshold;
             bool is = cr_metric_target(batch, at) > 0.5;
 
-            of.correct += said && is;
-            of.predicted += said;
+            of.correct += predicted && is;
+            of.predicted += predicted;
             of.actual += is;
         }
         mean->sum += use->metric->multilabel(of);

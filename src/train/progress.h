@@ -1,5 +1,5 @@
 /*
- * What a run tells about its progress: lines of the log, the rows of the table
+ * The progress that a run reports: lines of the log, the rows of the table
  * and the bar of a terminal, with an estimate of the remaining time.
  *
  * An epoch has one row, which is printed after the evaluation at its end. An

@@ -7,7 +7,7 @@
  * set a flag, except that a second INT or TERM ends the process at once.
  *
  * INT, TERM: finish the step, save, end with 130 or 143. HUP: save and
- * continue. USR1: as `run.on_usr1` says. USR2: print a status line, read
+ * continue. USR1: set by `run.on_usr1`. USR2: print a status line, read
  * `log.every` again. TSTP: erase the progress bar, then stop as by default.
  */
 #ifndef CR_TRAIN_SIGNALS_H

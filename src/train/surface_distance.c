@@ -125,19 +125,20 @@ void cr_surface_add(const struct cr_surface *opts, struct cr_metric_mean *mean,
 
     for (int64_t i = 0; i < samples; i++) {
         struct cr_arena mem = { 0 };
-        unsigned char *said = CR_NEWS(&mem, unsigned char, n);
+        unsigned char *predicted = CR_NEWS(&mem, unsigned char, n);
         unsigned char *is = CR_NEWS(&mem, unsigned char, n);
         struct points edge[2];
         struct cr_surfaces between;
         bool along[CR_RANK_MAX], some = false;
 
         for (int64_t k = 0; k < n; k++) {
-            said[k] = cr_metric_argmax(batch, i * n + k) == opts->label_idx;
+            predicted[k] =
+                cr_metric_argmax(batch, i * n + k) == opts->label_idx;
             is[k] = cr_metric_label(batch, i * n + k) == opts->label_idx;
-            some = some || said[k] || is[k];
+            some = some || predicted[k] || is[k];
         }
-        surface_axes(said, is, rank, dim, opts->crop, along);
-        surface_find(&mem, said, rank, dim, along, &edge[0]);
+        surface_axes(predicted, is, rank, dim, opts->crop, along);
+        surface_find(&mem, predicted, rank, dim, along, &edge[0]);
         surface_find(&mem, is, rank, dim, along, &edge[1]);
         for (int k = 0; k < 2; k++) {
             between.n[k] = edge[k].n;

@@ -152,7 +152,7 @@ evaluate() {
     run -4 "$CELLRUN" resume s.safetensors -o other
 }
 
-@test "strip: without a config, slots are told by their names" {
+@test "strip: without a config, slots are recognised by their names" {
     run -0 "$CELLRUN" ckpt convert run -o all.npz
     run -0 "$CELLRUN" ckpt strip all.npz -o few.safetensors
     # in the file without its network, moments.fc is a slot of fc

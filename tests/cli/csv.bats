@@ -38,7 +38,7 @@ optimizer: {SGD: {learning_rate: 0.1}}
 END
 }
 
-@test "the table of plants is learnt, and evaluated with the same numbers" {
+@test "the table of plants is learned, and evaluated with the same numbers" {
     run -0 "$CELLRUN" eval --ckpt run
     [[ $output == *"accuracy: 0.9667"* ]]
     run -0 "$CELLRUN" eval --ckpt run/ckpt/last

@@ -1,4 +1,4 @@
-# eval: a checkpoint judged on its own.
+# eval: a checkpoint evaluated on its own.
 bats_require_minimum_version 1.5.0
 set -o pipefail
 

@@ -27,7 +27,7 @@ END
               if ((v[FNR, i] - $i) ^ 2 > 1e-24) bad = 1 }
         END { exit bad || FNR != 4 }' want seen
     [ "$(cut -d' ' -f2- where | sort -u)" = "c $(pwd -P)/r" ]
-    [ "$(head -1 where | cut -c1)" = 0 ] # nothing has been learnt yet
+    [ "$(head -1 where | cut -c1)" = 0 ] # nothing has been learned yet
     [ "$(sed -n 2p where | cut -c1)" = 1 ]
     # the record is in the file already
     diff last <(grep '"eval"' r/metrics.jsonl)

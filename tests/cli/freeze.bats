@@ -57,7 +57,7 @@ moved() {
     [ "$(moved 'freeze.patterns="*.weight"')" = "a.bias b.bias c.bias" ]
 }
 
-@test "the control word freezes a cell and all in it" {
+@test "the modifier freezes a cell and all in it" {
     [ "$(moved 'network.b={Dense: [5, 4], freeze: true}')" = \
       "a.bias a.weight c.bias c.weight" ]
     run -2 --separate-stderr "$CELLRUN" check net.yaml \

@@ -24,7 +24,7 @@ setup() {
         "0.015625 0.03125 0.046875" ]
 }
 
-@test "Array: an argument of a cell, and the control word init" {
+@test "Array: an argument of a cell, and the modifier init" {
     "$CELLRUN" trace c.yaml init=~ '~init' --step=1 \
         optimizer.learning_rate=0.0 optimizer.weight_decay=0.0 \
         'network.out.bias_init={Array: {values: [4, 5, 6]}}' \

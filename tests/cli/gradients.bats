@@ -129,7 +129,7 @@ evals() {
     [ "$(evals a)" = "1/0 3/1 4/2 6/3 7/4" ]
     [ "$(cd a/ckpt; echo c-*)" = \
         "c-1_4.safetensors c-2_6.safetensors c-3_4.safetensors c-4_6.safetensors c-5_4.safetensors" ]
-    # it judges the parameters of its update
+    # it evaluates the parameters of its update
     run -0 "$CELLRUN" eval --ckpt a/ckpt/c-3_4.safetensors --json
     [ "$(jq .loss <<<"$output")" = \
         "$(jq 'select(.split == "eval" and .step == 4) | .loss' a/metrics.jsonl)" ]

@@ -106,7 +106,7 @@ set -o pipefail
 
 @test "help begins with the meaning in the field, where a key has the same name" {
     run -0 "$CELLRUN" help metric
-    [[ "${lines[0]}" == "metric: A number that judges a network"* ]]
+    [[ "${lines[0]}" == "metric: A number that measures a network"* ]]
     [[ "$output" == *"checkpoint.best.metric: text"* ]]
     run -0 "$CELLRUN" help threshold
     [[ "${lines[0]}" == "threshold: The metric finds the threshold"* ]]

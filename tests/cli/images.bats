@@ -62,7 +62,7 @@ losses() {
     jq -c 'select(.split == "train") | [.step, .loss]' "$1/metrics.jsonl"
 }
 
-@test "what was learnt from images of one size is not for those of another" {
+@test "values fitted to images of one size do not apply to another size" {
     folder train 4 12 10
     recipe a.yaml '[[20, 24]]'
     sed -i '/^  image:/,/CutMix/c\  image: [HWC2CHW, Standardize]' a.yaml

@@ -1,4 +1,4 @@
-# eval --kfold: a run for each part of the training data, judged on that part.
+# eval --kfold: a run for each part of the training data, evaluated on that part.
 bats_require_minimum_version 1.5.0
 set -o pipefail
 

@@ -38,7 +38,7 @@ train() {
         'network.out={Dense: {in_channels: 16, out_channels: 3, weight_init: zeros, bias_init: zeros}}'
     [[ "$stderr" == *"net.yaml:"*": warning: the training loss is that of guessing: its mean over the last "*" updates is 1.0986; ln(3 classes) is 1.0986 [E0404]"* ]]
     [[ "$stderr" != *"does not decrease"* ]]
-    # too short to be judged
+    # too short to be diagnosed
     train optimizer.learning_rate=1e-9 train.epochs=2 \
         'network.out={Dense: {in_channels: 16, out_channels: 3, weight_init: zeros, bias_init: zeros}}'
     [ -z "$stderr" ]

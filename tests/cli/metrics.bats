@@ -235,12 +235,12 @@ END
     [[ $output == *"needs an output of two classes, or of one number"* ]]
 }
 
-# judged RUN SPLIT METRICS: eval writes judged.json; how many samples of class
+# evaluated RUN SPLIT METRICS: eval writes evaluated.json; how many samples of class
 # 1 it counts as said, and how many predict says
-judged() {
+evaluated() {
     "$CELLRUN" eval --ckpt "$1/ckpt/last" --data "$2" --json \
-        --metrics "$3,confusion_matrix" >judged.json 2>said
-    jq '.confusion_matrix | .[0][1] + .[1][1]' judged.json
+        --metrics "$3,confusion_matrix" >evaluated.json 2>said
+    jq '.confusion_matrix | .[0][1] + .[1][1]' evaluated.json
     "$CELLRUN" predict --ckpt "$1/ckpt/last" --data "$2" --json |
         jq -s 'map(select(.label == 1 or .label == "1")) | length'
 }
@@ -273,9 +273,9 @@ EOF
         t=$(jq .eval.best_threshold $name.json)
         jq -n -e --argjson t "$t" '$t > 0.05 and $t < 0.95'
         for data in eval test train; do
-            mapfile -t said < <(judged $name $data best_threshold)
+            mapfile -t said < <(evaluated $name $data best_threshold)
             [ "${said[0]}" = "${said[1]}" ]
-            [ "$(jq .best_threshold judged.json)" = "$t" ]
+            [ "$(jq .best_threshold evaluated.json)" = "$t" ]
         done
         [ ! -s said ]
     done
@@ -284,11 +284,11 @@ EOF
     # it says where, not how good
     jq -e '.best | has("accuracy")' two.json
     # which is not where the larger output says
-    "$CELLRUN" eval --ckpt two/ckpt/last --json >judged.json
-    run ! jq -e --slurpfile e judged.json '.eval.accuracy == $e[0].accuracy' \
+    "$CELLRUN" eval --ckpt two/ckpt/last --json >evaluated.json
+    run ! jq -e --slurpfile e evaluated.json '.eval.accuracy == $e[0].accuracy' \
         two.json
     # a threshold set for the metric is kept
-    "$CELLRUN" eval --ckpt logit/ckpt/last --json >judged.json \
+    "$CELLRUN" eval --ckpt logit/ckpt/last --json >evaluated.json \
         'metrics=[{confusion_matrix: {threshold: -1e9}}, {best_threshold: {logits: true}}]'
-    jq -e '.confusion_matrix | .[0][0] + .[1][0] == 0' judged.json
+    jq -e '.confusion_matrix | .[0][0] + .[1][0] == 0' evaluated.json
 }

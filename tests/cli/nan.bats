@@ -143,7 +143,7 @@ burst() {
 @test "fallback: resumed at any place, the same bytes" {
     set -- 'log.every=1 steps' 'checkpoint.every=7 steps' train.nan=fallback \
         train.nan_factor=$tiny train.ema.decay=0.9 "$(burst 30)" \
-        '~dataset.eval' --steps # an end is judged, and may be the best
+        '~dataset.eval' --steps # an end is evaluated, and may be the best
     run -0 "$CELLRUN" train c.yaml -q -o a "$@" 57
     for n in 3 12 29 30 36; do
         run -0 "$CELLRUN" train c.yaml -q -o "b$n" "$@" $n

@@ -681,7 +681,7 @@ network: !replace
 END
 }
 
-@test "forward reports an error: the run ends, and what was learnt is kept" {
+@test "forward reports an error: the run ends, and what was learned is kept" {
     careful
     sed -i 's/^  fc: .*//; s/limit: 90/limit: 500/' careful.yaml
     run -0 "$CELLRUN" train careful.yaml --dry-run

@@ -14,7 +14,7 @@ static const struct cellrun_option options[] = {
     { 0 },
 };
 
-/* Every sample that is beyond the limit is told; the first one counts, also
+/* Every sample that is beyond the limit is reported; the first one counts, also
  * where other threads have others. */
 static void look(const struct cellrun_step *s)
 {

@@ -133,7 +133,7 @@ nested() {
     [ "$(grep -c '<script' r.html)" = 1 ]
 }
 
-@test "members of other types are left out" {
+@test "members of other types are omitted" {
     cp -r "$runs/classes" bad
     for list in '[1, [2]]' '"x"' '{"x": [1]}'; do
         jq -c ".eval = $list | .best = $list | .phases = $list |

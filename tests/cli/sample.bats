@@ -87,7 +87,7 @@ END
     run -2 "$CELLRUN" sample --ckpt ahead
     [[ $output == "cellrun: error: the network is not causal: "*"[E0103]" ]]
     run -1 sh -c '"$1" sample --ckpt r >/dev/full' sh "$CELLRUN"
-    # characters of the text that are not in the span that is learnt
+    # characters of the text that are not in the span that is learned
     lm c.yaml
     printf 'ab%.0s' {1..400} >text
     printf '~' >>text

@@ -626,7 +626,7 @@ bias (1,) Float32 False" ]
     diff <(grep ',0\(\.0\)\?\]$' epoch0 | sort) <(grep ',0\(\.0\)\?\]$' epoch1 | sort)
     [ "$(comm -12 <(grep -v ',0\(\.0\)\?\]$' epoch0 | sort) \
         <(grep -v ',0\(\.0\)\?\]$' epoch1 | sort) | wc -l)" -lt 100 ]
-    run -0 "$CELLRUN" train "$SEEDS/padding.yaml" -q -o learnt train.epochs=3 \
+    run -0 "$CELLRUN" train "$SEEDS/padding.yaml" -q -o learned train.epochs=3 \
         --require 'accuracy>=0.6'
 }
 

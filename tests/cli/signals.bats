@@ -210,7 +210,7 @@ needs_signals_in_calls() {
     mkdir r
     mkfifo r/record.json
     start "$CELLRUN" train c.yaml -o r --resume auto
-    exec 9>r/record.json # until the run reads what it goes on from
+    exec 9>r/record.json # until the run reads the record from which it continues
     run -2 "$CELLRUN" train c.yaml -o r
     [[ $output == *"process $p on "*"is using this run directory [E0502]"* ]]
     kill -INT $p

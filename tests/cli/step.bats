@@ -1,4 +1,4 @@
-# A step that fails or is skipped, and what the user is told of it.
+# A step that fails or is skipped, and what is reported to the user.
 bats_require_minimum_version 1.5.0
 set -o pipefail
 load small

@@ -127,7 +127,7 @@ press() {
     run -0 "$CELLRUN" ckpt verify r/ckpt/last
 }
 
-@test "Ctrl-Z: the bar is erased, fg goes on" {
+@test "Ctrl-Z: the bar is erased, fg continues" {
     : >raw
     press '2/1000000 ' '\032' 'fg again.*2/1000000 ' '\003' "bash -mc '
         $CELLRUN train c.yaml -o r --epochs 1000000 \\

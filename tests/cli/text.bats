@@ -69,7 +69,7 @@ END
         <("$CELLRUN" ckpt show b --meta cellrun.vocab)
 }
 
-@test "words that were never learnt" {
+@test "words that do not occur in the training data" {
     lm c.yaml
     "$CELLRUN" train c.yaml -o r -q --steps 5
     tr z Q <text >more

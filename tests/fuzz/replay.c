@@ -2,7 +2,7 @@
  * An ordinary main for a fuzz target: gives it every file of its corpus,
  * tests/fuzz/corpus/NAME for fuzz_NAME, or the files and folders named. Each
  * is also cut at every length (of long files only some), because truncation
- * is what disks do. Surviving is passing; sanitizers and assertions judge: a
+ * is what disks do. Surviving is passing; sanitizers and assertions decide: a
  * line is printed when all inputs of a folder have run, and before each of
  * them its name, for when it does not come back.
  */

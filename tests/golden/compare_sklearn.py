@@ -9,7 +9,7 @@
 For each table and seed: 80% of the rows go to train.csv, 20% to test.csv
 (stratified by class). `init --from-csv train.csv` writes a config, which is
 trained with no edit; what it sets aside for evaluations and tests it does not
-train on. The best checkpoint is judged on test.csv. MLPClassifier() and
+train on. The best checkpoint is evaluated on test.csv. MLPClassifier() and
 MLPRegressor() are fitted on all of train.csv, standardised (StandardScaler)
 and as it is. Prints accuracy or R^2 of each, then the means.
 """

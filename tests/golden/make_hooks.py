@@ -4,7 +4,7 @@ into ms/; see make_mindspore.py for the environment. Arguments name the cases
 to make, all without.
 
 The hooks are written here once more as MindSpore's functions. Of a cell with
-both a `forward` and hooks on the way back there is no case: 2.10 calls the
+both a `forward` and hooks in the backward pass there is no case: 2.10 calls the
 first inside of the others, 2.6 and cellrun outside."""
 
 import cases as k

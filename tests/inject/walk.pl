@@ -2,7 +2,7 @@
 # walk.pl [-n MOST] [-j JOBS] [COMMAND:KIND...]
 #
 # Lets every call that the system may refuse fail once, one after the other,
-# in a round of train, resume, eval and predict, and judges what comes of it:
+# in a round of train, resume, eval and predict, and checks the results:
 #
 # - the exit status is 0, 1, 3 or 4 (2 for the config itself), and no signal;
 # - 0 means that nothing was lost: the same results as undisturbed;
@@ -114,7 +114,7 @@ sub undone {
 }
 
 # What is wrong after a failure, '' if nothing is.
-sub judge {
+sub check {
     my ($command, $kind, $dir, $status) = @_;
     my ($out, $err) = map { slurp("$dir/$_") // '' } qw(out err);
     my $log = slurp("$dir/log") // '';
@@ -183,7 +183,7 @@ sub walk {
             INJECT_LOG => "$dir/log" }, @{$command{$command}});
         my ($path) = (slurp("$dir/log") // '') =~ /^failed \S+ (.*)$/m;
         my $err = slurp("$dir/err") // '';
-        my $bad = judge($command, $kind, $dir, $status);
+        my $bad = check($command, $kind, $dir, $status);
         $path //= '?';
         print $to "$status\n";
         next if $bad eq '';

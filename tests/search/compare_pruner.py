@@ -8,7 +8,7 @@ learning curves are replayed, so that all methods see the same ones. In each
 repetition one worker searches 81 points drawn from them, in random order.
 Prints the median number of epochs until a point is trained to its end that is
 among the best 5 % of all points, and until the best of the 81 is. Medians count
-repetitions that never find one as infinite; their number stands beside.
+repetitions that never find one as infinite; their number is printed, too.
 
 full: each point to its end; optuna: SuccessiveHalvingPruner. RUNGS is the
 program of rungs.c. Needs optuna and numpy; not part of `make check`.

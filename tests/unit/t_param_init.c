@@ -1,6 +1,6 @@
 /*
  * Initialisation of parameters: which setting applies (scheme, argument,
- * control word, rules in their order), and what the decision depends on.
+ * modifier, rules in their order), and what the decision depends on.
  */
 #include "nets.h"
 
@@ -83,13 +83,13 @@ static void precedence(void)
     says("network: {fc: {Dense: {out_channels: 3, weight_init: ones}, init: "
          "{Normal: {sigma: 2.0}}}}\n",
          "fc.weight", "{Normal: {sigma: 2.0}}",
-         "the control word over the argument");
+         "the modifier over the argument");
     says("network: {fc: {Dense: {out_channels: 3}, init: zeros}}\n", "fc.bias",
-         "Uniform(scale=0.05)", "the control word is for the weight");
+         "Uniform(scale=0.05)", "the modifier is for the weight");
     says("network: {fc: {Dense: {out_channels: 3}, init: zeros}}\n"
          "init: [{match: \"*.weight\", One: {}}]\n",
          "fc.weight", "{match: \"*.weight\", One: {}}",
-         "a rule over the control word");
+         "a rule over the modifier");
     says(BODY "init: [{match: \"*\", One: {}}, {of: Dense, Zero: {}}]\n",
          "fc.bias", "{of: Dense, Zero: {}}", "a later rule over an earlier");
     says(BODY "init: [{match: \"*\", Zero: {}}, {match: \"*.weight\", of: "

@@ -1,6 +1,6 @@
 /*
  * Random numbers: the published vectors of Philox4x32-10 (Random123,
- * kat_vectors), and that streams, keys and elements are told apart.
+ * kat_vectors), and that streams, keys and elements are distinct.
  */
 #include "math/rng.h"
 #include "tap.h"

@@ -178,7 +178,7 @@ static void clocks(void)
     age(140);
     skew = -3600;
     ok(!cr_run_lock_is_live(&arena, folder),
-       "an old one is old too where this machine's clock is behind");
+       "an old one is old too where this machine's clock is late");
     skew = 0;
     ok(!cr_run_lock_is_live(&arena, folder), "as where it is right");
     unlink(path);

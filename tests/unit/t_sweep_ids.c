@@ -29,7 +29,7 @@ static void test_ids(void)
         added += cr_sweep_id(&sweep, i << 40) != NULL;
     for (uint64_t i = 1; i <= 10000; i++)
         again += cr_sweep_id(&sweep, i << 40) != NULL;
-    ok(added == 10000 && again == 0, "thousands of points are told apart");
+    ok(added == 10000 && again == 0, "thousands of points are distinct");
     cr_arena_free(&mem);
 }
 

@@ -284,7 +284,7 @@ int main(void)
     for (size_t i = 0; i < CR_LEN(values); i++)
         same(conf_yaml(values[i].text, strlen(values[i].text)), values[i].want,
              values[i].text);
-    test_begin("mistakes are told with their place");
+    test_begin("errors are reported with their position");
     for (size_t i = 0; i < CR_LEN(mistakes); i++)
         same(conf_yaml(mistakes[i].text, strlen(mistakes[i].text)),
              mistakes[i].want, mistakes[i].text);
