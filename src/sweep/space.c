@@ -135,15 +135,15 @@ static void space_add_values(struct cr_sweep *sweep, struct cr_sweep_axis *axis,
     }
 }
 
-/* Reads a number and skips the text behind it; NULL if one is missing. */
-static const char *space_number(const char *s, double *to, const char *behind)
+/* Reads a number and skips the text after it; NULL if one is missing. */
+static const char *space_number(const char *s, double *to, const char *after)
 {
     char *end;
 
     *to = strtod(s, &end);
     while (end > s && *end == ' ')
         end++;
-    return end > s && cr_starts(end, behind) ? end + strlen(behind) : NULL;
+    return end > s && cr_starts(end, after) ? end + strlen(after) : NULL;
 }
 
 /* Refuses 0.001..0.1 and log_uniform(0.001, 0.1), which only parameters of the

@@ -214,7 +214,7 @@ END
     fails 2 "did you mean 'average'?" ckpt mean a b
 }
 
-@test "--require: a percentage and an unknown metric are told before training" {
+@test "--require: a percentage and an unknown metric are reported before training" {
     fails 2 "a fraction is written as a number: 0.9 for 90 %" \
         train d.yaml -q -o r --require 'accuracy>=90%'
     fails 2 "did you mean 'accuracy'?" train d.yaml -q -o r --require 'acuracy>=0.9'
