@@ -30,7 +30,9 @@ void cr_canvas_line(struct cr_canvas *c, int x0, int y0, int x1, int y1,
 
 char cr_canvas_mark(int curve)
 {
-    return "*+ox#@%&"[(curve - 1) % 8];
+    static const char marks[] = "*+ox#@%&=^svzcHKNTXYZ";
+
+    return marks[(curve - 1) % ((int)sizeof marks - 1)];
 }
 
 const char *cr_canvas_color(int curve)

@@ -112,8 +112,9 @@ double cr_chart_bars(struct cr_buf *to, const struct cr_chart *chart,
     bool turned;
 
     for (int k = 0; k < b->n && b->name; k++)
-        item[k] = (struct cr_svg_legend){ b->name[k], k % CR_CHART_COLORS + 1,
-                                          false, true };
+        item[k] = (struct cr_svg_legend){ .name = b->name[k],
+                                          .color = k % CR_CHART_COLORS + 1,
+                                          .point = true };
     cr_svg_begin(&svg, to, chart, bars_desc(chart, b),
                  cr_svg_legend_height(chart, item, b->n));
     y_axis.from_zero = true;

@@ -58,10 +58,11 @@ struct cr_chart_curve {
     int64_t n;
     const double *x, *y;       /* not finite: a gap */
     const double *low, *high;  /* limits of a band around it; NULL: none */
-    int color;                 /* 1 to 8; 0: by its position */
+    int color;                 /* from 1; 0: by its position. From 9 on the
+                                  colours repeat, with dashes */
     bool points;               /* points instead of a line */
     bool marked; /* a line with points */
-    bool dashed, faint;
+    bool dashed, faint; /* dashed: whatever its colour */
     const char *const *labels; /* of points, shown when pointed at; NULL */
 };
 

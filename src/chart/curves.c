@@ -10,10 +10,23 @@
 #include "base/compiler.h"
 #include "chart/svg.h"
 
+static int curve_number(const struct cr_chart_curve *curve, int i)
+{
+    return curve[i].color > 0 ? curve[i].color - 1 : i;
+}
+
 static int curve_color(const struct cr_chart_curve *curve, int i)
 {
-    return curve[i].color > 0 ? (curve[i].color - 1) % CR_CHART_COLORS + 1
-                              : i % CR_CHART_COLORS + 1;
+    return curve_number(curve, i) % CR_CHART_COLORS + 1;
+}
+
+/* The classes of the dashes that distinguish curves of one colour. */
+static const char *curve_dash(const struct cr_chart_curve *curve, int i)
+{
+    static const char *const dashes[] = { "", " dashed", " dots", " mixed" };
+    size_t round = (size_t)curve_number(curve, i) / CR_CHART_COLORS;
+
+    return curve[i].dashed ? dashes[1] : dashes[round % CR_LEN(dashes)];
 }
 
 static bool curve_point(const struct cr_svg *svg,
@@ -81,13 +94,13 @@ static void path_add(struct path *p, double x, double y, int64_t i)
 }
 
 static void curve_line(struct cr_svg *svg, const struct cr_chart_curve *c,
-                       int color)
+                       int color, const char *dash)
 {
     struct path path = { .to = svg->to, .exact = svg->chart->for_script };
     double x, y;
 
     cr_buf_f(svg->to, "<path class=\"curve%s%s c%d\"",
-             c->dashed ? " dashed" : "", c->faint ? " faint" : "", color);
+             dash, c->faint ? " faint" : "", color);
     if (c->name && svg->chart->for_script) {
         cr_buf_str(svg->to, " data-n=\"");
         cr_svg_escape(svg->to, c->name);
@@ -362,7 +375,8 @@ double cr_chart_curves(struct cr_buf *to, const struct cr_chart *chart,
 
     for (int i = 0; i < n; i++)
         item[i] = (struct cr_svg_legend){ curve[i].name, curve_color(curve, i),
-                                          curve[i].dashed, curve[i].points };
+                                          curve_dash(curve, i),
+                                          curve[i].points };
     ends = chart->names_at_ends && curves_ends_fit(&svg, item, n, &width);
     cr_svg_begin(&svg, to, chart, curves_desc(chart, curve, n),
                  ends ? 0 : cr_svg_legend_height(chart, item, n));
@@ -377,7 +391,8 @@ double cr_chart_curves(struct cr_buf *to, const struct cr_chart *chart,
                  cr_svg_x(&svg, chart->mark), svg.top, svg.plot_height);
     for (int i = 0; i < n; i++) {
         if (!curve[i].points)
-            curve_line(&svg, &curve[i], curve_color(curve, i));
+            curve_line(&svg, &curve[i], curve_color(curve, i),
+                       curve_dash(curve, i));
         curve_alone(&svg, &curve[i], curve_color(curve, i));
     }
     cr_buf_str(to, "</g>\n");

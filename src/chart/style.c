@@ -15,6 +15,8 @@ const char cr_chart_css[] =
     ".chart .curve{stroke:currentColor;stroke-width:1.6;"
     "stroke-linejoin:round;fill:none}\n"
     ".chart .dashed{stroke-dasharray:6 4}\n"
+    ".chart .dots{stroke-dasharray:2 3}\n"
+    ".chart .mixed{stroke-dasharray:8 3 2 3}\n"
     ".chart .faint{opacity:.35}\n"
     ".chart .band{fill:currentColor;opacity:.18}\n"
     ".chart .dot,.chart .bar{fill:currentColor}\n"

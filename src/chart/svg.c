@@ -219,7 +219,7 @@ void cr_svg_legend(struct cr_svg *svg, const struct cr_svg_legend *item, int n,
         else
             cr_buf_f(svg->to, "<path class=\"curve%s c%d\" d=\"M%.1f "
                               "%.1fh18\"/>\n",
-                     item[i].dashed ? " dashed" : "", item[i].color, at,
+                     item[i].dash ? item[i].dash : "", item[i].color, at,
                      y - 4);
         cr_svg_text(svg->to, at + SIGN, y, "start", NULL,
                     cr_svg_fit(svg->chart->arena, item[i].name,

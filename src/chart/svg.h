@@ -24,7 +24,8 @@ struct cr_svg {
 struct cr_svg_legend {
     const char *name; /* NULL: none */
     int color;
-    bool dashed, point;
+    const char *dash; /* its class, such as " dashed"; NULL: none */
+    bool point;
 };
 
 /* A coordinate, or one far outside of every chart on its side: viewers need no

@@ -1,12 +1,13 @@
 /*
  * Curves in a terminal: a panel with axes of round numbers and a legend.
  */
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/canvas.h"
 #include "base/table.h"
-#include "chart/scale.h"
+#include "chart/svg.h"
 
 #define ROWS 14
 
@@ -109,10 +110,10 @@ static void panel_x_axis(struct panel *p)
                  "", p->chart->x.label);
 }
 
-/* The number of its colour and character. */
+/* The number of its colour and character, as a dot of the canvas holds it. */
 static int panel_number(const struct cr_chart_curve *curve, int i)
 {
-    return curve[i].color > 0 ? curve[i].color : i % 8 + 1;
+    return (curve[i].color > 0 ? curve[i].color - 1 : i) % UCHAR_MAX + 1;
 }
 
 /* ---- Legend */
@@ -219,9 +220,11 @@ void cr_chart_text(struct cr_buf *to, const struct cr_chart *chart,
     p.columns = terminal->columns - p.left;
     p.x = cr_scale_make(chart->arena, &chart->x, x[0], x[1], p.columns / 10,
                         false);
-    /* without colours, only characters distinguish several curves */
+    /* without enough colours, only characters distinguish several curves */
     p.canvas = cr_canvas_make(chart->arena, p.columns, ROWS,
-                              terminal->braille && (n <= 1 || terminal->color));
+                              terminal->braille &&
+                                  (n <= 1 || (terminal->color &&
+                                              n <= CR_CHART_COLORS)));
     p.canvas.color = terminal->color;
     p.canvas.marks = n > 1 && !p.canvas.braille;
     for (int i = n - 1; i >= 0; i--)

@@ -256,7 +256,7 @@ static void panel_group(struct plot_job *job, struct plot_panel *panel,
             }
         same[0] = all[i];
         panel_add(job, panel, group, same, k + 1,
-                  (job->n_groups > 1 ? number : panel->n) % 8 + 1);
+                  (job->n_groups > 1 ? number : panel->n) + 1);
     }
 }
 
@@ -668,8 +668,11 @@ const struct cr_command cr_command_plot = {
             "average a = W a + (1 - W) y, divided by 1 - W^i after i values, "
             "as TensorBoard does. --over seed draws means over seeds: for "
             "each step, the mean and the standard deviation (n - 1) over "
-            "the runs that have a record of it. --tsv and --json print the "
-            "numbers instead. PNG needs librsvg (package librsvg2-2).",
+            "the runs that have a record of it. More than 8 curves share 8 "
+            "colours: in a file those of one colour differ in their dashes, in "
+            "the terminal all curves are drawn by characters. --tsv and --json "
+            "print the numbers instead. PNG needs librsvg (package "
+            "librsvg2-2).",
         .example = "cellrun plot runs/digits\n"
                    "cellrun plot runs/digits runs/wine --metric loss "
                    "--smooth 0.9 --logy\n"

@@ -170,6 +170,26 @@ is_svg() {
     run -2 "$CELLRUN" plot g --group-by seed --over seed
 }
 
+@test "more than 8 curves: dashes in files, characters in a terminal" {
+    for i in {01..30}; do
+        mkdir -p "many/$i"
+        cp runs/g/a/* "many/$i"
+    done
+    run -0 "$CELLRUN" plot many --metric accuracy -o m.svg
+    is_svg m.svg
+    # 30 curves, and as many lines in the legend
+    [ "$(grep -o 'class="curve[^"]*"' m.svg | sort | uniq -c |
+        awk '{ print $1 }' | sort -u)" = 2 ]
+    [ "$(grep -o 'class="curve[^"]*"' m.svg | sort -u | wc -l)" = 30 ]
+    grep -q 'class="curve mixed c6"' m.svg
+    LC_ALL=C.UTF-8 run -0 "$CELLRUN" plot $(echo many/* | cut -d " " -f 1-20) \
+        --metric accuracy --color always
+    # pairs of colour and character
+    [ "$(sed -n 's/^  \(.*\) [0-9][0-9] *last.*/\1/p' <<<"$output" | sort -u |
+        wc -l)" = 20 ]
+    [[ $output != *$'\xe2\x94\x81'* ]]
+}
+
 @test "SVG: one panel for each metric, bands, the same bytes" {
     run -0 "$CELLRUN" plot g --over seed --title 'A <title>' --x epoch -o p.svg
     [ -z "$output" ]
