@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -14,6 +15,7 @@
 #include "data/npy.h"
 #include "data/scan.h"
 #include "model/data_stats.h"
+#include "model/model.h"
 #include "train/work_progress.h"
 
 #define CONVERT_SPLITS 3
@@ -22,6 +24,7 @@
 struct convert_column {
     struct cr_column column;
     struct cr_atomic_file *file; /* formats with a file per column */
+    bool missing;                /* a value is NaN */
 };
 
 struct convert_format {
@@ -34,10 +37,11 @@ struct convert_format {
      * split. */
     void (*head)(struct cr_buf *to, const struct convert_column *c, int n_c,
                  int64_t n);
-    /* Appends the value of a column; false if the format cannot hold it.
-     * Called by several threads. */
+    /* Appends the value of a column; false if the format cannot hold it, which
+     * `misfit` names. Called by several threads. */
     bool (*value)(struct cr_buf *to, const struct cr_spec *spec,
                   const void *x);
+    const char *misfit;
     /* Appends the arguments of the data set in dataset.yaml. */
     void (*args)(struct cr_buf *to, const char *split,
                  const struct convert_column *c, int n_c);
@@ -52,6 +56,7 @@ struct convert {
     struct convert_column column[CR_COLUMNS_MAX]; /* of the split */
     int n_columns;
     int64_t samples, done; /* of the split */
+    struct cr_config *config;
     const struct cr_data_loader *loader;
     bool failed;
     struct cr_work_progress work;
@@ -63,6 +68,7 @@ struct converted {
     struct cr_arena mem;
     struct cr_buf bytes[CR_COLUMNS_MAX];
     struct cr_spec spec[CR_COLUMNS_MAX];
+    bool missing[CR_COLUMNS_MAX];
     bool misfit[CR_COLUMNS_MAX]; /* the format cannot hold the value */
 };
 
@@ -266,8 +272,9 @@ static void csv_head(struct cr_buf *to, const struct convert_column *c,
     cr_buf_char(to, '\n');
 }
 
-/* The shortest decimal that gives the same number again. */
-static void csv_number(struct cr_buf *to, enum cr_type type, const void *x)
+/* The shortest decimal that gives the same number again; false: it is
+ * infinite. */
+static bool csv_number(struct cr_buf *to, enum cr_type type, const void *x)
 {
     char text[CR_FLOAT_TEXT];
     double v;
@@ -276,7 +283,7 @@ static void csv_number(struct cr_buf *to, enum cr_type type, const void *x)
     if (!convert_real(type)) {
         cr_convert(type, x, CR_I64, &i, 1);
         cr_buf_f(to, "%" PRId64, i);
-        return;
+        return true;
     }
     cr_convert(type, x, CR_F64, &v, 1);
     if (type != CR_F64 && (double)(float)v == v) {
@@ -285,6 +292,7 @@ static void csv_number(struct cr_buf *to, enum cr_type type, const void *x)
     } else {
         cr_buf_str(to, v == v ? cr_real_text(to->arena, v) : "nan");
     }
+    return !isinf(v);
 }
 
 static bool csv_value(struct cr_buf *to, const struct cr_spec *spec,
@@ -301,7 +309,8 @@ static bool csv_value(struct cr_buf *to, const struct cr_spec *spec,
     }
     for (int64_t i = 0; i < cr_count(spec); i++) {
         cr_buf_str(to, i > 0 ? "," : "");
-        csv_number(to, spec->type, (const char *)x + (size_t)i * width);
+        if (!csv_number(to, spec->type, (const char *)x + (size_t)i * width))
+            return false;
     }
     return true;
 }
@@ -331,7 +340,8 @@ static void csv_args(struct cr_buf *to, const char *split,
             cr_buf_f(to, ": {fields: %" PRId64, at);
         else
             cr_buf_f(to, ": {fields: \"%" PRId64 ":%" PRId64 "\"", at, at + n);
-        cr_buf_f(to, ", type: %s}", csv_type(s->type));
+        cr_buf_f(to, ", type: %s%s}", csv_type(s->type),
+                 c[k].missing ? ", default: nan" : "");
         at += n;
     }
     cr_buf_char(to, '}');
@@ -339,14 +349,28 @@ static void csv_args(struct cr_buf *to, const char *split,
 
 static const struct convert_format formats[] = {
     { "npy", ".npy", "NumpySlicesDataset", true, npy_refuse, npy_head,
-      npy_value, npy_args },
+      npy_value, NULL, npy_args },
     { "idx", ".idx", "IdxDataset", true, idx_refuse, idx_head, idx_value,
-      idx_args },
+      "has an integer beyond int32; use --to npy", idx_args },
     { "csv", ".csv", "CSVDataset", false, csv_refuse, csv_head, csv_value,
-      csv_args },
+      "has an infinite value, which tables lack; use --to npy", csv_args },
 };
 
 /* ---- Samples */
+
+static bool convert_missing(const struct cr_spec *spec, const void *x)
+{
+    size_t width = cr_type_size(spec->type);
+    double v;
+
+    for (int64_t i = 0; convert_real(spec->type) && i < cr_count(spec); i++) {
+        cr_convert(spec->type, (const char *)x + (size_t)i * width, CR_F64, &v,
+                   1);
+        if (isnan(v))
+            return true;
+    }
+    return false;
+}
 
 /* Runs in several threads. */
 static void convert_read(void *ctx, const struct cr_scan_sample *sample,
@@ -363,6 +387,8 @@ static void convert_read(void *ctx, const struct cr_scan_sample *sample,
         to->misfit[k] =
             sample->x[k] &&
             !c->format->value(bytes, &sample->spec[k], sample->x[k]);
+        to->missing[k] = sample->x[k] &&
+                         convert_missing(&sample->spec[k], sample->x[k]);
     }
     if (!c->format->per_column)
         cr_buf_char(&to->bytes[0], '\n');
@@ -378,6 +404,22 @@ static bool convert_fail(struct convert *c, int64_t index, int column,
     return cr_error(c->cli->diag, cr_data_loader_where(c->loader, arena, index),
                     CR_E_USAGE, "dataset.%s: column '%s' %s", c->split,
                     cr_quote(arena, name, strlen(name)), why);
+}
+
+/* Reports a file to write that is an input: it would be lost. */
+static bool convert_apart(const struct convert *c, const char *path)
+{
+    const char *in = cr_model_data_file(
+        c->config, cr_section(c->config, "dataset"), path);
+
+    for (int i = 0; i < c->cli->n_operands && !in; i++)
+        if (cr_ckpt_same(c->cli->operands[i], path))
+            in = c->cli->operands[i];
+    return !in ||
+           cr_error(c->cli->diag, CR_NOWHERE, CR_E_USAGE,
+                    "-o %s would overwrite the input '%s'",
+                    cr_quote(c->cli->arena, c->dir, strlen(c->dir)),
+                    cr_quote(c->cli->arena, in, strlen(in)));
 }
 
 /* Opens the files of the split with the shapes of its first sample. */
@@ -407,7 +449,8 @@ static bool convert_open(struct convert *c, int64_t index,
         name = cr_path_join(arena, c->dir, name);
         c->format->head(&head, column,
                         c->format->per_column ? 1 : c->n_columns, c->samples);
-        if (!cr_atomic_file_open(file, c->cli->diag, name, 0)) {
+        if (!convert_apart(c, name) ||
+            !cr_atomic_file_open(file, c->cli->diag, name, 0)) {
             c->failed = true;
             return false;
         }
@@ -428,8 +471,8 @@ static bool convert_same(struct convert *c, int64_t index,
         const struct cr_spec *s = &sample->spec[k];
 
         if (sample->misfit[k])
-            return convert_fail(c, index, k,
-                                "has an integer beyond int32; use --to npy");
+            return convert_fail(c, index, k, c->format->misfit);
+        c->column[k].missing = c->column[k].missing || sample->missing[k];
         if (s->rank == all->rank &&
             memcmp(s->dim, all->dim, (size_t)s->rank * sizeof *s->dim) == 0)
             continue;
@@ -585,11 +628,12 @@ bool cr_data_convert(struct cr_cli *cli, struct cr_config *config,
     struct convert c = { .cli = cli,
                          .format = &formats[format],
                          .dir = dir,
+                         .config = config,
                          .yaml = { .arena = cli->arena },
                          .json = { .arena = cli->arena } };
     struct cr_buf labels = { .arena = cli->arena };
     const char *yaml = cr_path_join(cli->arena, dir, "dataset.yaml");
-    bool ok = splits && convert_folder(cli, dir);
+    bool ok = splits && convert_apart(&c, yaml) && convert_folder(cli, dir);
     int n_files;
 
     /* Without split, nothing of the old data sets may stay, such as

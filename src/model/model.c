@@ -232,3 +232,20 @@ const char *cr_model_class(const struct cr_model *model, int64_t class)
 
     return name ? name : cr_strf(model->config->arena, "%" PRId64, class);
 }
+
+const char *cr_model_data_file(struct cr_config *config,
+                               const struct cr_node *in, const char *path)
+{
+    for (CR_EACH(m, in)) {
+        const char *found =
+            m->kind == CR_NODE_MAP || m->kind == CR_NODE_LIST
+                ? cr_model_data_file(config, m, path)
+            : m->text ? cr_config_path(config, CR_READ_DATA, m->text)
+                      : NULL;
+
+        if (found && (m->kind == CR_NODE_MAP || m->kind == CR_NODE_LIST ||
+                      cr_ckpt_same(found, path)))
+            return found;
+    }
+    return NULL;
+}

@@ -85,4 +85,9 @@ bool cr_model_inspect(struct cr_model *model, int64_t batch, bool values);
 /* Whether updates can be planned: the model has a loss and an optimizer. */
 bool cr_model_trains(const struct cr_model *model);
 
+/* The file of the data that is the same as `path`, by any name or link, among
+ * the texts of a config node; NULL: none. */
+const char *cr_model_data_file(struct cr_config *config,
+                               const struct cr_node *in, const char *path);
+
 #endif

@@ -94,31 +94,17 @@ static bool files_check_output(struct cr_predict *j, const char *path)
                              : cr_quote(j->cli->arena, path, strlen(path)));
 }
 
-/* The same for all files that the strings below a config node name. */
-static bool files_check_output_in(struct cr_predict *j,
-                                  const struct cr_node *in)
-{
-    const char *path;
-
-    for (CR_EACH(m, in)) {
-        if (m->kind == CR_NODE_MAP || m->kind == CR_NODE_LIST) {
-            if (!files_check_output_in(j, m))
-                return false;
-        } else if (m->text) {
-            path = cr_config_path(j->model.config, CR_READ_DATA, m->text);
-            if (path && !files_check_output(j, path))
-                return false;
-        }
-    }
-    return true;
-}
-
 bool cr_predict_keeps_data(struct cr_predict *j)
 {
+    const struct cr_node *set = cr_section(j->model.config, "dataset");
+    const char *path = j->o->data && j->o->to
+                           ? cr_model_data_file(j->model.config, set, j->o->to)
+                           : NULL;
+
     return !j->o->data ||
            (files_check_output(j, j->o->ckpt) &&
             files_check_output(j, j->o->data) &&
-            files_check_output_in(j, cr_section(j->model.config, "dataset")));
+            (!path || files_check_output(j, path)));
 }
 
 /* ---- COLUMN=FILE: a file for each column */

@@ -140,3 +140,49 @@ END
     [[ "$output" == *"expected -o FOLDER"* ]]
     (cd out && md5sum *) | cmp - before
 }
+
+@test "NaN in csv is a missing value that may stay; infinity is an error" {
+    pack 'L<*' 1065353216 2143289344 1077936128 2143289344 | npy x.npy '<f4' '(2, 2)'
+    pack 'l<*' 1 2 | npy y.npy '<i4' '(2,)'
+    cat >n.yaml <<'END'
+dataset:
+  train: {NumpySlicesDataset: {data: [x.npy, y.npy], column_names: [x, label]}}
+END
+    "$CELLRUN" data convert n.yaml --to csv -q -o a
+    grep -q 'x: {fields: "0:2", type: float32, default: nan}' a/dataset.yaml
+    grep -q 'label: {fields: 2, type: int32}}' a/dataset.yaml
+    "$CELLRUN" data convert a/dataset.yaml --to npy -q -o b
+    cmp b/train-x.npy x.npy
+    pack 'f<*' 1 2 3 -inf | npy x.npy '<f4' '(2, 2)'
+    rm -r a
+    run -2 "$CELLRUN" data convert n.yaml --to csv -o a
+    [[ $output = *"column 'x' has an infinite value, which tables lack; use --to npy"* ]]
+    [ ! -e a/train.csv ]
+}
+
+@test "an input is not overwritten" {
+    printf '%s\n' a,label 1,0 2,1 3,0 >train.csv
+    cp train.csv kept.csv
+    cat >c.yaml <<'END'
+dataset:
+  train: {CSVDataset: {dataset_files: train.csv, columns: {x: {fields: 0, type: float32}, label: label}}}
+END
+    run -2 "$CELLRUN" data convert c.yaml --to csv -n 1 -o .
+    [[ $output = *"-o . would overwrite the input 'train.csv'"* ]]
+    cmp train.csv kept.csv
+    mkdir d
+    ln train.csv d/train.csv
+    run -2 "$CELLRUN" data convert c.yaml --to csv -n 1 -o d
+    cmp train.csv kept.csv
+    # other files of the folder are
+    "$CELLRUN" data convert c.yaml --to npy -q -o .
+    run -2 "$CELLRUN" data convert dataset.yaml --to csv -o .
+    [[ $output = *"would overwrite the input"* ]]
+    cmp train.csv kept.csv
+    cp dataset.yaml own.yaml
+    run -2 "$CELLRUN" data convert own.yaml --to npy -n 1 -o .
+    [[ $output = *"would overwrite the input"*"train-x.npy'"* ]]
+    mv own.yaml dataset.yaml
+    run -2 "$CELLRUN" data convert dataset.yaml --to csv -o .
+    [[ $output = *"would overwrite the input"* ]]
+}
