@@ -268,7 +268,7 @@ END
     [ "${stderr_lines[0]}" = "/dev/null: error: is not a regular file [E0202]" ]
     mkfifo pipe.csv
     table pipe.csv '{x: 0}'
-    run -3 --separate-stderr timeout 20 "$CELLRUN" check t.yaml
+    run -3 --separate-stderr timeout 300 "$CELLRUN" check t.yaml
     [ "${stderr_lines[0]}" = "pipe.csv: error: is not a regular file [E0202]" ]
 }
 

@@ -111,6 +111,6 @@ YAML
     perl -e 'print "a: 1\n"; print "# c\n" for 1 .. 500000' >comments.yaml
     perl -e 'print "k$_: 1\n" for 1 .. 5000' >keys.yaml
     for f in long comments keys; do
-        timeout 30 "$CELLRUN" fmt "$f.yaml" >formatted
+        (ulimit -t 30; "$CELLRUN" fmt "$f.yaml" >formatted)
     done
 }

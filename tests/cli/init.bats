@@ -241,7 +241,7 @@ number() {
     run -3 "$CELLRUN" init --from-csv none.csv --target key
     for data in - pipe; do
         [ $data = - ] || mkfifo pipe
-        run -3 timeout 20 "$CELLRUN" init --from-csv $data --target key <t.csv
+        run -3 timeout 300 "$CELLRUN" init --from-csv $data --target key <t.csv
         [[ $output == *"$data: error: found standard input or a pipe, expected a file that the config can name"* ]]
     done
     run -3 "$CELLRUN" init --from-folder .

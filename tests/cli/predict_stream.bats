@@ -47,7 +47,7 @@ setup() {
 # ask LINE: what the server answers, before it has seen the next line
 ask() {
     echo "$1" >&"${server[1]}"
-    read -r -t 20 -u "${server[0]}" answer
+    read -r -t 300 -u "${server[0]}" answer
 }
 
 @test "a shell keeps it as a server: each answer comes before the next line" {

@@ -284,7 +284,7 @@ nested() {
 @test "--follow ends with the process of the run, even if it was killed" {
     cp -r "$runs/classes" r
     jq -c '.status = "running"' "$runs/classes/record.json" >r/record.json
-    run -0 timeout 20 "$CELLRUN" report r -o r.html --follow
+    run -0 timeout 300 "$CELLRUN" report r -o r.html --follow
     run -1 grep -q 'http-equiv="refresh"' r.html
     words r.html >r.txt
     grep -q 'Status interrupted' r.txt

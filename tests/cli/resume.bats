@@ -86,7 +86,6 @@ saved() {
                 kills=$((kills + 1))
             else
                 [ $rc = 0 ]
-                [ $wait -gt 0 ]
                 rm -r b$recipe
                 kills=0 wait=$((wait / 3))
             fi

@@ -311,7 +311,7 @@ END
     sed -i 's/"eval":{[^}]*},//; s/completed/running/' \
         runs/net/*/record.json
     mkfifo runs/net/aaaa1111/metrics.jsonl runs/net/aabb2222/lock
-    run -0 timeout 20 "$CELLRUN" runs --tsv --cols id,loss
+    run -0 timeout 300 "$CELLRUN" runs --tsv --cols id,loss
     [ "${#lines[@]}" = 4 ]
 }
 

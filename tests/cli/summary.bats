@@ -260,7 +260,8 @@ END
              "    - Dense: [8, 8]\n" x 2000,
              "loss: MSELoss\noptimizer: {Adam: {learning_rate: 0.1}}\n"' \
         >deep.yaml
-    run -0 --separate-stderr timeout 60 "$CELLRUN" summary deep.yaml
+    ulimit -t 60
+    run -0 --separate-stderr "$CELLRUN" summary deep.yaml
     [ "$(grep -c Dense <<<"$output")" -eq 2000 ]
     grep -qx 'parameters: 144000' <<<"$output"
     grep -qx 'multiply-adds: 128000 per sample' <<<"$output"

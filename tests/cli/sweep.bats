@@ -281,14 +281,23 @@ failed	1	0.2" ]
 }
 
 @test "--status on a terminal follows running points until all are done" {
-    settings=(c.yaml --dir s seed=1,2 train.epochs=400)
+    # evaluations last until the terminal has shown a running point
+    cat >gate.yaml <<'END'
+base: c.yaml
+run: {exec_on_eval: "until [ -e shown ]; do sleep 0.1; done"}
+END
+    settings=(gate.yaml --dir s seed=1,2 train.epochs=2)
     "$CELLRUN" sweep "${settings[@]}" -q >/dev/null &
     within 20 eval 'grep -q accuracy s/*/metrics.jsonl'
     run -0 "$CELLRUN" sweep "${settings[@]}" --status
     [[ ${lines[0]} == *" eval.accuracy "* ]]
     [[ $output =~ running,\ [0-9.e+]+\ epochs ]]
     [ "$(grep -c '^id' <<<"$output")" = 1 ] # a pipe gets it once
-    TERM=xterm run -0 timeout 300 script -qec "stty cols 40; '$CELLRUN' sweep \
+    (
+        until grep -qs running typescript; do sleep 0.1; done
+        : >shown
+    ) &
+    TERM=xterm run -0 timeout 300 script -qefc "stty cols 40; '$CELLRUN' sweep \
         ${settings[*]} --status" typescript </dev/null
     wait
     screen=$(tr -d '\r' <typescript)

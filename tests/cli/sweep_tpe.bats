@@ -65,10 +65,12 @@ table() {
 }
 
 @test "tpe, killed and started again: it continues with the points it has" {
-    for _ in 1 2 3; do
+    for n in 1 5 9; do
         "$CELLRUN" sweep s.yaml --dir killed -q >/dev/null &
         p=$!
-        sleep "0.$((RANDOM % 25 + 10))"
+        until [ -e killed/.sweep/tpe-$n ] || ! kill -0 $p 2>/dev/null; do
+            sleep "0.0$((RANDOM % 5 + 1))"
+        done
         kill -9 $p 2>/dev/null || :
         rc=0
         wait $p || rc=$?

@@ -27,7 +27,7 @@ setup() {
 
 # on COLUMNS ROWS COMMAND: what the command prints in a terminal of that size
 on() {
-    timeout 20 script -qefc "stty cols $1 rows $2; $3" /dev/null </dev/null |
+    timeout 300 script -qefc "stty cols $1 rows $2; $3" /dev/null </dev/null |
         tr -d '\r'
 }
 
