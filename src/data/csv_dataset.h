@@ -71,5 +71,10 @@ const void *cr_field_rows_at(const struct cr_field_rows *rows, int k);
 /* Reads the current row of csv. False after reporting to `diag`. */
 bool cr_field_rows_read(struct cr_field_rows *rows, struct cr_diag *diag,
                         const struct cr_csv *csv);
+/* The number of values in the last row read that are none of the categories of
+ * the training data. If there are any, the field and the text, in quotes if
+ * needed, of the first one, which is valid until the next row. */
+int cr_field_rows_unknown(const struct cr_field_rows *rows, const char **field,
+                          const char **text);
 
 #endif

@@ -45,6 +45,10 @@ struct cr_csv_dataset {
     uint32_t crc, contents;
     bool header;            /* the first line of each file is a header */
     bool good;
+    /* In the last row, values of categories that the vocabulary of a checkpoint
+     * lacks, and the first of them, valid until the next row. */
+    int unknown;
+    const char *unknown_field, *unknown_text;
 };
 
 /* The memory of row i of a column; _row_new appends a row. */

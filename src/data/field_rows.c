@@ -101,6 +101,7 @@ bool cr_field_rows_read(struct cr_field_rows *r, struct cr_diag *diag,
 
     r->config.diag = diag;
     r->config.arena = diag->arena;
+    r->f.unknown = 0;
     ok = cr_csv_dataset_row(&r->f, csv, 0, r->wanted);
     r->f.rows = 0;
     for (int i = 0; i < r->f.columns && ok; i++)
@@ -115,4 +116,12 @@ bool cr_field_rows_read(struct cr_field_rows *r, struct cr_diag *diag,
                                              (int64_t)len };
         }
     return ok;
+}
+
+int cr_field_rows_unknown(const struct cr_field_rows *rows, const char **field,
+                          const char **text)
+{
+    *field = rows->f.unknown_field;
+    *text = rows->f.unknown_text;
+    return rows->f.unknown;
 }

@@ -178,6 +178,10 @@ static bool feature(struct cr_csv_dataset *f, const struct cr_csv *csv,
     }
     if (of->category)
         v = cr_category_code(of->category, text, len);
+    if (of->category && v == 0 && len > 0 && f->unknown++ == 0) {
+        f->unknown_field = of->name;
+        f->unknown_text = shown(f, field);
+    }
     if (v < 0 && of->category) {
         cr_error(f->config->diag, cr_csv_at(csv, field), CR_E_DATA_RANGE,
                  "column '%s': field '%s' has more than %d distinct strings",

@@ -93,6 +93,33 @@ void cr_predict_warn_bad(struct cr_predict *j)
                 j->bad + j->done, what[j->on_error]);
 }
 
+void cr_predict_count_unknown(struct cr_predict *j,
+                              const struct cr_field_rows *rows,
+                              const struct cr_csv *csv, const char *path)
+{
+    const char *field, *text;
+    int n = cr_field_rows_unknown(rows, &field, &text);
+
+    if (n > 0 && j->unknown == 0)
+        j->unknown_text = cr_strf(
+            j->cli->arena, "'%s' in field '%s', line %" PRId64 " of %s", text,
+            cr_quote(j->cli->arena, field, strlen(field)), csv->field[0].line,
+            strcmp(path, "-") ? path : "standard input");
+    j->unknown += n;
+}
+
+void cr_predict_warn_unknown(struct cr_predict *j)
+{
+    if (j->unknown == 0)
+        return;
+    cr_warn(j->cli->diag, CR_NOWHERE, CR_E_DATA_RANGE,
+            "found %" PRId64 " categor%s that no training sample has: %s%s",
+            j->unknown, j->unknown == 1 ? "y" : "ies", j->unknown_text,
+            j->unknown == 1 ? "" : ", ...");
+    cr_note(j->cli->diag, "treated as unknown, which training may never have "
+                          "seen");
+}
+
 /* ---- Writing rows */
 
 static void batch_row(struct cr_predict *j, int64_t i,

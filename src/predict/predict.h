@@ -24,6 +24,7 @@
 
 #include "base/atomic_file.h"
 #include "base/str.h"
+#include "data/csv_dataset.h"
 #include "data/data_loader.h"
 #include "model/model.h"
 #include "train/predict_input.h"
@@ -121,6 +122,8 @@ struct cr_predict {
     struct cr_arena lines;
     int on_error;
     int64_t done, bad;          /* samples computed, samples with errors */
+    int64_t unknown;            /* categories that no training sample has */
+    const char *unknown_text;   /* the first of them, for the message */
     bool stopped, full;         /* by an error; by -n */
     int64_t added;              /* samples that cr_predict_add was given */
     struct cr_work_progress work;
@@ -205,6 +208,13 @@ bool cr_predict_stored(struct cr_predict *j, struct cr_predict_feed *feed,
 void cr_predict_free(struct cr_predict *j);
 /* Warns about the number of samples with errors. */
 void cr_predict_warn_bad(struct cr_predict *j);
+/* Counts the categories of the current row of csv, read into rows, that no
+ * training sample has. */
+void cr_predict_count_unknown(struct cr_predict *j,
+                              const struct cr_field_rows *rows,
+                              const struct cr_csv *csv, const char *path);
+/* Warns if tables had categories that no training sample has. */
+void cr_predict_warn_unknown(struct cr_predict *j);
 
 /* ---- files.c */
 

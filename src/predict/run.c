@@ -71,6 +71,7 @@ int cr_predict_run(struct cr_cli *cli, const struct cr_predict_opts *o,
         cr_work_clear(&j.work);
         cr_predict_write_close(&j, ok);
         cr_predict_warn_bad(&j);
+        cr_predict_warn_unknown(&j);
     }
     cr_predict_free(&j);
     return status ? status : cr_diag_exit(cli->diag);

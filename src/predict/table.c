@@ -643,11 +643,11 @@ static bool table_sample(struct cr_predict_rows *t, const struct cr_csv *csv,
         if (!x || !cr_predict_stored(j, t->feed[i], x, index)) {
             if (x)
                 cr_note(&j->about, "at %s",
-                        cr_pos_text(&j->scratch,
-                                    cr_csv_at(csv, &csv->field[0])));
+                        cr_pos_text(&j->scratch, cr_csv_at(csv, csv->field)));
             return false;
         }
     }
+    cr_predict_count_unknown(j, l->rows, csv, t->path);
     return true;
 }
 

@@ -278,10 +278,20 @@ END2
         [ "$(cut -f 2 <<<"${lines[0]}")" = 0 ]
     done
     # a city that training never saw has its own place
-    run -0 "$CELLRUN" predict --ckpt "$tmp/kinds" --stream \
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt "$tmp/kinds" --stream \
         <<<$'30,Rome\n30,Lima\n30,Paris'
     [ "${lines[1]}" = "${lines[2]}" ]
     [ "${lines[0]}" != "${lines[1]}" ]
+    # which is told, once; a missing one is not
+    [[ $stderr == *"warning: found 2 categories that no training sample has: 'Lima' in field 'city', line 2 of standard input, ..."* ]]
+    [[ $stderr == *'treated as unknown, which training may never have seen'* ]]
+    echo '[30,"Lima"]' >"$tmp/lima.jsonl"
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt "$tmp/kinds" \
+        "$tmp/lima.jsonl"
+    [[ $stderr == *"found 1 category that no training sample has: 'Lima' in field 'city', line 1 of $tmp/lima.jsonl [E0204]"* ]]
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt "$tmp/kinds" - \
+        <<<$'city,age\nRome,20\n,20\n?,30'
+    [ -z "$stderr" ]
 }
 
 @test "rows without names: messages call the fields as the config does" {

@@ -115,7 +115,7 @@ fitted() {
     # deck is a number there
     "$CELLRUN" train auto.yaml -o auto -q
     [ "$(fitted auto x.fields)" = "number age number fare category sex category port number deck" ]
-    run -0 "$CELLRUN" predict --ckpt auto rows.csv
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt auto rows.csv
     [ "${#lines[@]}" = 30 ]
     # in another order, and with fields that are not used
     awk -F, -v OFS=, '{ print NR, $5, $4, $3, $2, $1 }' rows.csv >turned.csv
