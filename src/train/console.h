@@ -68,6 +68,8 @@ struct cr_row_cell {
     int min;    /* minimum width */
     int rank;   /* of two cells the one with the larger rank is omitted first
                    where the terminal is narrow */
+    bool repeats; /* the text is that of the row before: shown only below a
+                     header */
     bool right; /* right-aligned */
     bool green;
 };

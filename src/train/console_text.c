@@ -118,6 +118,7 @@ const char *cr_row_text(struct cr_arena *arena, struct cr_table_layout *layout,
                         bool color)
 {
     struct cr_buf b = { .arena = arena };
+    struct cr_row_cell now[CR_CONSOLE_CELLS];
     uint32_t shown;
 
     if (n > CR_CONSOLE_CELLS)
@@ -131,11 +132,16 @@ const char *cr_row_text(struct cr_arena *arena, struct cr_table_layout *layout,
             layout->width[i] = max;
     }
     shown = row_shown(layout, cell, n, width);
+    for (int i = 0; i < n; i++) {
+        now[i] = cell[i];
+        if (cell[i].repeats && shown == layout->shown)
+            now[i].text = "";
+    }
     if (shown != layout->shown) {
         layout->shown = shown;
         row_line(&b, layout, cell, n, true, width, color);
     }
-    row_line(&b, layout, cell, n, false, width, color);
+    row_line(&b, layout, now, n, false, width, color);
     return cr_buf_text(&b);
 }
 

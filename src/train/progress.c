@@ -232,10 +232,9 @@ static void progress_row(struct cr_run_progress *p)
     };
     cell[n++] = (struct cr_row_cell){
         .name = "lr",
-        .text = t->lr != p->row_lr && s->step > 0
-                    ? cr_strf(&mem, "%.3g", t->lr)
-                    : "",
+        .text = s->step > 0 ? cr_strf(&mem, "%.3g", t->lr) : "",
         .rank = RANK_LR,
+        .repeats = t->lr == p->row_lr,
         .right = true,
     };
     cell[n++] =

@@ -131,6 +131,29 @@ static void rows(void)
        "the best epoch is marked in colour");
 }
 
+/* A rate that the row before had, in a cell that narrow terminals omit. */
+static void repeated(void)
+{
+    struct cr_row_cell cell[] = {
+        { .name = "epoch", .text = "3/10", .right = true },
+        { .name = "lr", .text = "0.01", .rank = 9, .repeats = true,
+          .right = true },
+        { .name = "", .text = "best", .min = 4, .rank = 1 },
+    };
+    struct cr_table_layout layout = { 0 };
+
+    same(cr_row_text(&mem, &layout, cell, 3, 12, false),
+         "epoch\n 3/10  best\n", "the rate is omitted");
+    same(cr_row_text(&mem, &layout, cell, 3, 40, false),
+         "epoch    lr\n 3/10  0.01  best\n",
+         "an unchanged rate is shown below a new header");
+    same(cr_row_text(&mem, &layout, cell, 3, 40, false),
+         " 3/10        best\n", "and nowhere else");
+    cell[1].repeats = false;
+    same(cr_row_text(&mem, &layout, cell, 3, 40, false),
+         " 3/10  0.01  best\n", "a changed one is");
+}
+
 static void row_widths(void)
 {
     test_begin("no row is wider than the terminal");
@@ -155,6 +178,7 @@ int main(void)
     bar_widths();
     durations();
     rows();
+    repeated();
     row_widths();
     cr_arena_free(&mem);
     return done();
