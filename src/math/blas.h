@@ -39,7 +39,7 @@ struct cr_gemm {
     enum cr_act act;
     const cr_real *mask; /* m x n, the output of a ReLU; NULL: none */
     /* Round both operands to bfloat16 while reading and multiply them with
-     * AVX512-BF16; sums are float32. Requires cr_gemm_can_bf16. */
+     * AVX512-BF16 or AMX-BF16; sums are float32. Requires cr_gemm_low. */
     bool bf16;
     /* With bf16: round product and bias to bfloat16,
      * c = act(alpha round(op(a) op(b) + bias) + (accumulate ? c : 0)). */

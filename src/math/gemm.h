@@ -27,6 +27,9 @@ extern const size_t cr_gemm_thread_scratch_portable;
 cr_gemm_part cr_gemm_bf16;
 extern const size_t cr_gemm_thread_scratch_bf16;
 bool cr_gemm_has_bf16(void);
+/* Whether it may use AMX, for comparisons within one process; returns whether
+ * it does from now on. */
+bool cr_gemm_bf16_amx(bool use);
 
 /* The same for cr_sum_rows. */
 typedef void cr_sum_part(int64_t n, int64_t cols, const cr_real *x,

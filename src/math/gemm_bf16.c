@@ -1,16 +1,19 @@
 /*
- * Products of bfloat16 numbers, for processors with AVX512-BF16.
+ * Products of bfloat16 numbers, for processors with AVX512-BF16, and with
+ * AMX-BF16 where that is too.
  *
  * Both sides lie in float32 memory. They are packed into pairs along k, two
  * bfloat16 in 32 bits, which takes numbers that are bfloat16 already as they
  * are and rounds the others to nearest, ties to even. vdpbf16ps then adds two
- * products to each of 16 sums, where a float32 multiply-add does one. What
- * differs from the float32 kernels on rounded numbers:
+ * products to each of 16 sums, where a float32 multiply-add does one, and
+ * tdpbf16ps (gemm_amx.c) 32 to each of 256. What differs from the float32
+ * kernels on rounded numbers:
  *
  *   - a product of two bfloat16 is exact in float32; an output is one chain
- *     over the pairs of a block of at most 1024 of k, in rising order, and
- *     blocks add up in order. So its bytes depend on the product alone, not
- *     on tile, part or number of threads; within a pair the order is the
+ *     over the pairs of a block of at most 1024 of k, in rising order (with
+ *     AMX over groups of 16 pairs), and blocks add up in order. So its bytes
+ *     depend on the product and the processor alone, not on tile, part or
+ *     number of threads; within a pair or a group the order is the
  *     instruction's
  *   - subnormal numbers (below 2^-126) count as zero, in and out
  *
@@ -31,9 +34,11 @@
 
 CR_O3
 
-#include "math/gemm.h"
+#include "math/gemm_bf16.h"
 
 #include <assert.h>
+#include <pthread.h>
+#include <string.h>
 
 #include "base/cpu.h"
 
@@ -43,7 +48,8 @@ CR_O3
 #include "math/simd_avx512.h"
 
 #define BF16 CR_TARGET("avx512f,avx512vl,avx512bw,avx512dq,avx512bf16,avx2,fma")
-#define WIDE 4           /* vectors of a full panel */
+#define WIDE CR_BF16_WIDE
+#define FEW 8            /* rows or columns: AVX-512 is faster than AMX */
 #define BLOCK 512        /* pairs of k */
 #define ROOM_A (1 << 15) /* pairs of the packed broadcast side, */
 #define ROOM_B (1 << 17) /* of the panels */
@@ -56,7 +62,7 @@ struct bf16_room {
     uint32_t b[ROOM_B];
     uint32_t turn[LANES * BLOCK];
     cr_real c[ROOM_C];
-    cr_real tile[12 * WIDE * LANES];
+    cr_real tile[16 * WIDE * LANES];
 };
 
 const size_t cr_gemm_thread_scratch_bf16 = sizeof(struct bf16_room);
@@ -205,15 +211,8 @@ BF16 static void bf16_panel(const struct bf16_view *w, struct bf16_room *room,
 
 /* ---- multiplying ---- */
 
-/* c = alpha sum_p a[r][p] b[p][v] (+ c), rows at their strides. */
-struct bf16_tile {
-    int64_t pairs, a_row, c_row;
-    const uint32_t *a, *b;
-    cr_real *c, alpha;
-    bool add, round;
-};
-
-BF16 CR_INLINE void bf16_tile_of(const struct bf16_tile *t, int rows, int vecs)
+BF16 CR_INLINE void bf16_tile_of(const struct cr_bf16_tile *t, int rows,
+                                 int vecs)
 {
     vec acc[12][WIDE], alpha;
     __m512i b[WIDE];
@@ -273,28 +272,78 @@ BF16 CR_INLINE void bf16_tile_of(const struct bf16_tile *t, int rows, int vecs)
                 T(3, 3) T(4, 3) T(5, 3) T(6, 3) T(7, 3) T(8, 3) T(1, 4)        \
                     T(2, 4) T(3, 4) T(4, 4) T(5, 4) T(6, 4)
 
-static const int bf16_max_rows[WIDE + 1] = { 1, 12, 12, 8, 6 };
-
 #define T(rows, vecs)                                                     \
-    BF16 static void bf16_tile_##rows##_##vecs(const struct bf16_tile *t) \
+    BF16 static void bf16_tile_##rows##_##vecs(const struct cr_bf16_tile *t) \
     {                                                                     \
         bf16_tile_of(t, rows, vecs);                                      \
     }
 TILES
 #undef T
 
-static void (*const bf16_tiles[WIDE + 1][13])(const struct bf16_tile *t) = {
+static void (*const bf16_tiles[WIDE + 1][13])(const struct cr_bf16_tile *t) = {
 #define T(rows, vecs) [vecs][rows] = bf16_tile_##rows##_##vecs,
     TILES
 #undef T
 };
 
-/* Vectors of the next panel when `left` are to come: no thin rest. */
-static int bf16_width(int64_t left)
+static void avx512_tile(const struct cr_bf16_tile *t, int rows, int vecs)
 {
-    if (left <= WIDE)
+    bf16_tiles[vecs][rows](t);
+}
+
+static bool avx512_available(void)
+{
+    return cr_isa() == CR_ISA_AVX512 && __builtin_cpu_supports("avx512bf16");
+}
+
+const struct cr_bf16_kernel cr_bf16_avx512 = {
+    .name = "avx512_bf16",
+    .wide = WIDE,
+    .max_rows = { 1, 12, 12, 8, 6 },
+    .unit = 1,
+    .macs = 64,
+    .available = avx512_available,
+    .tile = avx512_tile,
+};
+
+/* ---- the choice ---- */
+
+/* In order of preference. AMX computes 16 rows at least, so it loses where
+ * there are few. */
+static const struct cr_bf16_kernel *const bf16_kernels[] = { &cr_bf16_amx,
+                                                             &cr_bf16_avx512 };
+static bool bf16_has[CR_LEN(bf16_kernels)];
+static pthread_once_t bf16_once = PTHREAD_ONCE_INIT;
+
+static void bf16_find(void)
+{
+    size_t i;
+
+    for (i = 0; i < CR_LEN(bf16_kernels); i++)
+        bf16_has[i] = bf16_kernels[i]->available();
+}
+
+static const struct cr_bf16_kernel *bf16_kernel(const struct cr_gemm *g)
+{
+    pthread_once(&bf16_once, bf16_find);
+    return bf16_has[0] && g->m >= FEW && g->n >= FEW ? bf16_kernels[0]
+                                                     : bf16_kernels[1];
+}
+
+bool cr_gemm_bf16_amx(bool use)
+{
+    pthread_once(&bf16_once, bf16_find);
+    bf16_has[0] = use && cr_bf16_amx.available();
+    return bf16_has[0];
+}
+
+/* Vectors of the next panel when `left` are to come: no thin rest. */
+static int bf16_width(const struct cr_bf16_kernel *kernel, int64_t left)
+{
+    if (left <= kernel->wide)
         return (int)left;
-    return left % WIDE == 0 ? WIDE : WIDE - 1;
+    return left % kernel->wide == 0 || kernel->wide < 3 ? kernel->wide
+                                                        : kernel->wide - 1;
 }
 
 /* ---- what follows the product ---- */
@@ -340,6 +389,7 @@ static void bf16_finish(const struct cr_gemm *g, int64_t i, int64_t j,
 /* The rectangle at hand, and the block of k. */
 struct bf16_span {
     const struct cr_gemm *g;
+    const struct cr_bf16_kernel *kernel;
     const struct bf16_view *w;
     struct bf16_room *room;
     int64_t row, rows, lane, lanes, p, k;
@@ -351,11 +401,14 @@ BF16 static void bf16_panels(const struct bf16_span *s)
     int64_t pairs = (s->k + 1) / 2, left = bf16_up(s->lanes) / LANES, at = 0;
 
     while (left > 0) {
-        int vecs = bf16_width(left);
+        int vecs = bf16_width(s->kernel, left);
         int64_t wide = (int64_t)vecs * LANES;
+        uint32_t *to = s->room->b + at * bf16_up(pairs);
 
         bf16_panel(s->w, s->room, s->lane + at, bf16_min(s->lanes - at, wide),
-                   s->p, s->k, s->room->b + at * pairs, wide);
+                   s->p, s->k, to, wide);
+        memset(to + pairs * wide, 0,
+               (size_t)((bf16_up(pairs) - pairs) * wide) * sizeof *to);
         at += wide;
         left -= vecs;
     }
@@ -366,32 +419,34 @@ BF16 static void bf16_block(const struct bf16_span *s, int64_t row,
                             int64_t rows)
 {
     const struct cr_gemm *g = s->g;
+    const int *max_rows = s->kernel->max_rows, unit = s->kernel->unit;
     int64_t pairs = (s->k + 1) / 2, ld = bf16_up(pairs), at = 0, i, r;
     int64_t left = bf16_up(s->lanes) / LANES;
     bool plain = !g->bias && !g->mask && g->act == CR_ACT_NONE;
-    struct bf16_tile t = { .pairs = pairs, .a_row = ld };
+    struct cr_bf16_tile t = { .pairs = pairs, .a_row = ld };
 
     bf16_rows(s->w, s->room, row, rows, s->p, s->k, ld);
     while (left > 0) {
-        int vecs = bf16_width(left);
+        int vecs = bf16_width(s->kernel, left), most = max_rows[vecs];
         int64_t wide = (int64_t)vecs * LANES;
         int64_t lanes = bf16_min(s->lanes - at, wide);
-        int64_t tiles = (rows + bf16_max_rows[vecs] - 1) / bf16_max_rows[vecs];
+        int64_t tiles = (rows + most - 1) / most;
         bool straight = !s->gathers && plain && lanes == wide;
 
-        t.b = s->room->b + at * pairs;
+        t.b = s->room->b + at * ld;
         t.alpha = straight ? g->alpha : 1;
         t.round = straight && g->round;
         t.add = straight ? g->accumulate : s->gathers && s->p > 0;
         t.c_row = straight ? g->n : s->gathers ? bf16_up(s->lanes) : wide;
-        for (i = 0, r = 0; i < tiles; i++) {
+        for (i = 0, r = 0; r < rows; i++) {
             int64_t next = rows * (i + 1) / tiles;
 
+            next = bf16_min(rows, (next + unit - 1) / unit * unit);
             t.a = s->room->a + r * ld;
             t.c = straight     ? g->c + (row + r) * g->n + s->lane + at
                   : s->gathers ? s->room->c + (row - s->row + r) * t.c_row + at
                                : s->room->tile;
-            bf16_tiles[vecs][next - r](&t);
+            s->kernel->tile(&t, (int)(next - r), vecs);
             if (!s->gathers && !straight)
                 bf16_finish(g, row + r, s->lane + at, next - r, lanes,
                             s->room->tile, wide);
@@ -424,11 +479,12 @@ BF16 static void bf16_scatter(const struct bf16_span *s)
 }
 
 /* The cheaper orientation, in cycles per number as measured on Zen 5. */
-static struct bf16_view bf16_view(const struct cr_gemm *g)
+static struct bf16_view bf16_view(const struct cr_gemm *g,
+                                  const struct cr_bf16_kernel *kernel)
 {
     double m = (double)g->m, n = (double)g->n, k = (double)g->k;
     double up_m = (double)bf16_up(g->m), up_n = (double)bf16_up(g->n);
-    double flat = 0.1, turned = 0.4, macs = 1.0 / 64;
+    double flat = 0.1, turned = 0.4, macs = 1 / kernel->macs;
     double a = (g->ta == CR_N ? flat : turned) * m * k;
     double b = (g->tb == CR_N ? flat : turned) * k * n;
     double a_swapped = (g->ta == CR_N ? turned : flat) * m * k;
@@ -448,12 +504,16 @@ static struct bf16_view bf16_view(const struct cr_gemm *g)
 
 BF16 void cr_gemm_bf16(const struct cr_gemm *g, int task, int n_tasks)
 {
-    struct bf16_view w = bf16_view(g);
+    const struct cr_bf16_kernel *kernel = bf16_kernel(g);
+    struct bf16_view w = bf16_view(g, kernel);
     int64_t from = 0, to = w.rows, begin = 0, end = w.lanes;
     int64_t pairs = (w.k + 1) / 2, blocks = (pairs + BLOCK - 1) / BLOCK;
     int64_t max_lanes, max_rows, some, q, r;
     struct bf16_span s = {
-        .g = g, .w = &w, .room = cr_thread_scratch(cr_gemm_thread_scratch_bf16)
+        .g = g,
+        .kernel = kernel,
+        .w = &w,
+        .room = cr_thread_scratch(cr_gemm_thread_scratch_bf16),
     };
 
     if (w.rows >= 64 * n_tasks || w.lanes < LANES * n_tasks)
@@ -465,6 +525,8 @@ BF16 void cr_gemm_bf16(const struct cr_gemm *g, int task, int n_tasks)
     s.gathers = w.swap || blocks > 1;
     some = bf16_up((pairs + blocks - 1) / blocks) + LANES; /* of a packed row */
     max_lanes = s.gathers ? MAX_LANES : ROOM_B / some / LANES * LANES;
+    if (kernel->begin)
+        kernel->begin();
     for (s.lane = begin; s.lane < end; s.lane += s.lanes) {
         s.lanes = bf16_min(end - s.lane, max_lanes);
         max_rows = s.gathers ? ROOM_C / bf16_up(s.lanes) : to - from;
@@ -484,11 +546,13 @@ BF16 void cr_gemm_bf16(const struct cr_gemm *g, int task, int n_tasks)
                 bf16_scatter(&s);
         }
     }
+    if (kernel->end)
+        kernel->end();
 }
 
 bool cr_gemm_has_bf16(void)
 {
-    return cr_isa() == CR_ISA_AVX512 && __builtin_cpu_supports("avx512bf16");
+    return avx512_available();
 }
 
 #else
@@ -499,6 +563,12 @@ void cr_gemm_bf16(const struct cr_gemm *g, int task, int n_tasks)
 {
     (void)g, (void)task, (void)n_tasks;
     assert(false);
+}
+
+bool cr_gemm_bf16_amx(bool use)
+{
+    (void)use;
+    return false;
 }
 
 bool cr_gemm_has_bf16(void)

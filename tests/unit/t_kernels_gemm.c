@@ -195,8 +195,16 @@ int main(void)
     }
     implementation_take(0);
     if (implementation_take(OWN - 1) && cr_gemm_low()) {
+        cr_gemm_bf16_amx(false);
         kernel_compare("product of bfloat16", OWN - 1, low_products);
         kernel_compare("product of bfloat16, in parts", OWN - 1, low_parts);
+        if (implementation_take(OWN - 1) && cr_gemm_bf16_amx(true)) {
+            kernel_compare("product of bfloat16, AMX", OWN - 1, low_products);
+            kernel_compare("product of bfloat16, AMX, in parts", OWN - 1,
+                           low_parts);
+        } else {
+            ok(true, "product of bfloat16, AMX # SKIP not on this machine");
+        }
     } else {
         ok(true, "product of bfloat16 # SKIP not on this machine");
     }
