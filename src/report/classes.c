@@ -52,7 +52,7 @@ static void classes_matrix(struct cr_report *r, const struct cr_report_run *run)
     chart.width = n > 12 ? 900 : 560;
     chart.height = 140 + (n > 12 ? 22 : 32) * n;
     chart.x.label = "predicted";
-    chart.y.label = "truth";
+    chart.y.label = "label";
     cr_report_figure(r, n > 12 ? 700 : 0);
     cr_chart_heatmap(r->to, &chart, &map);
     cr_report_figure_end(r, "Number of samples. Blue: right, relative to the "
@@ -83,7 +83,7 @@ static void classes_confused(struct cr_report *r,
     qsort(pair, (size_t)n, sizeof *pair, classes_more);
     cr_html_table(r->to, "Most frequent confusions", true);
     cr_buf_str(r->to, "<thead><tr>");
-    cr_html_head(r->to, "truth", false);
+    cr_html_head(r->to, "label", false);
     cr_html_head(r->to, "predicted", false);
     cr_html_head(r->to, "samples", true);
     cr_buf_str(r->to, "</tr></thead>\n<tbody>\n");

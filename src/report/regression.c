@@ -16,7 +16,7 @@ static void regression_scatter(struct cr_report *r,
     double ends[2] = { INFINITY, -INFINITY };
     struct cr_chart chart = cr_report_chart(r, title);
     struct cr_chart_curve curve[] = {
-        { .name = "truth", .n = 2, .x = ends, .y = ends, .dashed = true,
+        { .name = "label", .n = 2, .x = ends, .y = ends, .dashed = true,
           .color = 8 },
         { .name = "output", .n = n, .x = x, .y = y, .points = true,
           .color = 1 },
@@ -30,7 +30,7 @@ static void regression_scatter(struct cr_report *r,
         ends[0] = fmin(ends[0], x[i]);
         ends[1] = fmax(ends[1], x[i]);
     }
-    chart.x.label = "truth";
+    chart.x.label = "label";
     chart.y.label = "output";
     cr_report_figure(r, 0);
     cr_chart_curves(r->to, &chart, curve, 2);
@@ -53,7 +53,7 @@ static void regression_residuals(struct cr_report *r,
     }
     for (int64_t i = 0; i < o->n; i++)
         square += (error[i] - mean) * (error[i] - mean);
-    chart.x.label = "output - truth";
+    chart.x.label = "output - label";
     chart.y.label = "samples";
     cr_report_figure(r, 0);
     cr_chart_histogram(r->to, &chart, error, o->n, 0);
@@ -72,9 +72,9 @@ static bool regression_write(struct cr_report *r,
     cr_buf_str(r->to, "<div class=\"grid\">\n");
     for (int64_t k = 0; k < o->width && k < OUTPUTS; k++) {
         regression_scatter(r, o, k, o->width == 1
-                                        ? "Output against truth"
+                                        ? "Output against label"
                                         : cr_strf(r->arena, "Output %" PRId64
-                                                  " against truth", k));
+                                                  " against label", k));
         regression_residuals(r, o, k);
     }
     cr_buf_str(r->to, "</div>\n");

@@ -106,7 +106,7 @@ static void worst_pictures(struct cr_report *r, const struct cr_report_run *run,
             worst_line(r, "", "right", worst_right(r, s));
         } else {
             worst_line(r, wrong ? "wrong" : "right", "predicted", output);
-            worst_line(r, "", "truth", truth);
+            worst_line(r, "", "label", truth);
         }
         if (isfinite(p))
             worst_line(r, "dim", "probability",
@@ -194,7 +194,7 @@ static void worst_head(struct cr_report *r, const struct cr_node *s)
     if (cr_node_get(s, "right")) {
         cr_html_head(r->to, "right", true);
     } else {
-        cr_html_head(r->to, "truth", !words);
+        cr_html_head(r->to, "label", !words);
         cr_html_head(r->to, words ? "predicted" : "output", !words);
     }
     if (classes)

@@ -537,10 +537,10 @@ static void recorder_begin(void *ctx)
     ((struct cr_hook_recorder *)ctx)->batch = 0;
 }
 
-/* The number of an amount in steps, which are batches here; else 0. */
-static double recorder_batches(const struct cr_quantity *amount)
+/* The number of a quantity in steps, which are batches here; else 0. */
+static double recorder_batches(const struct cr_quantity *quantity)
 {
-    return amount->unit == CR_STEPS ? amount->value : 0;
+    return quantity->unit == CR_STEPS ? quantity->value : 0;
 }
 
 bool cr_hook_recorder_observe(struct cr_config *config, struct cr_net *net,

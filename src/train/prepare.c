@@ -14,11 +14,11 @@
 /* ---- Intervals */
 
 struct cr_interval cr_train_interval(const struct cr_train *t,
-                                     const struct cr_quantity *amount)
+                                     const struct cr_quantity *quantity)
 {
-    double value = amount->value;
+    double value = quantity->value;
 
-    switch (amount->unit) {
+    switch (quantity->unit) {
     case CR_SECONDS:
         return (struct cr_interval){ .seconds = value };
     case CR_EPOCHS:
@@ -74,11 +74,11 @@ bool cr_interval_due(const struct cr_interval *every, int64_t step)
 }
 
 static bool prepare_amount(struct cr_train *t, const char *section,
-                           const struct cr_quantity *amount)
+                           const struct cr_quantity *quantity)
 {
     const struct cr_node *node;
 
-    if (amount->value > 0)
+    if (quantity->value > 0)
         return true;
     node = cr_node_get(cr_section(t->config, section), "every");
     return cr_error(t->diag, node ? node->pos : CR_NOWHERE, CR_E_OUT_OF_RANGE,

@@ -108,9 +108,9 @@ static bool schedule_file(struct cr_config *config, const struct cr_node *node,
 }
 
 static bool schedule_unit(struct cr_diag *diag, struct cr_pos pos,
-                          const char *name, const struct cr_quantity *amount)
+                          const char *name, const struct cr_quantity *quantity)
 {
-    if (amount->unit == CR_SECONDS || amount->unit == CR_SAMPLES)
+    if (quantity->unit == CR_SECONDS || quantity->unit == CR_SAMPLES)
         return cr_error(diag, pos, CR_E_UNIT,
                         "'%s': expected steps, epochs or a percentage of the "
                         "run", name);
@@ -162,24 +162,24 @@ bool cr_lr_read(struct cr_config *config, const struct cr_obj *from,
 /* ---- Lengths of the run */
 
 double cr_run_updates(const struct cr_run_steps *run,
-                      const struct cr_quantity *amount)
+                      const struct cr_quantity *quantity)
 {
-    if (amount->unit == CR_EPOCHS)
-        return amount->value * run->per_epoch;
-    if (amount->unit == CR_PERCENT)
-        return amount->value / 100 * (double)run->total;
-    return amount->value;
+    if (quantity->unit == CR_EPOCHS)
+        return quantity->value * run->per_epoch;
+    if (quantity->unit == CR_PERCENT)
+        return quantity->value / 100 * (double)run->total;
+    return quantity->value;
 }
 
 static bool schedule_known(struct cr_diag *diag, struct cr_pos pos,
-                           const char *name, const struct cr_quantity *amount,
+                           const char *name, const struct cr_quantity *quantity,
                            const struct cr_run_steps *run)
 {
-    if (amount->unit == CR_EPOCHS && run->per_epoch <= 0)
+    if (quantity->unit == CR_EPOCHS && run->per_epoch <= 0)
         return cr_error(diag, pos, CR_E_UNIT,
                         "'%s' is in epochs, but without data the length of an "
                         "epoch is unknown", name);
-    if (amount->unit == CR_PERCENT && run->total <= 0)
+    if (quantity->unit == CR_PERCENT && run->total <= 0)
         return cr_error(diag, pos, CR_E_UNIT,
                         "'%s' is a percentage of the run, but the length of "
                         "the run is unknown",
@@ -188,9 +188,9 @@ static bool schedule_known(struct cr_diag *diag, struct cr_pos pos,
 }
 
 static bool schedule_some(struct cr_diag *diag, struct cr_pos pos,
-                          const char *name, const struct cr_quantity *amount)
+                          const char *name, const struct cr_quantity *quantity)
 {
-    return amount->value > 0 || cr_error(diag, pos, CR_E_OUT_OF_RANGE,
+    return quantity->value > 0 || cr_error(diag, pos, CR_E_OUT_OF_RANGE,
                                          "'%s': expected more than 0", name);
 }
 
@@ -204,14 +204,14 @@ bool cr_lr_bind(struct cr_diag *diag, struct cr_lr *lr,
     lr->run = *run;
     for (const struct cr_opt *row = lr->schedule->about.opts; row->name;
          row++) {
-        const struct cr_quantity *amount =
+        const struct cr_quantity *quantity =
             (const struct cr_quantity *)(const void *)((const char *)lr->opts +
                                                        row->at);
 
-        if (row->type == CR_OPT_QUANTITY && amount->unit != CR_UNIT_NONE)
-            ok = schedule_unit(diag, lr->pos, row->name, amount) &&
-                 schedule_known(diag, lr->pos, row->name, amount, run) &&
-                 schedule_some(diag, lr->pos, row->name, amount) && ok;
+        if (row->type == CR_OPT_QUANTITY && quantity->unit != CR_UNIT_NONE)
+            ok = schedule_unit(diag, lr->pos, row->name, quantity) &&
+                 schedule_known(diag, lr->pos, row->name, quantity, run) &&
+                 schedule_some(diag, lr->pos, row->name, quantity) && ok;
     }
     ok = schedule_known(diag, lr->pos, "warmup", &lr->warmup, run) && ok;
     if (ok && lr->schedule->check)

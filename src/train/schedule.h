@@ -66,7 +66,7 @@ double cr_lr_at(const struct cr_lr *lr, int64_t update);
 
 /* Converts a quantity to updates. */
 double cr_run_updates(const struct cr_run_steps *run,
-                      const struct cr_quantity *amount);
+                      const struct cr_quantity *quantity);
 
 /* MindSpore's functions (`cosine_decay_lr`) return a list of total_step rates
  * that change from epoch to epoch. Both lengths default to those of the run;

@@ -514,7 +514,7 @@ bool cr_time_limit_read(struct cr_config *config,
                         double *seconds)
 {
     const struct cr_node *node = train->time_limit;
-    struct cr_quantity amount;
+    struct cr_quantity quantity;
 
     *seconds = 0;
     if (!node || node->kind == CR_NODE_NULL)
@@ -534,12 +534,12 @@ bool cr_time_limit_read(struct cr_config *config,
             *seconds = end - now > 61 ? (double)(end - now - 60) : 1;
         return true;
     }
-    if (!cr_quantity_read(config->diag, node, CR_SECONDS, &amount))
+    if (!cr_quantity_read(config->diag, node, CR_SECONDS, &quantity))
         return false;
-    if (amount.unit != CR_SECONDS || amount.value <= 0)
+    if (quantity.unit != CR_SECONDS || quantity.value <= 0)
         return cr_error(
             config->diag, node->pos, CR_E_UNIT,
             "'train.time_limit': expected a time such as 2 h, or auto");
-    *seconds = amount.value;
+    *seconds = quantity.value;
     return true;
 }

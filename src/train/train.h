@@ -174,7 +174,7 @@ bool cr_train_may_skip(const struct cr_train *t);
 bool cr_train_needs_gradients(const struct cr_train *t);
 void cr_train_close(struct cr_train *t);
 struct cr_interval cr_train_interval(const struct cr_train *t,
-                                     const struct cr_quantity *amount);
+                                     const struct cr_quantity *quantity);
 /* The update before which an entry of freeze.schedule is due. */
 int64_t cr_train_unfreeze_step(const struct cr_train *t,
                                const struct cr_unfreeze_rule *rule);

@@ -273,7 +273,7 @@ rule 2 twice
   unused       1   x"* ]]
 }
 
-@test "load: mistakes in the config" {
+@test "load: errors in the config" {
     st w.safetensors fc.weight:4,3 fc.bias:4 out.weight:2,4 out.bias:2
     run -2 --separate-stderr "$CELLRUN" train net.yaml -q -o a load.ckpt=w \
         'load.skip=["outt.*"]'

@@ -106,7 +106,7 @@ train: {epochs: 6}' ]
     [[ "$stderr" == *"argument 3: error: 'train.epochs': found the number 0"* ]]
 }
 
-@test "a slip in an argument of a type, as the manual shows it" {
+@test "a typo in an argument of a type, as the manual shows it" {
     run -2 --separate-stderr "$CELLRUN" config a.yaml \
         optimizer.SGD.learing_rate=1
     [ "${stderr_lines[0]}" = "command line, argument 3: error: unknown \

@@ -50,7 +50,7 @@ setup() {
         --ckpt elsewhere/run/ckpt/last.safetensors
 }
 
-@test "Array: mistakes" {
+@test "Array: errors" {
     run -2 --separate-stderr "$CELLRUN" check c.yaml \
         'init=[{match: fc.weight, Array: {file: b.npy}}]'
     [[ $stderr == *"values of 'fc.weight': found (3,) in b.npy, expected (16, 8)"* ]]

@@ -168,7 +168,7 @@ END
     [[ "$stderr" == *"use --feed COLUMN=FILE.npy to supply a batch"* ]]
 }
 
-@test "--samples: more directions find smaller mistakes" {
+@test "--samples: more directions find smaller errors" {
     # one element of 150 has twice its gradient: little of the whole, more of
     # the halves that have it
     cat >small.yaml <<'END'

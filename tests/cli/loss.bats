@@ -35,14 +35,14 @@ END
         [[ "$stderr" == *"error: label: found (8,), expected (8, 1), the shape of the output: "*"[E0101]"* ]]
         [[ "$stderr" == *'squeeze(x, -1) in a construct, or `fields: [NAME]`'* ]]
     done
-    # those that take no other shape than the output's tell the same cure
+    # those that take no other shape than the output's suggest the same fix
     for loss in BCEWithLogitsLoss SmoothL1Loss SoftMarginLoss; do
         run -2 --separate-stderr "$CELLRUN" train net.yaml -o run "loss=$loss"
         [[ "$stderr" == *"error: label: found (8,), expected the shape of the output, (8, 1) [E0101]"* ]]
         [[ "$stderr" == *'squeeze(x, -1) in a construct, or `fields: [NAME]`'* ]]
     done
     [ ! -e run ]
-    # both cures, and the other way round
+    # both fixes, and the other way round
     "$CELLRUN" check net.yaml --strict 'vars.y=[y]'
     "$CELLRUN" check net.yaml --strict \
         'network.construct=return squeeze(fc(x), -1)'

@@ -71,7 +71,7 @@ END
     run -0 grep -E 'param.norm.moving_variance +\(16,\) +1 +0' trace
 }
 
-@test "mode: mistakes" {
+@test "mode: errors" {
     run -2 --separate-stderr "$CELLRUN" check c.yaml network.drop.mode=eval
     [[ $stderr == *"mode: found 'eval', expected predict or train"* ]]
     run -2 --separate-stderr "$CELLRUN" check c.yaml \

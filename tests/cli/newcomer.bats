@@ -1,4 +1,4 @@
-# Frequent first mistakes: the message says what to write instead.
+# Frequent first errors: the message says what to write instead.
 bats_require_minimum_version 1.5.0
 set -o pipefail
 

@@ -108,7 +108,7 @@ END
     [[ $output == *"takes at most 2 arguments, found 3"* ]]
 }
 
-@test "NHWC: mistakes" {
+@test "NHWC: errors" {
     run -2 --separate-stderr "$CELLRUN" check c.yaml \
         'network.pool={MaxPool2d: {kernel_size: 2, pad_mode: pad, return_indices: true, data_format: NHWC}}'
     [[ $stderr == *"return_indices requires data_format NCHW"* ]]

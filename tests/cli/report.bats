@@ -94,7 +94,7 @@ nested() {
     grep -q '^mean squared error 5.0000 ' w
     grep -q '^root mean squared error 2.2361 ' w
     grep -q '^coefficient of determination, R. -23.7273 ' w
-    grep -q 'Output 0 against truth' r.html
+    grep -q 'Output 0 against label' r.html
     grep -q 'Residuals' r.html
 }
 
@@ -184,7 +184,7 @@ nested() {
     run -1 grep -E '(src|href)="(https?:|//|[^#d])' r.html
 }
 
-@test "R2 of truths whose mean is large is that of the metric" {
+@test "R2 of labels whose mean is large is that of the metric" {
     perl -e 'print "a,b,y\n"; printf "%g,%g,%d\n", $_ % 7, $_ % 5, 8388608 + $_ % 3
         for 1 .. 301' >y.csv
     sed 's/t.csv/y.csv/; s/fields: label, type: int32/fields: [y], type: float32/
@@ -197,7 +197,7 @@ nested() {
     "$CELLRUN" report r -o r.html
     words r.html >w
     grep -q "^coefficient of determination, R. ${r2} " w
-    # a constant truth
+    # constant labels
     sed -i '2,$s/[0-9.]*$/0.1/' y.csv
     "$CELLRUN" train y.yaml -o c -q
     "$CELLRUN" report c -o c.html
@@ -320,7 +320,7 @@ nested() {
     nested r.html
     [ "$(wc -c <r.html)" -lt 200000 ]
     [ "$(grep -c '<path class="curve faint' r.html)" = 3 ]
-    [ "$(grep -o 'data-n="[^"]*"' r.html | sort -u | grep -v truth |
+    [ "$(grep -o 'data-n="[^"]*"' r.html | sort -u | grep -v '"label"' |
         tr -d '\n')" = \
         'data-n="epoch mean"data-n="eval"data-n="train"' ]
     words r.html >w

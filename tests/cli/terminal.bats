@@ -16,7 +16,7 @@ setup() {
 # what the terminal shows in screen, what must not happen in faults. Without
 # noflsh the keys Ctrl-C and Ctrl-Z discard output that script has not read yet.
 on() {
-    timeout 60 script -qefc "stty cols $1 rows 24 noflsh; $2" raw >/dev/null 3>&-
+    timeout 300 script -qefc "stty cols $1 rows 24 noflsh; $2" raw >/dev/null 3>&-
     shows "$1"
 }
 

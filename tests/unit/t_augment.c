@@ -490,7 +490,7 @@ static void mixes(const char *op, double low, double high)
     cr_data_loader_close(loader);
 }
 
-static void mistakes(void)
+static void errors(void)
 {
     static const char *const bad[][2] = {
         { "  label: [{OneHot: {num_classes: 3}}]\n"
@@ -546,7 +546,7 @@ int main(void)
     mixes("{CutMixBatch: {image_batch_format: NCHW, prob: 0.0}}", 0.999,
           1.001);
     mixes("{CutMixBatch: {image_batch_format: NCHW}}", 0.70, 0.95);
-    mistakes();
+    errors();
     unlink(cr_strf(&conf_mem, "%s/x.npy", folder));
     unlink(cr_strf(&conf_mem, "%s/y.npy", folder));
     rmdir(folder);

@@ -307,7 +307,7 @@ static void interrupted(void)
     cr_data_loader_close(r.loader);
 }
 
-static void mistakes(void)
+static void errors(void)
 {
     static const struct {
         const char *dataset, *datapipe, *says;
@@ -535,7 +535,7 @@ int main(void)
     bad_sample();
     interrupted();
     cr_thread_pool_stop();
-    mistakes();
+    errors();
     unlink(cr_strf(&conf_mem, "%s/x.npy", folder));
     unlink(cr_strf(&conf_mem, "%s/y.npy", folder));
     rmdir(folder);

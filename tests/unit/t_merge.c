@@ -128,7 +128,7 @@ static const struct {
     { "network: {a: {Foo: {x: 1}}}", "network.a.when=false",
       "{network: {a: Identity}}" },
     { "network: {a: Foo}", "network.b=Bar", "{network: {a: Foo, b: Bar}}" },
-    /* mistakes */
+    /* errors */
     { "a: 1", "a",
       "command line, argument 3: error: expected an assignment: key=value "
       "or ~key [E0501]" },

@@ -134,8 +134,8 @@ static void defaults(void)
     same(a.name, "none", "text too");
     ok(!a.note && a.sizes.n == 0 && a.words.n == 0 && !a.raw,
        "what may be absent is");
-    ok(a.every.unit == CR_STEPS && a.every.value == 100, "an amount");
-    ok(a.limit.unit == CR_UNIT_NONE, "no amount");
+    ok(a.every.unit == CR_STEPS && a.every.value == 100, "a quantity");
+    ok(a.limit.unit == CR_UNIT_NONE, "no quantity");
     ok(a.clip.norm == 2.5 && a.clip.must == 0,
        "an absent sub-map has defaults, and asks for nothing");
     ok(read_as(&all_about, "{units: 3, p: null}", &a) && a.p == 0.5,
@@ -238,7 +238,7 @@ static void several(void)
          "and how many");
 }
 
-static void amounts(void)
+static void quantities(void)
 {
     static const struct {
         const char *text;
@@ -257,12 +257,12 @@ static void amounts(void)
                                        "5 steps " };
     struct cr_quantity a;
 
-    test_begin("amounts are read");
+    test_begin("quantities are read");
     for (size_t i = 0; i < CR_LEN(good); i++)
         ok(cr_quantity_parse(good[i].text, CR_STEPS, &a) &&
                a.unit == good[i].unit && a.value == good[i].value,
-           "an amount: %s", good[i].text);
-    test_begin("what is no amount is refused");
+           "a quantity: %s", good[i].text);
+    test_begin("what is not a quantity is refused");
     for (size_t i = 0; i < CR_LEN(bad); i++)
         ok(!cr_quantity_parse(bad[i], CR_STEPS, &a), "none: '%s'", bad[i]);
     test_end();
@@ -275,7 +275,7 @@ static void words(void)
     same(cr_opt_default(&mem, &all_rows[1]), "0.5", "a number's default");
     same(cr_opt_default(&mem, &all_rows[2]), "true", "a truth value's");
     same(cr_opt_default(&mem, &all_rows[7]), "sum", "a choice's");
-    same(cr_opt_default(&mem, &all_rows[11]), "100 steps", "an amount's");
+    same(cr_opt_default(&mem, &all_rows[11]), "100 steps", "a quantity's");
     same(cr_opt_expects(&mem, &all_rows[3]), "an integer of at least -5",
          "CR_DIM_MAX is no bound worth words");
 }
@@ -286,7 +286,7 @@ int main(void)
     values();
     messages();
     several();
-    amounts();
+    quantities();
     words();
     cr_arena_free(&mem);
     return done();

@@ -80,7 +80,7 @@ static void rows(const char *owner, const struct cr_opt *opts, size_t size)
 
             if (!cr_quantity_parse(row->text, (enum cr_unit)row->int_default,
                                    &a))
-                ok(false, "%s %s: default is no amount", owner, row->name);
+                ok(false, "%s %s: default is not a quantity", owner, row->name);
         }
         if (row->need == CR_DEFAULT && row->type == CR_OPT_OBJ) {
             char *end;

@@ -68,7 +68,7 @@ int main(void)
     gives("accuracy>=0.9,", 2, NULL);
     gives("1>0", 2, NULL);
     gives("", 2, NULL);
-    /* common slips: what to write instead */
+    /* common errors: what to write instead */
     hints("accuracy>=90%", "a fraction is written as a number: 0.9 for 90 %");
     hints("accuracy=0.9", "write == for equality, >= for at least");
     hints("accuracy>=90", "write 0.9 instead of 90");

@@ -103,7 +103,7 @@ static void windows(void)
     gives("files: a, seq_len: 2, span: [2, 100%]", "cd>de ef>fg ");
 }
 
-static void mistakes(void)
+static void errors(void)
 {
     says("files: gone, seq_len: 2", "file 'gone' not found");
     says("files: gone, seq_len: 2", "[E0201]");
@@ -247,7 +247,7 @@ int main(void)
     if (!mkdtemp(folder))
         return 1;
     windows();
-    mistakes();
+    errors();
     bytes();
     characters();
     splits();

@@ -1,4 +1,4 @@
-/* YAML text to nodes: scalars, keys, anchors, limits, places, and mistakes. */
+/* YAML text to nodes: scalars, keys, anchors, limits, positions, and errors. */
 #include "conf.h"
 #include "tap.h"
 
@@ -54,7 +54,7 @@ static const struct pair values[] = {
     { "a:\n- 1\n- - 2\n  - 3\n", "{a: [1, [2, 3]]}" },
 };
 
-static const struct pair mistakes[] = {
+static const struct pair wrong_texts[] = {
     { "a:\n\tb: 1\n", "t:2:1: error: found a tab in the indentation, "
                       "expected spaces [E0001]" },
     { "a: {b: 1,\n \tc: 2}\n", "t:2:2: error: found a tab in the "
@@ -285,9 +285,9 @@ int main(void)
         same(conf_yaml(values[i].text, strlen(values[i].text)), values[i].want,
              values[i].text);
     test_begin("errors are reported with their position");
-    for (size_t i = 0; i < CR_LEN(mistakes); i++)
-        same(conf_yaml(mistakes[i].text, strlen(mistakes[i].text)),
-             mistakes[i].want, mistakes[i].text);
+    for (size_t i = 0; i < CR_LEN(wrong_texts); i++)
+        same(conf_yaml(wrong_texts[i].text, strlen(wrong_texts[i].text)),
+             wrong_texts[i].want, wrong_texts[i].text);
     same(conf_yaml("a: 1\0b", 6),
          "t:1:5: error: a NUL byte in the text "
          "[E0002]",
