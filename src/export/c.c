@@ -94,27 +94,24 @@ static const char *c_comment(struct cr_c *c, const char *text)
     return safe;
 }
 
-/* Appends an array of constants. */
+/* Appends an array of constants; integers become real numbers, as in all ops
+ * that take both. */
 static void c_constants(struct cr_c *c, const char *name,
                         const struct cr_inference_val *v)
 {
     struct cr_spec s = c_spec(v);
     int64_t n = cr_count(&s);
     size_t width = cr_type_size(v->spec.type);
-    bool real = v->spec.type == CR_REAL;
 
-    cr_buf_f(&c->data, "/* %s: %s */\nstatic const %s %s[] = {",
-             c_comment(c, v->name), cr_diag_format(c->arena, &s),
-             real ? "float" : "int", name);
+    cr_buf_f(&c->data, "/* %s: %s */\nstatic const float %s[] = {",
+             c_comment(c, v->name), cr_diag_format(c->arena, &s), name);
     for (int64_t i = 0; i < n; i++) {
         const char *at = (const char *)v->data + (size_t)i * width;
         double x;
 
         cr_convert(v->spec.type, at, CR_F64, &x, 1);
         cr_buf_str(&c->data, i % 5 == 0 ? "\n    " : " ");
-        if (!real)
-            cr_buf_f(&c->data, "%.0f,", x);
-        else if (isfinite((float)x))
+        if (isfinite((float)x))
             cr_buf_f(&c->data, "%af,", (double)(float)x);
         else
             cr_buf_f(&c->data, "%s,", cr_c_number(c, x));
@@ -264,11 +261,14 @@ static bool c_node(struct cr_c *c, const struct cr_inference_node *node)
     if (node->attr_varies && !e->reads_shapes)
         return cr_c_no(c, "an attribute depends on the batch size");
     for (int i = 0; i < node->n_in; i++)
-        if (cr_c_val(c, i) && cr_c_val(c, i)->spec.type != CR_REAL)
+        if (cr_c_val(c, i) && cr_c_val(c, i)->spec.type != CR_REAL &&
+            !cr_c_val(c, i)->data)
             return cr_c_no(c, "it reads integers");
     for (int i = 0; i < node->n_out; i++) {
         const struct cr_inference_val *y = &c->graph->vals[node->out[i]];
 
+        if (y->spec.type != CR_REAL)
+            return cr_c_no(c, "its result are integers");
         if (cr_c_samples(y) < 0)
             return cr_c_no(c, "it mixes samples");
         if (cr_c_all(y) > INT32_MAX / 8)
@@ -403,10 +403,8 @@ static void c_results(struct cr_c *c)
 
         cr_buf_f(&c->code,
                  "    for (int i = 0; i < %" PRId64 "; i++)\n"
-                 "        y[%" PRId64 " + i] = %s%s[i];\n",
-                 n, at, c->graph->vals[val].spec.type == CR_REAL
-                            ? "" : "(float)",
-                 c_name(c, val));
+                 "        y[%" PRId64 " + i] = %s[i];\n",
+                 n, at, c_name(c, val));
         at += n;
     }
 }

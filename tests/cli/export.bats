@@ -121,6 +121,14 @@ golden() {
     "$CELLRUN" trace golden --predict --feed image=image.npy --against out.npz
 }
 
+@test 'onnx: functions of construct, as onnxruntime has computed them' {
+    [[ $("$CELLRUN" version) == *"real: float32"* ]] || skip "double precision"
+    st w.safetensors
+    golden
+    "$CELLRUN" export functions.yaml --ckpt w.safetensors -q -o functions.onnx
+    sha256sum -c functions.sha256
+}
+
 @test 'onnx --dtype: weights of 2 bytes, in the same places' {
     "$CELLRUN" export run -q -o a.onnx
     "$CELLRUN" export run -q --dtype float16 -o b.onnx
@@ -327,6 +335,65 @@ END
         net_of '3, 5, 4' "$to"
         c_equal net.yaml x a.npy 960 --ckpt w.safetensors
     done
+}
+
+@test 'c: functions of single elements, sums and changes of shape' {
+    st w.safetensors
+    local f
+    {
+        cat <<'END'
+network:
+  inputs: {x: {shape: [12]}}
+  construct: |
+    a = reshape(x, (-1, 3, 4))
+    b = sigmoid(a) + 0.1
+    im = reshape(concat((x, x * 2, x - 1, x * x, sin(x)), 1), (-1, 3, 4, 5))
+    y = x
+END
+        for f in abs celu cos elu erf fast_gelu gelu hardsigmoid hardswish \
+            hardtanh leaky_relu logsigmoid mish neg relu relu6 selu sigmoid \
+            silu sin softsign square tanh log_softmax softmax; do
+            echo "    y = concat((y, flatten($f(a * 3))), 1)"
+        done
+        while read -r f; do
+            echo "    y = concat((y, flatten($f)), 1)"
+        done <<'END'
+log(b)
+exp(a)
+rsqrt(b)
+sqrt(b)
+celu(a, 2.0)
+leaky_relu(a, 0.5)
+hardtanh(a, -0.5, 0.25)
+gelu(a, approximate='tanh')
+a / b - b * a + 2 - a
+pow(b, a)
+maximum(a, b) - minimum(a, 0.5)
+softmax(a, 1) + log_softmax(a, 1)
+sum(a, 1)
+mean(a, (1, 2), keepdims=True) * a
+mean(im, (2, 3))
+sum(im, (1, 2))
+transpose(a, (0, 2, 1))
+transpose(im, (0, 3, 1, 2))
+expand_dims(a, 2) * expand_dims(a, 3)
+concat((a, b, a), 2)
+concat((a, b), 1)
+avg_pool2d(im, 3, 2, padding=1, ceil_mode=True)
+avg_pool2d(im, 3, 2, padding=1, ceil_mode=True, count_include_pad=False)
+avg_pool2d(im, 3, 2, padding=1, divisor_override=5)
+avg_pool1d(a, 2)
+adaptive_avg_pool2d(im, (2, 1))
+max_pool2d(im, 2, 1, dilation=2)
+max_pool2d(im, 3, 2, padding=1, ceil_mode=True)
+layer_norm(im, (4, 5))
+END
+        echo '    return y'
+    } >functions.yaml
+    perl -e 'print pack "f<*", map { sin($_ * $_) * 2 } 1 .. 36' |
+        npy a.npy '<f4' '(3, 12)'
+    c_equal functions.yaml x a.npy 144 --ckpt w.safetensors
+    [ "$(wc -l <c-functions.yaml/got)" -gt 2500 ]
 }
 
 @test 'c: what one sample cannot tell is an error' {

@@ -7,7 +7,10 @@ and what onnxruntime computes with them. Needs onnx, onnxruntime and numpy.
   raw.onnx       the same with --normalize
   out.npz        output of net.onnx for the samples after the datapipe, and of
                  raw.onnx for the samples as stored
+  functions.sha256   of the model of functions.yaml, which computes the same as
+                     `cellrun trace` for functions.npy and a part of it
 """
+import hashlib
 import os
 import subprocess
 import tempfile
@@ -34,3 +37,19 @@ y = model('net.onnx').run(None, {'image': image})[0]
 raw = model('raw.onnx').run(None, {'image': x})[0]
 assert np.allclose(y, raw, rtol=1e-6, atol=1e-6), np.abs(y - raw).max()
 np.savez('out.npz', output=y)
+
+with tempfile.TemporaryDirectory() as folder:
+    none, path = f'{folder}/none.npz', f'{folder}/functions.onnx'
+    np.savez(none)
+    run('export', 'functions.yaml', '--ckpt', none, '-q', '-o', path)
+    for n in 4, 3, 2:
+        x = np.load('functions.npy')[:n]
+        np.save(f'{folder}/x.npy', x)
+        run('trace', 'functions.yaml', '--ckpt', none, '--predict', '--feed',
+            f'x={folder}/x.npy', '-o', f'{folder}/out.npz')
+        want = np.load(f'{folder}/out.npz')['output']
+        got = model(path).run(None, {'x': x})[0]
+        assert np.allclose(got, want, rtol=1e-4, atol=1e-5, equal_nan=True)
+    with open(path, 'rb') as f, open('functions.sha256', 'w') as to:
+        print(hashlib.sha256(f.read()).hexdigest(), '', 'functions.onnx',
+              file=to)
