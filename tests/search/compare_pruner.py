@@ -35,11 +35,13 @@ def read(folder):
     name = metric.removeprefix("eval.")
     curves = []
     for row in rows:
+        if row["status"] != "done":  # the loss was not finite
+            continue
         path = os.path.join(folder, row["id"], "metrics.jsonl")
         with open(path) as f:
             records = [json.loads(line) for line in f]
         curve = [r[name] for r in records if r["split"] == "eval"]
-        if row["status"] == "done" and None not in curve:
+        if None not in curve:
             curves.append(curve)
     length = max(map(len, curves))
     return [c for c in curves if len(c) == length], name != "loss"
@@ -86,8 +88,8 @@ def epochs(done, curves, good):
 
 
 def median(values):
-    missed = sum(map(math.isinf, values))
-    text = f"{statistics.median(values):.1f}" if missed < len(values) else "-"
+    missed, middle = sum(map(math.isinf, values)), statistics.median(values)
+    text = "-" if math.isinf(middle) else f"{middle:.1f}"
     return f"{text} ({missed} not found)" if missed else text
 
 
