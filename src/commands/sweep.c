@@ -178,6 +178,23 @@ static bool sweep_make_folder(struct cr_sweep *sweep, const char *path)
                     "cannot create the folder: %s", strerror(errno));
 }
 
+/* Whether the folder of the points can be read, or does not exist yet. */
+static bool sweep_can_read(struct cr_sweep *sweep)
+{
+    struct stat st;
+    int why = stat(sweep->dir, &st) != 0 ? errno : 0;
+
+    if (why == ENOENT)
+        return true;
+    if (!why && !S_ISDIR(st.st_mode))
+        why = ENOTDIR;
+    if (!why && access(sweep->dir, R_OK | X_OK) != 0)
+        why = errno;
+    return !why ||
+           cr_error(sweep->diag, cr_at_file(sweep->arena, sweep->dir),
+                    CR_E_SYSTEM, "cannot read the folder: %s", strerror(why));
+}
+
 static void sweep_show(struct cr_sweep *sweep)
 {
     if (sweep->cli->json)
@@ -258,6 +275,8 @@ static int sweep_main(struct cr_cli *cli)
     sweep_sets(cli, o);
     if (!sweep_flags_agree(cli, o) || sweep_jobs(cli, o) < 0 ||
         !sweep_open(&sweep, o))
+        return cr_cli_errors(cli, "Nothing was run.");
+    if (!sweep_can_read(&sweep))
         return cr_cli_errors(cli, "Nothing was run.");
     if (o->status) {
         sweep_watch(&sweep);

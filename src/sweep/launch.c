@@ -109,7 +109,8 @@ int cr_sweep_exec(struct cr_sweep *sweep, int64_t index)
                      CR_E_RUN_DIR, "another process runs this point");
         return 2;
     }
-    cr_sweep_note_failure(sweep, claim, 0, NULL);
+    if (!cr_sweep_note_failure(sweep, point, claim, 0, NULL))
+        return 1;
     execv("/proc/self/exe",
           cr_sweep_argv(sweep, point, sweep->cli->threads));
     cr_error(sweep->diag, CR_NOWHERE, CR_E_SYSTEM,

@@ -135,7 +135,10 @@ static bool run_start(struct runner *r, struct cr_sweep_point *point, int claim)
     job->err = run_error_file(sweep);
     if (job->err < 0)
         return false;
-    cr_sweep_note_failure(sweep, claim, 0, NULL);
+    if (!cr_sweep_note_failure(sweep, point, claim, 0, NULL)) {
+        close(job->err);
+        return false;
+    }
     job->pid = fork();
     if (job->pid == 0)
         run_child(r, job->err, parent, argv);
@@ -304,6 +307,7 @@ static void run_ended(struct runner *r, struct run_job *job, int wait)
     struct cr_sweep_point *point = job->point;
     int status = WIFEXITED(wait) ? WEXITSTATUS(wait) : 128 + WTERMSIG(wait);
     const char *error = run_error(sweep, job->err, status);
+    bool failed;
 
     close(job->err);
     job->point = NULL;
@@ -315,11 +319,14 @@ static void run_ended(struct runner *r, struct run_job *job, int wait)
         point->attempts = 0;
     else if (status == CR_STATUS_AGAIN)
         r->again = r->ending = true;
-    if (run_has_failed(r, point, status)) {
-        cr_sweep_note_failure(sweep, job->claim, status, error);
+    failed = run_has_failed(r, point, status);
+    if (failed &&
+        cr_sweep_note_failure(sweep, point, job->claim, status, error)) {
         point->state = CR_POINT_FAILED;
         point->exit = status;
         point->error = error;
+    } else if (failed) {
+        r->ending = true; /* a full disk is not the point's failure */
     }
     point->mine = false;
     close(job->claim);

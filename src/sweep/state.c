@@ -139,6 +139,27 @@ static void state_metric(struct cr_sweep *sweep, struct cr_sweep_point *point,
         point->metric = value->real;
 }
 
+/* Sets the state of a point without a record. */
+static void state_without_record(struct cr_arena *arena,
+                                 struct cr_sweep *sweep,
+                                 struct cr_sweep_point *point)
+{
+    struct stat st;
+
+    if (stat(point->dir, &st) == 0 && S_ISDIR(st.st_mode) &&
+        access(point->dir, R_OK | X_OK) != 0) {
+        point->state = CR_POINT_FAILED;
+        point->error =
+            cr_strf(sweep->arena, "cannot read the run directory: %s",
+                    strerror(errno));
+    } else if (state_is_claimed(arena, sweep, point)) {
+        point->state = CR_POINT_RUNNING;
+    } else {
+        point->state = state_failure(arena, sweep, point) ? CR_POINT_FAILED
+                                                          : CR_POINT_WAITING;
+    }
+}
+
 void cr_sweep_refresh(struct cr_sweep *sweep, struct cr_sweep_point *point)
 {
     struct cr_arena arena = { 0 };
@@ -154,10 +175,7 @@ void cr_sweep_refresh(struct cr_sweep *sweep, struct cr_sweep_point *point)
     point->best_step = point->length = 0;
     point->passed = 0;
     if (!cr_runs_add(&runs, point->dir) || runs.n == 0) {
-        point->state = state_is_claimed(&arena, sweep, point)
-                           ? CR_POINT_RUNNING
-                       : state_failure(&arena, sweep, point) ? CR_POINT_FAILED
-                                                             : CR_POINT_WAITING;
+        state_without_record(&arena, sweep, point);
         cr_arena_free(&arena);
         return;
     }
@@ -231,12 +249,19 @@ int cr_sweep_claim(struct cr_sweep *sweep, const struct cr_sweep_point *point)
     return -1;
 }
 
-void cr_sweep_note_failure(struct cr_sweep *sweep, int claim, int status,
-                           const char *error)
+bool cr_sweep_note_failure(struct cr_sweep *sweep,
+                           const struct cr_sweep_point *point, int claim,
+                           int status, const char *error)
 {
     const char *text =
         status ? cr_strf(sweep->arena, "%d %.900s\n", status, error) : "";
+    size_t len = strlen(text);
 
-    if (ftruncate(claim, 0) == 0)
-        (void)!pwrite(claim, text, strlen(text), 0);
+    errno = ENOSPC; /* of a short write */
+    return (ftruncate(claim, 0) == 0 &&
+            pwrite(claim, text, len, 0) == (ssize_t)len) ||
+           cr_error(sweep->diag,
+                    cr_at_file(sweep->arena,
+                               state_claim_path(sweep->arena, sweep, point)),
+                    CR_E_SYSTEM, "cannot write the file: %s", strerror(errno));
 }

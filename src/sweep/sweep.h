@@ -260,9 +260,11 @@ void cr_sweep_refresh_all(struct cr_sweep *sweep);
 /* Claims a point for a process: a descriptor whose kernel lock the process and
  * its children hold until they end. -1: another process holds it. */
 int cr_sweep_claim(struct cr_sweep *sweep, const struct cr_sweep_point *point);
-/* Notes in the claimed file that the run failed without a record. */
-void cr_sweep_note_failure(struct cr_sweep *sweep, int claim, int status,
-                           const char *error);
+/* Notes in the claimed file that the run failed without a record; status 0: it
+ * has not. False after reporting. */
+bool cr_sweep_note_failure(struct cr_sweep *sweep,
+                           const struct cr_sweep_point *point, int claim,
+                           int status, const char *error);
 const char *cr_sweep_state_name(enum cr_sweep_state state);
 
 /* ---- run.c */

@@ -506,3 +506,25 @@ END
     [[ $output == *"p.tsv"*"found 1000001 points, expected at most 1000000"* ]]
     [ ! -e s ]
 }
+
+@test "what cannot be read is an error, and nothing waits for it" {
+    local drop=() # what lets root read anywhere
+    [ "$(id -u)" != 0 ] ||
+        drop=(setpriv --bounding-set=-dac_override,-dac_read_search)
+    run -0 "$CELLRUN" sweep c.yaml --dir s seed=1,2 -q
+    id=$(sed -n '2s/\t.*//p' s/sweep.tsv)
+    chmod 0 "s/$id"
+    run -0 "${drop[@]}" "$CELLRUN" sweep c.yaml --dir s seed=1,2 --status
+    [[ $output == *"cannot read the run directory: Permission denied"* ]]
+    [[ ${lines[-1]} == '2 points: 1 done 1 failed' ]]
+    run -7 timeout 60 "${drop[@]}" "$CELLRUN" sweep c.yaml --dir s seed=1,2 -q
+    chmod 0 s
+    run -1 "${drop[@]}" "$CELLRUN" sweep c.yaml --dir s seed=1,2 --status
+    [[ $output == *"s: error: cannot read the folder: Permission denied"* ]]
+    run -1 timeout 60 "${drop[@]}" "$CELLRUN" sweep c.yaml --dir s seed=1,2
+    [[ $output == *"1 error. Nothing was run."* ]]
+    chmod 755 s "s/$id"
+    : >file
+    run -1 "$CELLRUN" sweep c.yaml --dir file seed=1,2
+    [[ $output == *"file: error: cannot read the folder: Not a directory"* ]]
+}

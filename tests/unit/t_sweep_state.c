@@ -5,6 +5,7 @@
 #include "sweep/sweep.h"
 #include "tap.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -115,18 +116,25 @@ static void claims(void)
        "a claim ends with its holder");
 
     claim = cr_sweep_claim(&sweep, &point);
-    cr_sweep_note_failure(&sweep, claim, 3, "no such data set");
+    ok(cr_sweep_note_failure(&sweep, &point, claim, 3, "no such data set"),
+       "a failure is noted");
     close(claim);
     cr_sweep_refresh(&sweep, &point);
     ok(point.state == CR_POINT_FAILED && point.exit == 3 &&
            is(point.error, "no such data set"),
        "a note of a failure is read back");
     claim = cr_sweep_claim(&sweep, &point);
-    cr_sweep_note_failure(&sweep, claim, 0, NULL);
+    cr_sweep_note_failure(&sweep, &point, claim, 0, NULL);
     close(claim);
     cr_sweep_refresh(&sweep, &point);
     ok(point.state == CR_POINT_WAITING && point.exit == -1 && !point.error,
        "and is gone when the point starts again");
+    claim = open("/dev/full", O_RDWR);
+    ok(!cr_sweep_note_failure(&sweep, &point, claim, 3, "x") &&
+           diag.errors == 1,
+       "one that cannot be written is an error");
+    close(claim);
+    diag.errors = 0;
 }
 
 static void unusable(void)
