@@ -177,9 +177,12 @@ static bool init_write(struct cr_cli *cli, const struct cr_starter *s)
     }
     if (!cr_write_file(cli->diag, o->to, text, strlen(text)))
         return false;
-    if (!cli->quiet)
-        fprintf(stderr, "wrote %s; train it with cellrun train %s\n", o->to,
-                o->to);
+    if (cli->quiet)
+        return true;
+    fprintf(stderr, "wrote %s; train it with cellrun train %s\n", o->to,
+            o->to);
+    if (s->unused)
+        fprintf(stderr, "not used: %s (the config says why)\n", s->unused);
     return true;
 }
 

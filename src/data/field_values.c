@@ -44,6 +44,23 @@ static const char *shown(const struct cr_csv_dataset *f,
     return cr_quote(f->config->arena, field->text, field->len);
 }
 
+/* Whether the text is a number and a unit, such as 78.1 kg or 5%. */
+static bool has_unit(const char *text, size_t len)
+{
+    size_t n = 0;
+
+    while (len > 0 && *text == ' ')
+        text++, len--;
+    while (n < len && memchr("+-.0123456789", text[n], 13))
+        n++;
+    if (n == 0 || n == len || !memchr("0123456789.", text[n - 1], 11))
+        return false;
+    for (; n < len; n++)
+        if (memchr("+-.,:0123456789", text[n], 15))
+            return false;
+    return true;
+}
+
 static bool wrong(struct cr_csv_dataset *f, const struct cr_csv *csv,
                   const struct cr_csv_field *field,
                   const struct cr_csv_dataset_column *c, const char *expected)
@@ -68,6 +85,9 @@ static bool wrong(struct cr_csv_dataset *f, const struct cr_csv *csv,
         cr_hint(f->config->diag, "add default: VALUE to columns.%s", column);
     else if (comma && cr_starts(expected, "a number"))
         cr_hint(f->config->diag, "numbers have a decimal point, not a comma");
+    else if (cr_starts(expected, "a number") &&
+             has_unit(field->text, field->len))
+        cr_hint(f->config->diag, "numbers have no unit: remove it");
     return false;
 }
 

@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "data/csv.h"
 
+#include <ctype.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
@@ -186,6 +187,75 @@ static bool has_decimal_comma(const char *text, size_t len)
     return cr_csv_real(copy, len, &v);
 }
 
+/* Length of the number at the beginning of the text; 0: none. */
+static size_t number_length(const char *text, size_t len)
+{
+    size_t n = 0;
+    double v;
+
+    while (n < len && (memchr("+-.", text[n], 3) ||
+                       (text[n] >= '0' && text[n] <= '9')))
+        n++;
+    return n > 0 && cr_csv_real(text, n, &v) ? n : 0;
+}
+
+/* Whether the bytes can be a unit: a short word without digits or commas. */
+static bool is_unit(const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (memchr("0123456789,;:", text[i], 13) ||
+            (unsigned char)text[i] < ' ')
+            return false;
+    return len >= 1 && len <= 12;
+}
+
+/* Whether the bytes before a number can be a unit: a sign such as $, or up to
+ * three letters and a blank, unlike the letters of an id. */
+static bool is_unit_before(const char *text, size_t len)
+{
+    bool letters = false;
+
+    for (size_t i = 0; i < len; i++)
+        letters = letters || isalpha((unsigned char)text[i]);
+    return !letters || (len <= 4 && text[len - 1] == ' ');
+}
+
+/* Counts values with the unit of the first one that has a unit. */
+static void units_add(struct cr_arena *arena, struct cr_field_facts *f,
+                      const char *text, size_t len)
+{
+    size_t number, before = 0, n;
+    bool first;
+
+    while (len > 0 && text[len - 1] == ' ')
+        len--;
+    while (len > 0 && *text == ' ')
+        text++, len--;
+    number = number_length(text, len);
+    first = number == 0;
+    while (first && before < len && !memchr("+-.0123456789", text[before], 13))
+        before++;
+    if (first && (before == 0 ||
+                  number_length(text + before, len - before) < len - before))
+        return;
+    if (first && !is_unit_before(text, before))
+        return;
+    n = first ? before : len - number;
+    text += first ? 0 : number;
+    while (n > 0 && *text == ' ')
+        text++, n--;
+    while (n > 0 && text[n - 1] == ' ')
+        n--;
+    if (!is_unit(text, n))
+        return;
+    if (!f->unit) {
+        f->unit = cr_strndup(arena, text, n);
+        f->unit_first = first;
+    }
+    f->units += f->unit_first == first && strlen(f->unit) == n &&
+                memcmp(f->unit, text, n) == 0;
+}
+
 static void dates_add(struct seen *s, const char *text, size_t len)
 {
     int i;
@@ -213,6 +283,8 @@ static void add(struct cr_arena *arena, struct seen *s, const char *text,
     if (s->facts.numbers)
         numbers_add(s, text, len);
     s->facts.commas += has_decimal_comma(text, len);
+    if (!s->facts.numbers)
+        units_add(arena, &s->facts, text, len);
     if (s->forms)
         dates_add(s, text, len);
     s->blanks = s->blanks || memchr(text, ' ', len);
@@ -341,6 +413,8 @@ static void finish_facts(struct cr_arena *arena, struct seen *s,
         f->mean = s->dates[i][2] / unit / (double)f->present;
     }
     classes(arena, s);
+    if (f->unit)
+        f->unit = cr_strdup(arena, f->unit);
     *to = *f;
 }
 

@@ -53,6 +53,11 @@ struct cr_field_facts {
     /* Number of values that would be numbers with a point in place of their
      * comma, such as 0,5. */
     int64_t commas;
+    /* Number of values that are a number with the same unit, and the unit: kg
+     * of 78.1 kg, or $ of $9.50, which is before the number. NULL: none. */
+    int64_t units;
+    const char *unit;
+    bool unit_first;
     /* The distinct values of a field of any kind, sorted: numbers by value,
      * others by bytes; n_classes -1: more than CR_CLASSES_MAX. */
     int n_classes;

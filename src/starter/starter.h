@@ -34,6 +34,7 @@ struct cr_starter {
     const char *command;        /* the command line, for the first comment */
     const char *folder;         /* folder of the config; NULL: the current */
     int task;                   /* enum cr_starter_task: --task */
+    const char *unused;         /* fields that are not inputs; NULL: none */
 };
 
 /* Append a config for the data to `out`. False after reporting. */

@@ -44,8 +44,58 @@ static const char *table_names(const struct table *t)
     return cr_buf_text(&b);
 }
 
+/* Whether almost all values are numbers with one unit, such as 78.1 kg. */
+static bool table_has_unit(const struct cr_field_facts *f)
+{
+    return f->unit && !f->numbers && !f->form && f->n_classes != 1 &&
+           10 * f->units >= 9 * f->present;
+}
+
+/* Appends the option of sed that removes the unit; false if the unit has
+ * characters that the shell or a regular expression would take for others. */
+static bool table_sed(struct cr_buf *b, const struct cr_field_facts *f)
+{
+    if (strpbrk(f->unit, "\"'`\\.*?+^()[]{}|&"))
+        return false;
+    cr_buf_str(b, f->unit_first ? " -e 's/" : " -e 's/([0-9]) *");
+    for (const char *p = f->unit; *p; p++) {
+        if (*p == '$' || *p == '/')
+            cr_buf_char(b, '\\');
+        cr_buf_char(b, *p);
+    }
+    cr_buf_str(b, f->unit_first ? " *([0-9])/\\1/g'" : "/\\1/g'");
+    return true;
+}
+
+/* Warns about numbers with a unit, which are read as texts. */
+static void table_warn_units(const struct table *t)
+{
+    struct cr_diag *diag = t->s->diag;
+    struct cr_buf sed = { .arena = diag->arena };
+    bool some = false, plain = true;
+
+    for (int i = 0; i < t->facts.n; i++) {
+        const struct cr_field_facts *f = &t->facts.field[i];
+
+        if (!table_has_unit(f))
+            continue;
+        cr_warn(diag, cr_at_file(t->s->arena, t->path), CR_E_DATA_FORMAT,
+                "field '%s': found the unit '%s' in %" PRId64 " values, "
+                "expected numbers; they are not used as numbers",
+                cr_quote(diag->arena, f->name, strlen(f->name)),
+                cr_quote(diag->arena, f->unit, strlen(f->unit)), f->units);
+        some = true;
+        plain = table_sed(&sed, f) && plain;
+    }
+    if (some && plain)
+        cr_hint(diag, "remove the units: sed -E%s %s >new.csv",
+                cr_buf_text(&sed), t->path);
+    else if (some)
+        cr_hint(diag, "remove the units, here and in the rows to predict");
+}
+
 /* Reports a file that is not UTF-8, as configs are; warns about numbers with a
- * decimal comma, which are read as texts. */
+ * decimal comma or a unit, which are read as texts. */
 static bool table_check(const struct table *t)
 {
     struct cr_diag *diag = t->s->diag;
@@ -72,8 +122,10 @@ static bool table_check(const struct table *t)
             cr_hint(diag, "replace the commas: sed -E "
                     "'s/([0-9]),([0-9])/\\1.\\2/g' %s >new.csv", t->path);
         else
-            cr_hint(diag, "replace the commas by points");
+            cr_hint(diag, "replace the commas by points, or remove them if "
+                    "they separate thousands");
     }
+    table_warn_units(t);
     return true;
 }
 
@@ -197,6 +249,9 @@ static enum use table_use(struct table *t, const struct cr_field_facts *f)
 {
     if (f == t->target)
         return USE_TARGET;
+    if (table_has_unit(f))
+        return f->kind == CR_FIELD_CATEGORY && f->n_classes <= 8 ? USE_CATEGORY
+                                                                 : USE_DROP;
     switch (f->kind) {
     case CR_FIELD_INTEGER:
     case CR_FIELD_REAL:
@@ -237,8 +292,13 @@ static void table_uses(struct table *t)
     }
 }
 
-static const char *table_why(const struct cr_field_facts *f)
+static const char *table_why(const struct table *t,
+                             const struct cr_field_facts *f)
 {
+    if (table_has_unit(f))
+        return cr_strf(t->s->arena, "numbers with the unit '%s': remove it to "
+                       "use them",
+                       cr_quote(t->s->arena, f->unit, strlen(f->unit)));
     switch (f->kind) {
     case CR_FIELD_EMPTY:
         return "no row has a value";
@@ -308,7 +368,7 @@ static void table_counted(struct table *t, enum use use, const char *one,
 
 static void table_head(struct table *t)
 {
-    struct cr_buf *b = &t->s->out;
+    struct cr_buf *b = &t->s->out, unused = { .arena = t->s->arena };
     bool some = false;
 
     cr_starter_head(t->s);
@@ -321,11 +381,16 @@ static void table_head(struct table *t)
                   "categories of many values", &some);
     cr_buf_str(b, t->n[USE_DROP] ? ".\n# Not used:\n" : ".\n");
     for (int i = 0; i < t->facts.n; i++)
-        if (t->use[i] == USE_DROP)
-            cr_buf_f(b, "#   %s: %s\n",
-                     cr_quote(b->arena, t->facts.field[i].name,
-                              strlen(t->facts.field[i].name)),
-                     table_why(&t->facts.field[i]));
+        if (t->use[i] == USE_DROP) {
+            const char *name = cr_quote(b->arena, t->facts.field[i].name,
+                                        strlen(t->facts.field[i].name));
+
+            cr_buf_f(&unused, "%s%s", unused.len ? ", " : "", name);
+            cr_buf_f(b, "#   %s: %s\n", name,
+                     table_why(t, &t->facts.field[i]));
+        }
+    if (unused.len)
+        t->s->unused = cr_buf_text(&unused);
 }
 
 /* The name of the column of an embedded field. */

@@ -273,6 +273,32 @@ number() {
     [[ $stderr == *"'text' holds texts: \`cellrun init textcls -o FILE\` writes"* ]]
 }
 
+@test "units: the fields are named with the command that removes the units" {
+    perl -e 'print "id,mass,price,share,speed,size,n,y\n"; for (1 .. 60) {
+        printf "C%03d,%d.1 kg,\$%d.50,%s,%d km/h,%d ml,%d,%s\n", $_, $_,
+            $_ * 7 % 59, $_ % 9 ? $_ * 3 % 41 . "%" : "NA", $_ * 11 % 47,
+            250 * ($_ % 3 + 1), $_ * 13 % 59, $_ % 2 ? "yes" : "no" }' >u.csv
+    run -0 --separate-stderr "$CELLRUN" init --from-csv u.csv --target y -o u.yaml
+    [[ $stderr == *"field 'mass': found the unit 'kg' in 60 values, expected numbers; they are not used as numbers [E0203]"* ]]
+    [[ $stderr == *"field 'price': found the unit '\$' in 60 values"* ]]
+    [[ $stderr == *"field 'share': found the unit '%' in 54 values"* ]]
+    [[ $stderr == *"field 'speed': found the unit 'km/h'"* ]]
+    [[ $stderr != *"field 'id'"* && $stderr != *"field 'n'"* ]]
+    [[ $stderr == *"not used: id, mass, price, share, speed (the config says why)"* ]]
+    grep -qF "#   mass: numbers with the unit 'kg': remove it to use them" u.yaml
+    grep -qF 'Inputs: 1 number, 1 category.' u.yaml
+    # the command that the message shows makes them numbers
+    eval "$(sed -n 's/^ *remove the units: //p' <<<"$stderr")"
+    run -0 --separate-stderr "$CELLRUN" init --from-csv new.csv --target y -o n.yaml
+    [ "$stderr" = "wrote n.yaml; train it with cellrun train n.yaml
+not used: id (the config says why)" ]
+    grep -qF 'Inputs: 6 numbers.' n.yaml
+    # so do the rows to predict
+    "$CELLRUN" train n.yaml -q -o r train.epochs=1
+    run -3 --separate-stderr "$CELLRUN" predict --ckpt r u.csv
+    [[ $stderr == *"field 'mass': found '1.1 kg', expected a number [E0203]"*"numbers have no unit: remove it"* ]]
+}
+
 @test "decimal commas, Latin-1 and a missing header are named with the remedy" {
     perl -e 'print "h;w;n;y\n"; for (1 .. 60) {
         printf "%d,5;%d,25;%d;%s\n", $_, $_ * 7 % 11, $_ * 13 % 59,
