@@ -175,13 +175,33 @@ static bool term_hint_text(struct cr_diag *diag, const char *name)
     return first != NULL;
 }
 
+/* The name that differs from the word only in a final s; NULL: none. */
+static const char *term_plural(const char *word, const char *const *names)
+{
+    size_t len = strlen(word);
+
+    for (; *names; names++) {
+        size_t n = strlen(*names), less = n < len ? n : len;
+
+        if (n + len == 2 * less + 1 && strncmp(word, *names, less) == 0 &&
+            (n > len ? *names : word)[less] == 's')
+            return *names;
+    }
+    return NULL;
+}
+
 bool cr_term_hint(struct cr_diag *diag, const char *word,
                   const char *const *names)
 {
-    const char *name = cr_term_name(diag->arena, word), *key;
+    const char *name = cr_term_name(diag->arena, word);
+    const char *key = term_plural(word, names);
 
     if (term_hint_listed(diag, name, names))
         return true;
+    if (key) {
+        cr_hint(diag, "did you mean '%s'?", key);
+        return true;
+    }
     if (cr_registry_find(CR_KIND_SECTION, word)) {
         cr_hint(diag, "'%s' is a section: write it at the top level", word);
         return true;
