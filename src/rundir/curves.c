@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/name_map.h"
+#include "rundir/run_column.h"
+
 struct cr_curve cr_curve_of(const struct cr_series *s,
                             const struct cr_series_column *column)
 {
@@ -134,7 +137,8 @@ static const char *group_text(struct cr_runs *runs, struct cr_run *run,
 {
     const struct cr_node *node = cr_run_value(runs, run, key);
 
-    return !node                       ? "-"
+    return cr_run_is_path(key)         ? run->path
+           : !node                     ? "-"
            : node->kind == CR_NODE_STR ? node->text
                                        : cr_node_flow(runs->arena, node);
 }
@@ -154,7 +158,8 @@ static bool group_keys_known(struct cr_runs *runs, const char *const *keys,
         bool known = false;
 
         for (int i = 0; i < runs->n && !known; i++)
-            known = cr_run_value(runs, &runs->run[i], keys[k]) != NULL;
+            known = cr_run_is_path(keys[k]) ||
+                    cr_run_value(runs, &runs->run[i], keys[k]) != NULL;
         if (!known)
             return cr_error(runs->diag, CR_NOWHERE, CR_E_UNKNOWN_KEY,
                             "no run has a '%s' to be grouped by",
@@ -171,20 +176,23 @@ const struct cr_run_group *cr_runs_group_by(struct cr_runs *runs,
                                          runs->n + 1);
     int *all = CR_NEWS(runs->arena, int, runs->n + 1), *run = all;
     int *member = CR_NEWS(runs->arena, int, runs->n + 1), n = 0;
+    struct cr_name_map number = { 0 };
 
     if (!group_keys_known(runs, keys, n_keys))
         return NULL;
     for (int i = 0; i < runs->n; i++) {
         struct cr_buf label = { .arena = runs->arena };
-        int g = 0;
+        int g;
 
         for (int k = 0; k < n_keys; k++)
             cr_buf_f(&label, "%s%s=%s", k > 0 ? ", " : "", group_key(keys[k]),
                      group_text(runs, &runs->run[i], keys[k]));
-        while (g < n && strcmp(group[g].label, cr_buf_text(&label)) != 0)
-            g++;
-        if (g == n)
-            group[n++].label = cr_buf_text(&label);
+        g = cr_name_map_get(&number, cr_buf_text(&label));
+        if (g < 0) {
+            g = n++;
+            group[g].label = cr_buf_text(&label);
+            cr_name_map_add(runs->arena, &number, group[g].label, g);
+        }
         member[i] = g;
         group[g].n++;
     }

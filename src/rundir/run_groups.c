@@ -27,8 +27,15 @@ static bool groups_read(struct groups *g, struct cr_runs *runs,
 
     g->runs = runs;
     for (char *p = strtok_r(text, ",", &save); p && g->n_keys < KEYS_MAX;
-         p = strtok_r(NULL, ",", &save))
-        g->key[g->n_keys++] = cr_run_trim(p);
+         p = strtok_r(NULL, ",", &save)) {
+        const char *key = cr_run_trim(p);
+        int k = 0;
+
+        while (k < g->n_keys && strcmp(g->key[k], key) != 0)
+            k++;
+        if (k == g->n_keys)
+            g->key[g->n_keys++] = key;
+    }
     for (int k = 0; k < g->n_keys; k++)
         if (!cr_runs_has(runs, "--group-by", g->key[k]))
             return false;

@@ -566,6 +566,11 @@ runs/w	6	12	2" ]
     run -0 "$CELLRUN" runs --group-by optimizer.learning_rate --json
     [ "$(jq -c '.[3]."eval.accuracy".n, .[0]."eval.accuracy"' <<<"$output" |
         xargs)" = "2 {mean:null,std:null,n:0}" ]
+    # each run is a group; a key that is named twice counts once
+    run -0 "$CELLRUN" runs --group-by run,run --json
+    [ "$(jq -c '[(map(.run) | unique | length), (map(.n) | max)]' \
+        <<<"$output")" = '[6,1]' ]
+    [ "$(grep -o '"run":' <<<"$output" | wc -l)" = 6 ]
     run -2 --separate-stderr "$CELLRUN" runs --group-by statsu
     [[ "$stderr" == *"--group-by: no run has a 'statsu'"*"'status'?"* ]]
 }
