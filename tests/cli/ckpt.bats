@@ -1,7 +1,7 @@
 # ckpt: looking into checkpoints; the section load.
 bats_require_minimum_version 1.5.0
 set -o pipefail
-load tensors
+load two_layers
 
 # flip FILE OFFSET: another byte there
 flip() {
@@ -14,25 +14,7 @@ flip() {
 setup_file() {
     unset CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS
     cd "$BATS_FILE_TMPDIR"
-    pack 'f<*' 1 2 3 -1 0.5 0 0 -2 1 4 1 -1 | npy x.npy '<f4' '(4, 3)'
-    pack 'l<*' 0 1 1 0 | npy y.npy '<i4' '(4,)'
-    cat >net.yaml <<'END'
-cellrun: 1
-dataset:
-  train:
-    NumpySlicesDataset: {data: [x.npy, y.npy], column_names: [x, label]}
-  eval:
-    NumpySlicesDataset: {data: [x.npy, y.npy], column_names: [x, label]}
-datapipe: {batch: {batch_size: 2}}
-network:
-  fc: {Dense: [3, 4]}
-  act: Tanh
-  out: {Dense: [4, 2]}
-loss: CrossEntropyLoss
-optimizer: {Momentum: {learning_rate: 0.1, momentum: 0.9}}
-metrics: [accuracy, loss]
-train: {epochs: 2}
-END
+    two_layers net.yaml
     "$CELLRUN" train net.yaml -q -o run
 }
 

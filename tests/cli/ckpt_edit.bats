@@ -3,7 +3,7 @@
 
 bats_require_minimum_version 1.5.0
 set -o pipefail
-load tensors
+load two_layers
 
 # numbers FILE NUMBER...: a safetensors file with w (2, N/2) of float32 and
 # count, an int32
@@ -26,8 +26,7 @@ names() {
 setup_file() {
     unset CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS
     cd "$BATS_FILE_TMPDIR"
-    pack 'f<*' 1 2 3 -1 0.5 0 0 -2 1 4 1 -1 | npy x.npy '<f4' '(4, 3)'
-    pack 'l<*' 0 1 1 0 | npy y.npy '<i4' '(4,)'
+    four_samples
     cat >net.yaml <<'END2'
 cellrun: 1
 dataset:

@@ -1,12 +1,14 @@
 # Freezing, on what a user sees: bytes that stay, work that is not done.
 bats_require_minimum_version 1.5.0
 set -o pipefail
+load tensors
 
 setup() {
     cd "$BATS_TEST_TMPDIR"
     unset CELLRUN_SET CELLRUN_DATA
-    npy x.npy '<f4' '(6, 3)' 'f<*' 1 2 3 -1 0.5 0 0 -2 1 4 1 -1 2 2 2 0 1 0
-    npy y.npy '<i4' '(6,)' 'l<*' 0 1 1 0 2 2
+    pack 'f<*' 1 2 3 -1 0.5 0 0 -2 1 4 1 -1 2 2 2 0 1 0 |
+        npy x.npy '<f4' '(6, 3)'
+    pack 'l<*' 0 1 1 0 2 2 | npy y.npy '<i4' '(6,)'
     cat >net.yaml <<'END'
 cellrun: 1
 dataset:
@@ -23,17 +25,6 @@ loss: CrossEntropyLoss
 optimizer: {SGD: {learning_rate: 0.1, momentum: 0.9, weight_decay: 0.1}}
 train: {epochs: 2}
 END
-}
-
-# npy FILE DESCR SHAPE PACK NUMBERS...
-npy() {
-    local file=$1 descr=$2 shape=$3
-    shift 3
-    {
-        printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' \
-            "{'descr': '$descr', 'fortran_order': False, 'shape': $shape, }"
-        perl -e 'print pack(shift, @ARGV)' "$@"
-    } >"$file"
 }
 
 # Names of the parameters that an update moves.

@@ -1,12 +1,12 @@
 # gradcheck: gradients against differences of the loss.
 bats_require_minimum_version 1.5.0
 set -o pipefail
+load two_layers
 
 setup() {
     cd "$BATS_TEST_TMPDIR"
     unset CELLRUN_SET CELLRUN_DATA
-    npy x.npy '<f4' '(4, 3)' 'f<*' 1 2 3 -1 0.5 0 0 -2 1 4 1 -1
-    npy y.npy '<i4' '(4,)' 'l<*' 0 1 1 0
+    four_samples
     cat >net.yaml <<'END'
 network:
   a: {Dense: [3, 7]}
@@ -15,17 +15,6 @@ network:
   b: {Dense: [7, 2]}
 loss: CrossEntropyLoss
 END
-}
-
-# npy FILE DESCR SHAPE PACK NUMBERS...
-npy() {
-    local file=$1 descr=$2 shape=$3
-    shift 3
-    {
-        printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' \
-            "{'descr': '$descr', 'fortran_order': False, 'shape': $shape, }"
-        perl -e 'print pack(shift, @ARGV)' "$@"
-    } >"$file"
 }
 
 feed=(--feed x=x.npy --feed label=y.npy)
@@ -145,7 +134,7 @@ END
     { printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' \
         "{'descr': '<f4', 'fortran_order': False, 'shape': (8, 3, 8, 8), }"
       cat raw; } >x.npy
-    npy y.npy '<i4' '(8,)' 'l<*' 0 1 1 0 0 1 0 1
+    pack 'l<*' 0 1 1 0 0 1 0 1 | npy y.npy '<i4' '(8,)'
     cat >bn.yaml <<'END'
 blocks:
   Part:

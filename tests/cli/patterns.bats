@@ -1,13 +1,7 @@
 # `of`: patterns over types of cells, wherever patterns are allowed.
 bats_require_minimum_version 1.5.0
 set -o pipefail
-
-# npy FILE DESCR SHAPE: bytes on stdin
-npy() {
-    printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' \
-        "{'descr': '$2', 'fortran_order': False, 'shape': $3, }" >"$1"
-    cat >>"$1"
-}
+load tensors
 
 setup() {
     cd "$BATS_TEST_TMPDIR"

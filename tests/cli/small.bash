@@ -1,12 +1,5 @@
 # A small set of samples and a network for it: steps take microseconds.
-. "${BASH_SOURCE[0]%/*}/equal.bash"
-
-# npy FILE DESCR SHAPE: bytes on stdin
-npy() {
-    printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' \
-        "{'descr': '$2', 'fortran_order': False, 'shape': $3, }" >"$1"
-    cat >>"$1"
-}
+. "${BASH_SOURCE[0]%/*}/tensors.bash"
 
 # samples NAME N SEED: NAME-x.npy (N, 8) and NAME-y.npy (N,), three classes
 # that overlap

@@ -1,12 +1,12 @@
 # watch: statistics of outputs and gradients, which change nothing.
 bats_require_minimum_version 1.5.0
 set -o pipefail
+load two_layers
 
 setup() {
     cd "$BATS_TEST_TMPDIR"
     unset CELLRUN_SET CELLRUN_DATA
-    npy x.npy '<f4' '(4, 3)' 'f<*' 1 2 3 -1 0.5 0 0 -2 1 4 1 -1
-    npy y.npy '<i4' '(4,)' 'l<*' 0 1 1 0
+    four_samples
     cat >net.yaml <<'END'
 dataset:
   train:
@@ -20,17 +20,6 @@ loss: CrossEntropyLoss
 optimizer: {SGD: {learning_rate: 0.1}}
 train: {epochs: 2}
 END
-}
-
-# npy FILE DESCR SHAPE PACK NUMBERS...
-npy() {
-    local file=$1 descr=$2 shape=$3
-    shift 3
-    {
-        printf '\x93NUMPY\x01\x00\x76\x00%-117s\n' \
-            "{'descr': '$descr', 'fortran_order': False, 'shape': $shape, }"
-        perl -e 'print pack(shift, @ARGV)' "$@"
-    } >"$file"
 }
 
 records() {
@@ -204,7 +193,7 @@ evaluated() {
     sed -i '/^loss:/,/return half/d' net.yaml
     echo 'loss: {MSELoss: {reduction: sum}}' >>net.yaml
     sed -i 's/y.npy/t.npy/' net.yaml
-    npy t.npy '<f4' '(4, 2)' 'f<*' 0 0 0 0 0 0 0 0
+    pack 'f<*' 0 0 0 0 0 0 0 0 | npy t.npy '<f4' '(4, 2)'
     "$CELLRUN" train net.yaml -q -o mse train.steps=1 \
         'watch=[{at: loss, what: output, stats: mean}]' >/dev/null
     diff <(records mse | jq .mean) \
@@ -270,7 +259,7 @@ evaluated() {
         'watch=[{at: "a r", every: 2 steps, save: seen.npz, what: [output, grad], in: [train, eval]}]'
     [ "$(cd run && echo seen*)" = \
         "seen-1.npz seen-3.npz seen-eval-2-1.npz seen-eval-4-1.npz" ]
-    npy head.npy "<f4" "(3, 3)" "f<*" 1 2 3 -1 0.5 0 0 -2 1
+    pack 'f<*' 1 2 3 -1 0.5 0 0 -2 1 | npy head.npy '<f4' '(3, 3)'
     "$CELLRUN" trace --ckpt run net.yaml --predict --feed x=head.npy \
         -o all.npz >/dev/null
     diff <("$CELLRUN" ckpt show run/seen-eval-4-1.npz --values r.output --json |
