@@ -104,7 +104,7 @@ static void record_data(struct cr_buf *b, const char *split,
                  ",\"fingerprint\":\"%08" PRIx32 "\",\"contents\":\"%08" PRIx32
                  "\"}",
                  b->text[b->len - 1] == '{' ? "" : ",", split,
-                 cr_data_loader_dataset(loader)->count,
+                 cr_data_loader_samples(loader),
                  cr_data_loader_dataset(loader)->fingerprint,
                  cr_data_loader_dataset(loader)->contents);
 }

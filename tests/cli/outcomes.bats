@@ -136,6 +136,23 @@ END
     done
 }
 
+@test "record.json has the samples of an epoch, from which epochs follow" {
+    config c.yaml
+    "$CELLRUN" train c.yaml -o a -q --epochs 2 train.limit=100 >/dev/null
+    "$CELLRUN" train c.yaml -o b -q --epochs 2 train.limit=100 \
+        datapipe.batch.drop_remainder=true >/dev/null
+    sed '/^  eval:/c\  split: {eval_from_train: 20%}' c.yaml >s.yaml
+    "$CELLRUN" train s.yaml -o c -q --epochs 2 >/dev/null
+    [ "$(jq -c '[.data[].samples]' [abc]/record.json | xargs)" = \
+        '[100,100] [96,96] [240,60]' ]
+    for run in a b c; do
+        run -0 "$CELLRUN" plot $run --metric eval.loss --x epoch --tsv
+        [ "$(awk 'NR > 1 { print $4 }' <<<"$output" | xargs)" = "1.0 2.0" ]
+    done
+    "$CELLRUN" report c -o r.html
+    grep -q 'train: 240 samples.*eval: 60 samples' r.html
+}
+
 @test "record.json has the seconds of each phase" {
     known c.yaml CrossEntropyLoss "0 1"
     "$CELLRUN" train c.yaml -o r -q >/dev/null
