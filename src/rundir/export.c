@@ -57,6 +57,8 @@ static void export_row(struct cr_buf *to, const char *run,
     char gap = tabs ? '\t' : ',';
 
     if (run) {
+        if (!tabs && *run && strchr("=+-@", *run))
+            cr_buf_str(to, "./"); /* else a formula in a spreadsheet */
         export_text(to, run, tabs);
         cr_buf_char(to, gap);
     }

@@ -286,6 +286,12 @@ is_svg() {
     run -0 timeout 300 "$CELLRUN" plot runs/g/a --metric lr
 }
 
+@test "runs export: no path is a formula for a spreadsheet" {
+    cp -r runs/g/a =1+1
+    run -0 "$CELLRUN" runs export =1+1
+    [ "$(sed 1d <<<"$output" | cut -d, -f1 | sort -u)" = ./=1+1 ]
+}
+
 @test "runs export writes the records as CSV and TSV" {
     sed -i 's/"lr"/"a, \\"b\\"\\u001b[2J"/' runs/g/b/metrics.jsonl
     run -0 --separate-stderr "$CELLRUN" runs export g/a g/b
