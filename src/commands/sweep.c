@@ -210,13 +210,14 @@ static void sweep_watch(struct cr_sweep *sweep)
     bool remain;
 
     do {
-        cr_sweep_more_points(sweep);
+        if (!cr_sweep_more_points(sweep))
+            break;
         cr_sweep_refresh_all(sweep);
         if (live)
             fputs("\033[H\033[J", stdout);
         sweep_show(sweep);
         fflush(stdout);
-        remain = false;
+        remain = sweep->method->suggest && cr_sweep_wants_points(sweep);
         for (int64_t i = 0; i < sweep->n; i++)
             remain |= sweep->point[i].state != CR_POINT_DONE &&
                       sweep->point[i].state != CR_POINT_STOPPED &&
@@ -276,6 +277,10 @@ static int sweep_main(struct cr_cli *cli)
     if (!sweep_flags_agree(cli, o) || sweep_jobs(cli, o) < 0 ||
         !sweep_open(&sweep, o))
         return cr_cli_errors(cli, "Nothing was run.");
+    if (o->count != CR_INT_NONE && !sweep.counted)
+        cr_warn(cli->diag, CR_NOWHERE, CR_E_CONFLICT,
+                "--count has no effect: the method %s takes all points",
+                sweep.method->name);
     if (!sweep_can_read(&sweep))
         return cr_cli_errors(cli, "Nothing was run.");
     if (o->status) {

@@ -256,8 +256,7 @@ static bool points_next(struct cr_sweep *sweep)
     return true;
 }
 
-/* Whether the sweep takes another point. */
-static bool points_wanted(const struct cr_sweep *sweep)
+bool cr_sweep_wants_points(const struct cr_sweep *sweep)
 {
     return sweep->n < (sweep->counted ? sweep->opts.count
                                     : CR_SWEEP_POINTS_MAX) &&
@@ -276,9 +275,18 @@ bool cr_sweep_more_points(struct cr_sweep *sweep)
 {
     int errors = sweep->diag->errors;
 
-    while (points_wanted(sweep) && points_next(sweep))
+    while (cr_sweep_wants_points(sweep) && points_next(sweep))
         ;
     return sweep->diag->errors == errors;
+}
+
+static bool points_none(struct cr_sweep *sweep)
+{
+    return cr_error(sweep->diag, CR_NOWHERE, CR_E_NO_MATCH,
+                    "the sweep has no points%s",
+                    sweep->opts.where
+                        ? ": no combination of values meets 'sweep.where'"
+                        : "");
 }
 
 bool cr_sweep_ask(struct cr_sweep *sweep)
@@ -287,26 +295,46 @@ bool cr_sweep_ask(struct cr_sweep *sweep)
 
     if (!sweep->method->suggest)
         return false;
-    while (sweep->n == n && points_wanted(sweep)) {
+    while (sweep->n == n && cr_sweep_wants_points(sweep)) {
         if (!sweep->method->suggest(sweep, sweep->next) || !points_next(sweep))
             return false;
-        points_warn_few(sweep);
+        if (sweep->n > 0)
+            points_warn_few(sweep);
     }
-    return sweep->n > n;
+    return sweep->n > n || (n == 0 && points_none(sweep));
+}
+
+/* Whether a key is set once: by one parameter, and not for all points by a later
+ * assignment. */
+static bool points_check_column(struct cr_sweep *sweep, int c)
+{
+    const char *key = sweep->column[c];
+
+    for (int i = 0; i < c; i++)
+        if (strcmp(sweep->column[i], key) == 0)
+            return cr_error(sweep->diag, CR_NOWHERE, CR_E_CONFLICT,
+                            "'%s' is a parameter of the sweep twice", key);
+    for (int i = 0; sweep->fixed[i]; i++)
+        if (sweep->fixed_args[i] > sweep->column_arg[c] &&
+            cr_starts(sweep->fixed[i], key) &&
+            sweep->fixed[i][strlen(key)] == '=')
+            return cr_error(sweep->diag, CR_NOWHERE, CR_E_CONFLICT,
+                            "'%s' is a parameter of the sweep and has one "
+                            "value on the command line",
+                            key);
+    return true;
 }
 
 bool cr_sweep_points(struct cr_sweep *sweep)
 {
-    if (sweep->method->check && !sweep->method->check(sweep))
-        return false;
-    if (!cr_sweep_more_points(sweep))
+    bool ok = !sweep->method->check || sweep->method->check(sweep);
+
+    for (int c = 0; ok && c < sweep->n_columns; c++)
+        ok = points_check_column(sweep, c);
+    if (!ok || !cr_sweep_more_points(sweep))
         return false;
     if (sweep->n == 0 && !sweep->method->suggest)
-        return cr_error(sweep->diag, CR_NOWHERE, CR_E_NO_MATCH,
-                        "the sweep has no points%s",
-                        sweep->opts.where ? ": no combination of values meets "
-                                            "'sweep.where'"
-                                          : "");
+        return points_none(sweep);
     points_warn_few(sweep);
     return true;
 }

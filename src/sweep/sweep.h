@@ -235,6 +235,8 @@ int64_t cr_sweep_length(const struct cr_config *config, const char *path);
 /* Enumerates the points: candidates that meet `where`, without those that equal
  * an earlier one. False after reporting. */
 bool cr_sweep_points(struct cr_sweep *sweep);
+/* Whether the sweep has room for further points. */
+bool cr_sweep_wants_points(const struct cr_sweep *sweep);
 /* Adds the points that other processes have stored since. False after
  * reporting. */
 bool cr_sweep_more_points(struct cr_sweep *sweep);

@@ -43,6 +43,22 @@ static const char *table_state(struct cr_sweep *sweep,
     return cr_strf(sweep->arena, "running, %.4g epochs", s->epoch[s->n - 1]);
 }
 
+/* A text for sweep.tsv: quoted where a spreadsheet would run it as a formula,
+ * which leaves its meaning as YAML. */
+static const char *table_cell(struct cr_arena *arena, const char *text)
+{
+    struct cr_buf quoted = { .arena = arena };
+    char *end;
+
+    if (!*text || !strchr("=+-@", *text))
+        return text;
+    (void)strtod(text, &end);
+    if (!*end)
+        return text;
+    cr_buf_json(&quoted, text);
+    return cr_buf_text(&quoted);
+}
+
 /* live: for people, with the progress of running points. */
 static void table_row(struct cr_sweep *sweep, const struct cr_sweep_point *p,
                       struct cr_table *t, bool live)
@@ -58,7 +74,9 @@ static void table_row(struct cr_sweep *sweep, const struct cr_sweep_point *p,
     else
         cr_table_add(t, "");
     for (int c = 0; c < sweep->n_columns; c++)
-        cr_table_add(t, p->value[c] ? p->value[c] : "");
+        cr_table_add(t, !p->value[c] ? ""
+                        : live       ? p->value[c]
+                                     : table_cell(t->arena, p->value[c]));
     cr_table_add(t, scored && isfinite(p->metric)
                         ? cr_real_text(sweep->arena, p->metric)
                         : "");
@@ -186,7 +204,7 @@ void cr_sweep_print_table(struct cr_sweep *sweep, FILE *to)
         count[sweep->point[i].state]++;
     cr_table_print(&t, to, false);
     cr_arena_free(&arena);
-    fprintf(to, "%" PRId64 " points:", sweep->n);
+    fprintf(to, "%" PRId64 " point%s:", sweep->n, sweep->n == 1 ? "" : "s");
     for (int s = 0; s <= CR_POINT_FAILED; s++)
         if (count[s] > 0)
             fprintf(to, " %" PRId64 " %s", count[s],

@@ -528,3 +528,46 @@ END
     run -1 "$CELLRUN" sweep c.yaml --dir file seed=1,2
     [[ $output == *"file: error: cannot read the folder: Not a directory"* ]]
 }
+
+@test "a key that is set twice is an error" {
+    # twice MESSAGE ARGS...
+    twice() {
+        run -2 "$CELLRUN" sweep "${@:2}" --dir s
+        [[ $output == *"error: 'seed' is a parameter of the sweep $1"* ]]
+        [ ! -e s ]
+    }
+    printf 'base: c.yaml\nsweep: {together: [{seed: 1}, {seed: 2}], parameters: {seed: {values: [3]}}}\n' >d.yaml
+    twice twice d.yaml
+    twice 'and has one value on the command line' d.yaml seed=7
+    twice twice c.yaml seed=1,2 seed=3,4
+    twice 'and has one value on the command line' c.yaml seed=1,2 --seed 3
+    printf 'seed\tseed\n1\t2\n' >p.tsv
+    twice twice c.yaml --points p.tsv
+}
+
+@test "a list of points may begin with a byte order mark" {
+    printf '\xef\xbb\xbfseed\r\n1\r\n2\r\n' >p.tsv
+    run -0 "$CELLRUN" sweep c.yaml --dir s --points p.tsv --dry-run
+    [[ ${lines[0]} == *' seed '* && ${lines[-1]} == '2 points: 2 waiting' ]]
+}
+
+@test "texts that a spreadsheet runs as formulas are quoted in sweep.tsv" {
+    run -0 "$CELLRUN" sweep c.yaml --dir s -q 'run.name==1+1,+a,b' \
+        optimizer.weight_decay=0,1e-5
+    [ "$(cut -f4 s/sweep.tsv | sort -u | xargs -d'\n')" = \
+        '"+a" "=1+1" b run.name' ]
+    printf 'base: c.yaml\nvars: {x: 0}\nseed: $(x+2)\n' >v.yaml
+    run -0 "$CELLRUN" sweep v.yaml --dir t -q vars.x=-1,+1 # numbers are not
+    [ "$(cut -f4 t/sweep.tsv | xargs)" = 'vars.x -1 +1' ]
+}
+
+@test "--count with a grid, and a sweep whose condition nothing meets" {
+    run -0 --separate-stderr "$CELLRUN" sweep c.yaml --dir s --count 1 \
+        --dry-run seed=1,2
+    [[ $stderr == *"--count has no effect: the method grid takes all points"* ]]
+    printf 'base: c.yaml\nvars: {a: 1}\nsweep: {where: $(a == 2), parameters: {seed: {distribution: int_uniform, min: 1, max: 9}}}\ntrain: {epochs: $a}\n' >w.yaml
+    for method in random tpe; do
+        run -2 "$CELLRUN" sweep w.yaml --dir s sweep.method=$method
+        [[ $output == *"the sweep has no points: no combination of values meets 'sweep.where'"* ]]
+    done
+}
