@@ -12,6 +12,7 @@
 #include "base/table.h"
 #include "base/thread_pool.h"
 #include "math/blas.h"
+#include "math/conv.h"
 #include "math/rng.h"
 #include "model/model.h"
 #include "train/gradient.h"
@@ -21,6 +22,7 @@
 struct bench {
     struct cr_ints batch;
     int64_t warmup, repeat;
+    bool kernels;
 };
 
 static const struct cr_opt bench_opts[] = {
@@ -32,6 +34,10 @@ static const struct cr_opt bench_opts[] = {
     CR_INT_DEFAULT(struct bench, repeat, 5, 1, 10000,
                    "Number of measurements of 0.1 s each, alternating with "
                    "measurements of the processor; the median is reported."),
+    CR_BOOL_DEFAULT(struct bench, kernels, false,
+                    "Instead, time every kernel that can compute a convolution "
+                    "or dense layer of the network, in milliseconds per step, "
+                    "forward and backward; * marks the one that is used."),
     { 0 },
 };
 
@@ -231,27 +237,39 @@ static void bench_cells(struct job *j, struct cr_exec *e,
     j->parts_peak = r->peak;
 }
 
-static bool bench_mode(struct job *j, bool train, int64_t batch, int setting)
+/* A plan for training or prediction, fed; NULL after reporting. */
+static struct cr_exec *bench_plan(struct job *j, bool train, int64_t batch,
+                                  struct bench_train *how)
 {
-    struct bench_train how = { 0 }, *steps = train ? &how : NULL;
     struct cr_exec_opts want = cr_plans_predict(batch, true);
-    struct result *r = &j->results[j->n];
     struct cr_exec *e;
-    bool ok;
     int c;
 
     if (train && !cr_plans_train_of(j->model.config, &j->model.optim,
-                                    &how.section, &want))
-        return false;
-    how.separate = want.separate_update;
+                                    &how->section, &want))
+        return NULL;
+    how->separate = want.separate_update;
     want.batch = batch;
-    cr_thread_pool_start(j->threads[setting]);
     e = cr_net_exec(j->model.net, &want);
     if (!e)
-        return false;
+        return NULL;
     bench_integers(j, e, batch);
     for (c = 0; c < j->model.n_columns; c++)
         cr_exec_feed(e, c, j->data[c]);
+    return e;
+}
+
+static bool bench_mode(struct job *j, bool train, int64_t batch, int setting)
+{
+    struct bench_train how = { 0 }, *steps = train ? &how : NULL;
+    struct result *r = &j->results[j->n];
+    struct cr_exec *e;
+    bool ok;
+
+    cr_thread_pool_start(j->threads[setting]);
+    e = bench_plan(j, train, batch, &how);
+    if (!e)
+        return false;
     *r = (struct result){ .mode = train ? "training" : "prediction",
                           .batch = batch,
                           .threads = j->threads[setting],
@@ -281,6 +299,170 @@ static bool bench_all(struct job *j)
             for (s = 0; s < j->n_threads; s++)
                 if (!bench_mode(j, k == 1, batch[i], s))
                     return false;
+    return true;
+}
+
+/* ---- Kernels */
+
+static const struct bench_kernel {
+    const char *name, *blas; /* of cr_conv_prefer and of cr_blas_force */
+} bench_kernels[] = {
+    { "conv_nhwc", "own" },      { "conv_nchw", "own" },
+    { "conv_im2col", "own" },    { "gemm", "own" },
+    { "gemm_onednn", "onednn" }, { "gemm_openblas", "openblas" },
+};
+
+/* The steps of one op in one cell. */
+struct bench_row {
+    const char *cell, *op, *chosen;
+    double seconds[CR_LEN(bench_kernels)]; /* 0: does not accept it */
+};
+
+struct bench_rows {
+    struct cr_arena *arena;
+    struct bench_row *v;
+    int n, cap;
+};
+
+static struct bench_row *bench_row(struct bench_rows *rows, const char *cell,
+                                   const char *op)
+{
+    int i;
+
+    for (i = 0; i < rows->n; i++)
+        if (strcmp(rows->v[i].cell, cell) == 0 &&
+            strcmp(rows->v[i].op, op) == 0)
+            return &rows->v[i];
+    if (rows->n == rows->cap) {
+        rows->v = cr_grow(rows->arena, rows->v, (size_t)rows->cap,
+                          (size_t)rows->cap * 2 + 16, sizeof *rows->v);
+        rows->cap = rows->cap * 2 + 16;
+    }
+    rows->v[rows->n] = (struct bench_row){ .cell = cell, .op = op };
+    return &rows->v[rows->n++];
+}
+
+/* Times the steps of a plan that kernel `at` computes; at < 0: sees what is
+ * chosen. */
+static bool bench_kernel(struct job *j, bool train, int64_t batch, int at,
+                         struct bench_rows *rows)
+{
+    struct bench_train how = { 0 }, *steps = train ? &how : NULL;
+    struct cr_exec *e = bench_plan(j, train, batch, &how);
+    const struct cr_exec_step_cost *c;
+    double start = bench_now();
+    bool ok = e && bench_steps(e, steps, j->o->warmup + 1) &&
+              cr_exec_check_faults(e, j->cli->diag);
+    int n = 0, i;
+
+    c = ok ? cr_exec_costs(e, &n) : NULL;
+    start = bench_now();
+    while (ok && at >= 0 && bench_now() - start < ROUND * (double)j->o->repeat)
+        ok = bench_steps(e, steps, 1);
+    for (i = 0; i < n; i++) {
+        struct bench_row *row;
+
+        if (!c[i].kernel)
+            continue;
+        row = bench_row(rows, c[i].cell, c[i].op);
+        if (at < 0)
+            row->chosen = c[i].kernel;
+        else if (strcmp(c[i].kernel, bench_kernels[at].name) == 0)
+            row->seconds[at] += c[i].seconds / (double)c[i].runs;
+    }
+    cr_exec_free(e);
+    return ok;
+}
+
+static void bench_kernels_print(const struct job *j, bool train, int64_t batch,
+                                const struct bench_rows *rows)
+{
+    struct cr_table table = { .arena = j->cli->arena, .align = "llrrrrrr" };
+    size_t k;
+    int i;
+
+    printf("ms per step in %s, batch %" PRId64 ", %d thread%s, %s:\n",
+           train ? "training" : "prediction", batch, cr_thread_count(),
+           cr_thread_count() == 1 ? "" : "s", cr_isa_name(cr_isa()));
+    cr_table_add(&table, "cell");
+    cr_table_add(&table, "op");
+    for (k = 0; k < CR_LEN(bench_kernels); k++)
+        cr_table_add(&table, bench_kernels[k].name);
+    for (i = 0; i < rows->n; i++) {
+        const struct bench_row *r = &rows->v[i];
+
+        cr_table_add(&table, r->cell);
+        cr_table_add(&table, r->op);
+        for (k = 0; k < CR_LEN(bench_kernels); k++)
+            if (r->seconds[k] > 0)
+                cr_table_f(&table, "%.4f%s", 1e3 * r->seconds[k],
+                           strcmp(r->chosen, bench_kernels[k].name) == 0 ? "*"
+                                                                         : " ");
+            else
+                cr_table_add(&table, "- ");
+    }
+    cr_table_show(&table, false);
+}
+
+static void bench_kernels_json(const struct job *j, bool train, int64_t batch,
+                               const struct bench_rows *rows)
+{
+    struct cr_buf b = { .arena = j->cli->arena };
+    const char *comma;
+    size_t k;
+    int i;
+
+    cr_buf_f(&b,
+             "{\"mode\": \"%s\", \"batch\": %" PRId64
+             ", \"threads\": %d, \"isa\": \"%s\", \"rows\": [",
+             train ? "training" : "prediction", batch, cr_thread_count(),
+             cr_isa_name(cr_isa()));
+    for (i = 0; i < rows->n; i++) {
+        const struct bench_row *r = &rows->v[i];
+
+        cr_buf_f(&b, "%s{\"cell\": ", i ? ", " : "");
+        cr_buf_json(&b, r->cell);
+        cr_buf_f(&b, ", \"op\": \"%s\", \"kernel\": \"%s\", \"seconds\": {",
+                 r->op, r->chosen);
+        for (k = 0, comma = ""; k < CR_LEN(bench_kernels); k++)
+            if (r->seconds[k] > 0) {
+                cr_buf_f(&b, "%s\"%s\": %.6g", comma, bench_kernels[k].name,
+                         r->seconds[k]);
+                comma = ", ";
+            }
+        cr_buf_str(&b, "}}");
+    }
+    printf("%s]}\n", cr_buf_text(&b));
+}
+
+static bool bench_kernels_all(struct job *j)
+{
+    int64_t own = j->model.batch;
+    const int64_t *batch = j->o->batch.n > 0 ? j->o->batch.v : &own;
+    int threads = j->threads[j->n_threads - 1];
+    int n = j->o->batch.n > 0 ? j->o->batch.n : 1, i, k;
+    bool train = cr_model_trains(&j->model);
+
+    cr_thread_pool_start(threads);
+    for (i = 0; i < n; i++)
+        own = batch[i] > own ? batch[i] : own;
+    bench_data(j, own);
+    for (i = 0; i < n; i++) {
+        struct bench_rows rows = { .arena = j->cli->arena };
+
+        if (!bench_kernel(j, train, batch[i], -1, &rows))
+            return false;
+        for (k = 0; k < (int)CR_LEN(bench_kernels); k++) {
+            cr_conv_prefer(bench_kernels[k].name);
+            if (cr_blas_force(bench_kernels[k].blas) &&
+                !bench_kernel(j, train, batch[i], k, &rows))
+                return false;
+        }
+        if (j->cli->json)
+            bench_kernels_json(j, train, batch[i], &rows);
+        else
+            bench_kernels_print(j, train, batch[i], &rows);
+    }
     return true;
 }
 
@@ -381,7 +563,9 @@ static int bench_run(struct cr_cli *cli)
     if (cr_model_operands(cli, &j.model) &&
         cr_model_inspect(&j.model, 0, true)) {
         bench_threads(&j);
-        if (bench_all(&j)) {
+        if (j.o->kernels) {
+            bench_kernels_all(&j);
+        } else if (bench_all(&j)) {
             if (cli->json)
                 bench_json(&j);
             else {
@@ -410,11 +594,12 @@ const struct cr_command cr_command_bench = {
             "It uses generated data and initial weights. Without a loss or "
             "optimizer, only prediction is timed.",
         .example = "cellrun bench digits.yaml\n"
-                   "cellrun bench digits.yaml --batch 1,64 --threads 1\n",
+                   "cellrun bench digits.yaml --batch 1,64 --threads 1\n"
+                   "cellrun bench digits.yaml --kernels\n",
         .opts = bench_opts,
         .size = sizeof(struct bench),
     },
-    .usage = "FILE...|CKPT [key=value...] [--batch N,...]",
+    .usage = "FILE...|CKPT [key=value...] [--batch N,...] [--kernels]",
     .min_operands = 1,
     .max_operands = -1,
     .takes_config = true,

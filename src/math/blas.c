@@ -344,6 +344,16 @@ const char *cr_blas_name(void)
     return chosen.name;
 }
 
+const char *cr_gemm_kernel_name(void)
+{
+    const char *name = cr_blas_name();
+
+    return strcmp(name, "oneDNN") == 0     ? "gemm_onednn"
+           : strcmp(name, "OpenBLAS") == 0 ? "gemm_openblas"
+           : strcmp(name, "plain") == 0    ? "gemm_plain"
+                                           : "gemm";
+}
+
 bool cr_blas_own(void)
 {
     return strncmp(cr_blas_name(), "own", 3) == 0;

@@ -70,6 +70,9 @@ void cr_sum_rows(int64_t n, int64_t cols, const cr_real *x, cr_real alpha,
 /* Name of the implementation of products: "own avx512", "own avx2", "own
  * generic", "oneDNN", "OpenBLAS" or "plain". */
 const char *cr_blas_name(void);
+/* The same as the name of a kernel: "gemm", "gemm_onednn", "gemm_openblas" or
+ * "gemm_plain". */
+const char *cr_gemm_kernel_name(void);
 /* Whether it is one of cellrun's own kernels, which give the same bytes for any
  * number of threads; libraries do not guarantee that. */
 bool cr_blas_own(void);

@@ -1,5 +1,7 @@
 #include "math/conv.h"
 
+#include <string.h>
+
 #include "base/compiler.h"
 #include "base/thread_pool.h"
 #include "math/conv_nchw.h"
@@ -11,12 +13,16 @@ static const struct cr_conv_kernel *const kernels[] = {
     &cr_conv_im2col, /* accepts everything */
 };
 
+static const struct cr_conv_kernel *preferred;
+
 /* Our own kernels where our own kernels compute products: so plain and the
  * libraries can be had for comparison. */
 static const struct cr_conv_kernel *kernel_of(const struct cr_conv *c)
 {
     size_t i;
 
+    if (preferred && preferred->accepts(c))
+        return preferred;
     for (i = 0; i + 1 < CR_LEN(kernels) && cr_blas_own(); i++)
         if (kernels[i]->accepts(c))
             return kernels[i];
@@ -38,8 +44,25 @@ bool cr_conv_prefers_last(const struct cr_conv *c)
     struct cr_conv last = *c;
 
     last.x = last.y = CR_CHANNELS_LAST;
+    if (preferred)
+        return preferred == &cr_conv_nhwc && preferred->accepts(&last);
     return kernel_of(&last) == &cr_conv_nhwc &&
            !(kernel_of(c) == &cr_conv_nchw && cr_conv_nchw_wins(c));
+}
+
+const char *cr_conv_kernel_name(const struct cr_conv *c)
+{
+    return kernel_of(c)->name;
+}
+
+void cr_conv_prefer(const char *name)
+{
+    size_t i;
+
+    preferred = NULL;
+    for (i = 0; name && i < CR_LEN(kernels); i++)
+        if (strcmp(kernels[i]->name, name) == 0)
+            preferred = kernels[i];
 }
 
 size_t cr_conv_packed(const struct cr_conv *c)

@@ -76,6 +76,13 @@ size_t cr_conv_thread_scratch(const struct cr_conv *c);
 /* Whether the direct kernels support it with channels last. */
 bool cr_conv_prefers_last(const struct cr_conv *c);
 
+/* Name of the kernel that is chosen. */
+const char *cr_conv_kernel_name(const struct cr_conv *c);
+/* From now on the kernel of that name computes what it accepts, for comparisons
+ * within one process; NULL: what is chosen. Not while another thread computes,
+ * and plans must be made again. */
+void cr_conv_prefer(const char *name);
+
 /* A weight that does not change can be packed once. Bytes of the result; 0:
  * there is nothing to pack. */
 size_t cr_conv_packed(const struct cr_conv *c);

@@ -320,6 +320,22 @@ void cr_convolve_forward(const struct cr_op_ctx *s)
                     s->scratch);
 }
 
+const char *cr_convolve_kernel(const struct cr_op_ctx *s)
+{
+    struct cr_conv c =
+        geometry(s->attr, &s->in[X], &s->in[W], &s->out[0], false);
+
+    return cr_conv_kernel_name(&c);
+}
+
+const char *cr_deconvolve_kernel(const struct cr_op_ctx *s)
+{
+    struct cr_conv c =
+        geometry(s->attr, &s->out[0], &s->in[W], &s->in[X], true);
+
+    return cr_conv_kernel_name(&c);
+}
+
 static size_t packed_bytes(const struct cr_op_ctx *s)
 {
     struct cr_conv c =

@@ -51,11 +51,13 @@ extern const char *const cr_convolve_inputs[];
 bool cr_convolve_plan(struct cr_op_plan *plan);
 bool cr_convolve_prefers_last(const struct cr_op_plan *plan);
 extern const struct cr_prepare cr_convolve_prepare;
+const char *cr_convolve_kernel(const struct cr_op_ctx *step);
 void cr_convolve_forward(const struct cr_op_ctx *ctx);
 void cr_convolve_backward(const struct cr_op_ctx *ctx);
 
 bool cr_deconvolve_plan(struct cr_op_plan *plan);
 bool cr_deconvolve_prefers_last(const struct cr_op_plan *plan);
+const char *cr_deconvolve_kernel(const struct cr_op_ctx *step);
 void cr_deconvolve_forward(const struct cr_op_ctx *ctx);
 void cr_deconvolve_backward(const struct cr_op_ctx *ctx);
 

@@ -382,6 +382,7 @@ const struct cr_pruned *cr_exec_pruned(const struct cr_exec *exec, int *n);
 struct cr_exec_step_cost {
     const char *cell;       /* of an update: the parameter; a reorder: "" */
     const char *op;
+    const char *kernel;     /* that computes it; NULL: the op has only one */
     bool back;              /* in the backward pass */
     int64_t runs;
     double seconds, macs, bytes; /* seconds: of all runs; others: of one run,

@@ -186,6 +186,8 @@ struct cr_op {
      * input 0. NULL: keep the layout of input 0. */
     bool (*prefers_last)(const struct cr_op_plan *plan);
     bool (*plan)(struct cr_op_plan *plan); /* false after reporting */
+    /* Name of the kernel that computes the step; NULL: the op has only one. */
+    const char *(*kernel)(const struct cr_op_ctx *step);
     void (*forward)(const struct cr_op_ctx *ctx);
     void (*backward)(const struct cr_op_ctx *ctx); /* NULL: no gradient */
 };

@@ -23,6 +23,7 @@ const struct cr_op cr_op_conv2d = {
     .prefers_last = cr_convolve_prefers_last,
     .prepare = &cr_convolve_prepare,
     .plan = cr_convolve_plan,
+    .kernel = cr_convolve_kernel,
     .forward = cr_convolve_forward,
     .bprop = "return (kernel(0), kernel(1),\n"
              "        None if c is None else shaped(dy, c, 1))",

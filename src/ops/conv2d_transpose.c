@@ -19,6 +19,7 @@ const struct cr_op cr_op_conv2d_transpose = {
     CR_CONVOLVE_OP,
     .prefers_last = cr_deconvolve_prefers_last,
     .plan = cr_deconvolve_plan,
+    .kernel = cr_deconvolve_kernel,
     .forward = cr_deconvolve_forward,
     .bprop = "return (kernel(0), kernel(1),\n"
              "        None if c is None else shaped(dy, c, 1))",

@@ -74,6 +74,11 @@ static void turn(const struct cr_op_ctx *s, void *to)
 static const struct cr_prepare linear_prepare = { W, TURNED, turned_bytes,
                                                   turn };
 
+static const char *linear_kernel(const struct cr_op_ctx *s)
+{
+    return s->bf16 ? "gemm_bf16" : cr_gemm_kernel_name();
+}
+
 /* dx = dy W;  dW = dy' x;  db = column sums of dy */
 static void linear_backward(const struct cr_op_ctx *s)
 {
@@ -137,6 +142,7 @@ const struct cr_op cr_op_linear = {
     .prepare = &linear_prepare,
     .amp = CR_AMP_WHITE | CR_AMP_LOW,
     .plan = linear_plan,
+    .kernel = linear_kernel,
     .forward = linear_forward,
     .bprop = "return (kernel(0), kernel(1),\n"
              "        None if c is None else shaped(dy, c))",

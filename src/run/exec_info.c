@@ -86,6 +86,14 @@ static double step_bytes(const struct cr_exec *e, struct cr_exec_step *s)
     return bytes;
 }
 
+static const char *step_kernel(const struct cr_exec_step *s)
+{
+    struct cr_op_ctx ctx = { .attr = s->attr, .in = s->in, .out = s->out,
+                             .bf16 = s->bf16 };
+
+    return s->op && s->op->kernel ? s->op->kernel(&ctx) : NULL;
+}
+
 const struct cr_exec_step_cost *cr_exec_costs(struct cr_exec *e, int *n)
 {
     int i;
@@ -105,6 +113,7 @@ const struct cr_exec_step_cost *cr_exec_costs(struct cr_exec *e, int *n)
             c->cell = e->net->params[s->param].name;
         if (s->same)
             continue;
+        c->kernel = step_kernel(s);
         c->macs = step_macs(s);
         c->bytes = step_bytes(e, s);
     }

@@ -99,3 +99,31 @@ END
     run -2 --separate-stderr "$CELLRUN" bench net.yaml
     [[ "$stderr" == *"cell or function 'nosuch' not found"* ]]
 }
+
+@test "bench --kernels: all that accept a cell, the one that is used marked" {
+    cat >net.yaml <<'END'
+network:
+  inputs: {x: {shape: [3, 12, 12]}}
+  c1: {Conv2d: {out_channels: 16, kernel_size: 3}}
+  flat: Flatten
+  fc: {Dense: {out_channels: 3}}
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1}}
+END
+    run -0 --separate-stderr "$CELLRUN" bench net.yaml --kernels --repeat 1 \
+        --warmup 0 --threads 1 --batch 2
+    [ -z "$stderr" ]
+    [[ "${lines[0]}" == "ms per step in training, batch 2, 1 thread, "* ]]
+    [ "$(awk '{ print $1, $2 }' <<<"${lines[1]}")" = "cell op" ]
+    [ "$(awk 'NR > 2 { print $1, $2 }' <<<"$output" | xargs)" = \
+        "c1 conv2d fc linear" ]
+    run -0 "$CELLRUN" bench net.yaml --kernels --repeat 1 --warmup 0 \
+        --threads 1 --json
+    jq -e '[.rows[] | .seconds[.kernel] > 0] | all and length == 2' \
+        <<<"$output"
+    # im2col accepts every convolution, products every dense layer
+    jq -e '.rows[0].seconds | has("conv_im2col") and (has("gemm") | not)' \
+        <<<"$output"
+    jq -e '.rows[1].seconds | has("gemm") and (has("conv_im2col") | not)' \
+        <<<"$output"
+}
