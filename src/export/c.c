@@ -262,13 +262,13 @@ static bool c_node(struct cr_c *c, const struct cr_inference_node *node)
         return cr_c_no(c, "an attribute depends on the batch size");
     for (int i = 0; i < node->n_in; i++)
         if (cr_c_val(c, i) && cr_c_val(c, i)->spec.type != CR_REAL &&
-            !cr_c_val(c, i)->data)
+            !cr_c_val(c, i)->data && !e->integers)
             return cr_c_no(c, "it reads integers");
     for (int i = 0; i < node->n_out; i++) {
         const struct cr_inference_val *y = &c->graph->vals[node->out[i]];
 
-        if (y->spec.type != CR_REAL)
-            return cr_c_no(c, "its result are integers");
+        if (y->spec.type != CR_REAL && !e->integers)
+            return cr_c_no(c, "its results are integers");
         if (cr_c_samples(y) < 0)
             return cr_c_no(c, "it mixes samples");
         if (cr_c_all(y) > INT32_MAX / 8)
@@ -300,9 +300,10 @@ static void c_shapes(struct cr_c *c, struct cr_buf *to, const char *what,
 {
     struct cr_spec s = c_spec(v);
 
-    cr_buf_f(to, " *   %s[%" PRId64 " .. %" PRId64 "]: %s %s\n", what, *at,
+    cr_buf_f(to, " *   %s[%" PRId64 " .. %" PRId64 "]: %s %s%s\n", what, *at,
              *at + cr_count(&s) - 1, c_comment(c, name),
-             cr_diag_format(c->arena, &s));
+             cr_diag_format(c->arena, &s),
+             s.type == CR_REAL ? "" : " of integers");
     *at += cr_count(&s);
 }
 
@@ -380,11 +381,6 @@ static bool c_inputs(struct cr_c *c)
         int val = c->graph->inputs[i];
         const struct cr_inference_val *v = &c->graph->vals[val];
 
-        if (v->spec.type != CR_REAL)
-            return cr_error(c->e->diag, CR_NOWHERE, CR_E_NETWORK,
-                            "export to C: found integers in column '%s', "
-                            "expected real numbers; use --to onnx",
-                            cr_quote(c->arena, v->name, strlen(v->name)));
         c->name[val] = cr_strf(c->arena, "x%d", i);
         cr_buf_f(&c->code, "    const float *x%d = x + %" PRId64 ";\n", i, at);
         at += cr_c_all(v);

@@ -2,8 +2,8 @@
  * The C file being made (c.c), and what emitters use.
  *
  * An emitter writes the C code of one op of the network to `code`, for a batch
- * of one sample. Values are arrays of float: cr_c_in has the name of that of an
- * input, cr_c_out declares that of the result.
+ * of one sample. Values are arrays of float, integers too: cr_c_in has the name
+ * of that of an input, cr_c_out declares that of the result.
  *
  *   c_elementwise.c, c_shape.c, c_layers.c   the emitters
  *   c_code.c                                 functions that the code calls
@@ -33,6 +33,7 @@ struct cr_c_emitter {
     const char *arg;
     bool reads_shapes; /* uses attributes that depend on the batch size by
                           shapes only */
+    bool integers;     /* moves integers like real numbers */
 };
 /* Each ends with a zero row. */
 extern const struct cr_c_emitter cr_c_elementwise[], cr_c_shape[],

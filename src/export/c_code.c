@@ -168,5 +168,23 @@ const struct cr_c_function cr_c_functions[] = {
       "        }\n"
       "    }\n"
       "}\n" },
+    { "gather",
+      "/* Slices of the second of three dimensions by their indices, which\n"
+      " * may count from the end; zeros where an index is out of range. */\n"
+      "static void gather(const float *restrict x, const float *index,\n"
+      "                   float *restrict y, int outer, int n, int inner,\n"
+      "                   int count, int from_end)\n"
+      "{\n"
+      "    for (int k = 0; k < outer * count; k++, y += inner) {\n"
+      "        float at = index[k % count];\n"
+      "        int i = at >= (float)-n && at < (float)n ? (int)at : n;\n"
+      "\n"
+      "        i += from_end && i < 0 ? n : 0;\n"
+      "        for (int j = 0; j < inner; j++)\n"
+      "            y[j] = i >= 0 && i < n\n"
+      "                       ? x[(k / count * n + i) * inner + j]\n"
+      "                       : 0;\n"
+      "    }\n"
+      "}\n" },
     { NULL, NULL },
 };

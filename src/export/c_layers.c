@@ -20,6 +20,8 @@ static bool linear(struct cr_c *c, const char *arg)
     return true;
 }
 
+/* A convolution of one dimension is one of images of height 1; its weight is
+ * (o, c, 1, k). */
 static bool conv(struct cr_c *c, const char *arg)
 {
     const struct cr_inference_val *x = cr_c_val(c, 0), *w = cr_c_val(c, 1);
@@ -28,33 +30,34 @@ static bool conv(struct cr_c *c, const char *arg)
     struct cr_ints padding = cr_inference_ints(c->node, "padding");
     struct cr_ints dilation = cr_inference_ints(c->node, "dilation");
     const char *mode = cr_inference_enum(c->arena, c->node, "pad_mode");
-    int64_t s[2], d[2], before[2] = { 0 };
+    int64_t s[2] = { 1, 1 }, d[2] = { 1, 1 }, before[2] = { 0 };
+    int64_t in[2] = { 1, 1 }, out[2] = { 1, 1 };
+    int dims = x->spec.rank - 2;
 
-    if (x->spec.rank != 4 || w->spec.rank != 4)
-        return cr_c_no(c, "only convolutions of two dimensions have a C form");
-    if (!cr_c_apart(c, x, 2))
+    if (!cr_c_apart(c, x, dims))
         return false;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < dims; i++) {
+        int at = 2 - dims + i;
         int64_t all;
 
-        s[i] = cr_window_pick(&stride, i, 1);
-        d[i] = cr_window_pick(&dilation, i, 1);
-        all = (cr_c_dim(y, 2 + i) - 1) * s[i] +
-              d[i] * (cr_c_dim(w, 2 + i) - 1) + 1 - cr_c_dim(x, 2 + i);
+        in[at] = cr_c_dim(x, 2 + i);
+        out[at] = cr_c_dim(y, 2 + i);
+        s[at] = cr_window_pick(&stride, i, 1);
+        d[at] = cr_window_pick(&dilation, i, 1);
+        all = (out[at] - 1) * s[at] + d[at] * (cr_c_dim(w, 2 + at) - 1) + 1 -
+              in[at];
         if (strcmp(mode, "pad") == 0)
-            before[i] = cr_window_pick(&padding, 2 * i, 0);
+            before[at] = cr_window_pick(&padding, 2 * i, 0);
         else if (strcmp(mode, "same") == 0 && all > 0)
-            before[i] = all / 2;
+            before[at] = all / 2;
     }
     cr_c_call(c, arg,
               cr_strf(c->arena, "%s, %s, %s, %s, %s", cr_c_in(c, 0),
                       cr_c_in(c, 1), cr_c_in(c, 2), cr_c_out(c),
-                      CR_C_INTS(c, cr_c_dim(x, 0), cr_c_dim(x, 1),
-                                cr_c_dim(x, 2), cr_c_dim(x, 3),
-                                cr_c_dim(y, 1), cr_c_dim(y, 2),
-                                cr_c_dim(y, 3), cr_c_dim(w, 2),
-                                cr_c_dim(w, 3), s[0], s[1], before[0],
-                                before[1], d[0], d[1],
+                      CR_C_INTS(c, cr_c_dim(x, 0), cr_c_dim(x, 1), in[0],
+                                in[1], cr_c_dim(y, 1), out[0], out[1],
+                                cr_c_dim(w, 2), cr_c_dim(w, 3), s[0], s[1],
+                                before[0], before[1], d[0], d[1],
                                 cr_inference_int(c->node, "groups"))));
     return true;
 }
@@ -137,11 +140,11 @@ static bool layer_norm(struct cr_c *c, const char *arg)
 }
 
 const struct cr_c_emitter cr_c_layers[] = {
-    { "avg_pool", pool, "avg_pool", false },
-    { "batch_norm", batch_norm, "batch_norm", false },
-    { "conv2d", conv, "conv2d", false },
-    { "layer_norm", layer_norm, "layer_norm", false },
-    { "linear", linear, "linear", false },
-    { "max_pool", pool, "max_pool", false },
+    { "avg_pool", pool, "avg_pool", false, false },
+    { "batch_norm", batch_norm, "batch_norm", false, false },
+    { "conv2d", conv, "conv2d", false, false },
+    { "layer_norm", layer_norm, "layer_norm", false, false },
+    { "linear", linear, "linear", false, false },
+    { "max_pool", pool, "max_pool", false, false },
     { 0 },
 };

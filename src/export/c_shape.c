@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "net/op_attrs.h"
+
 /* The same elements under another shape, in which each sample has the same
  * elements. */
 static bool reshape(struct cr_c *c, const char *arg)
@@ -18,6 +20,16 @@ static bool reshape(struct cr_c *c, const char *arg)
         return cr_c_no(c, "it mixes samples");
     c->name[c->node->out[0]] = cr_c_in(c, 0);
     return true;
+}
+
+/* Integers are stored as real numbers. */
+static bool cast(struct cr_c *c, const char *arg)
+{
+    const char *dtype = cr_inference_enum(c->arena, c->node, "dtype");
+
+    return strcmp(dtype, arg) == 0
+               ? reshape(c, NULL)
+               : cr_c_no(c, "only float32 has a C form");
 }
 
 static bool transpose(struct cr_c *c, const char *arg)
@@ -72,14 +84,36 @@ static bool concat(struct cr_c *c, const char *arg)
     return true;
 }
 
+/* ---- Indices */
+
+static bool gather(struct cr_c *c, const char *arg)
+{
+    const struct cr_gather *a = c->node->attr;
+    const struct cr_inference_val *x = cr_c_val(c, 0), *index = cr_c_val(c, 1);
+    int axis = cr_c_axis(c, x, cr_inference_int(c->node, "axis"));
+
+    if (axis < 0)
+        return false;
+    cr_c_call(c, arg,
+              cr_strf(c->arena, "%s, %s, %s, %s", cr_c_in(c, 0), cr_c_in(c, 1),
+                      cr_c_out(c),
+                      CR_C_INTS(c, cr_c_count(x, 0, axis), cr_c_dim(x, axis),
+                                cr_c_count(x, axis + 1, x->spec.rank),
+                                cr_c_all(index),
+                                !a || a->negative == CR_INDEX_WRAP)));
+    return true;
+}
+
 const struct cr_c_emitter cr_c_shape[] = {
-    { "channels_first", transpose, "first", false },
-    { "channels_last", transpose, "last", false },
-    { "concat", concat, NULL, false },
-    { "expand_dims", reshape, NULL, true },
-    { "flatten", reshape, NULL, true },
-    { "reshape", reshape, NULL, true },
-    { "squeeze", reshape, NULL, true },
-    { "transpose", transpose, "", false },
+    { "cast", cast, "float32", false, true },
+    { "channels_first", transpose, "first", false, false },
+    { "channels_last", transpose, "last", false, false },
+    { "concat", concat, NULL, false, false },
+    { "expand_dims", reshape, NULL, true, true },
+    { "flatten", reshape, NULL, true, true },
+    { "gather", gather, "gather", false, true },
+    { "reshape", reshape, NULL, true, true },
+    { "squeeze", reshape, NULL, true, true },
+    { "transpose", transpose, "", false, false },
     { 0 },
 };

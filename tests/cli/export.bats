@@ -370,6 +370,11 @@ adaptive_avg_pool2d(im, (2, 1))
 max_pool2d(im, 2, 1, dilation=2)
 max_pool2d(im, 3, 2, padding=1, ceil_mode=True)
 layer_norm(im, (4, 5))
+conv1d(a, reshape(linspace(1, 2, 12), (2, 3, 2)), stride=2)
+conv1d(a, reshape(linspace(1, 2, 18), (2, 3, 3)), pad_mode='same')
+conv1d(a, reshape(linspace(1, 2, 18), (2, 3, 3)), pad_mode='pad', padding=2)
+conv1d(a, reshape(linspace(1, 2, 6), (3, 1, 2)), dilation=2, groups=3)
+gather(a, arange(3) - 1, 1)
 END
         echo '    return y'
     } >functions.yaml
@@ -377,6 +382,42 @@ END
         npy a.npy '<f4' '(3, 12)'
     c_equal functions.yaml x a.npy 144 --ckpt w.safetensors
     [ "$(wc -l <c-functions.yaml/got)" -gt 2500 ]
+}
+
+@test 'c: embeddings of indices, which may be out of range' {
+    pack 'l<*' 0 4 2 1 1 3 | npy i.npy '<i4' '(2, 3)'
+    pack 'l<*' 0 1 | npy l.npy '<i4' '(2,)'
+    cat >embed.yaml <<'END'
+dataset:
+  train: {NumpySlicesDataset: {data: [i.npy, l.npy], column_names: [words, label]}}
+datapipe: {batch: {batch_size: 2}}
+network:
+  inputs: [words]
+  cells: {e: {Embedding: [5, 4]}, f: {Dense: [5, 2]}}
+  construct: |
+    y = e(reshape(words, (-1, 3, 1)))
+    y = reshape(y, (-1, 3, 4))
+    return f(concat((mean(y, 1), sum(cast(words, float32), 1, keepdims=True)), 1))
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1}}
+train: {epochs: 1}
+END
+    "$CELLRUN" train embed.yaml -q -o embed
+    "$CELLRUN" export embed -q -o e.c
+    grep -qx ' \*   x\[0 .. 2\]: words (1, 3) of integers' e.c
+    c_build e.c
+    ./e <<<$'0 4 2\n1 1 3' | tr '\t' '\n' >got
+    "$CELLRUN" trace embed --predict --feed words=i.npy -q -o t.safetensors
+    tensor t.safetensors output >want
+    equal_within 1e-5 got want
+    net_of 2 'gather(linspace(1, 3, 3), x, 0)' int32
+    st w.safetensors
+    "$CELLRUN" export net.yaml -q --ckpt w.safetensors -o g.c
+    c_build g.c
+    [ "$(./g <<<$'-3 2\n-4 3\nnan 1e30' | xargs)" = '1 3 0 0 0 0' ]
+    net_of 2 'x + x' int32
+    fails 2 export net.yaml -q --ckpt w.safetensors -o g.c
+    [[ $stderr = *"op 'add' of the network (Cell): it reads integers"* ]]
 }
 
 @test 'c: what one sample cannot tell is an error' {
