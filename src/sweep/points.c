@@ -304,8 +304,8 @@ bool cr_sweep_ask(struct cr_sweep *sweep)
     return sweep->n > n || (n == 0 && points_none(sweep));
 }
 
-/* Whether a key is set once: by one parameter, and not for all points by a later
- * assignment. */
+/* Whether a key is set once: by one parameter, and not for all points by a
+ * later assignment. */
 static bool points_check_column(struct cr_sweep *sweep, int c)
 {
     const char *key = sweep->column[c];
