@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* ---- opening ---- */
 
@@ -21,23 +22,28 @@ static const struct cr_node *arg(const struct cr_data_loader *p,
     return cr_node_get(args, name);
 }
 
-/* Replaces the folder of the split's data set (eval --data FOLDER) and uses all
- * of it; its other arguments stay. */
-static bool choose_folder(struct cr_data_loader *p)
+/* Replaces the folder or the files of the split's data set (eval --data PATH)
+ * and uses all of it; its other arguments stay. */
+static bool choose_path(struct cr_data_loader *p)
 {
     struct cr_config *c = p->config;
     const struct cr_descriptor *about = p->source.about;
     struct cr_pos pos = cr_at_file(c->arena, p->want.path);
     const struct cr_opt *row = about->opts;
-    char *real, *opts, *path;
+    struct stat st;
+    bool folder = stat(p->want.path, &st) == 0 && S_ISDIR(st.st_mode);
+    const char *name = folder ? "dataset_dir" : "dataset_files";
+    char *real, *opts;
+    const char **path;
 
-    while (row->name && strcmp(row->name, "dataset_dir") != 0)
+    while (row->name && strcmp(row->name, name) != 0)
         row++;
     if (!row->name) {
         cr_error(c->diag, pos, CR_E_DATA_FORMAT,
-                 "is a folder, but the type of dataset.%s, %s, does not read "
-                 "folders",
-                 p->want.split, about->name);
+                 "is a %s, but the type of dataset.%s, %s, does not read "
+                 "%s",
+                 folder ? "folder" : "table", p->want.split, about->name,
+                 folder ? "folders" : "tables");
         cr_note(c->diag, "name a YAML file with a dataset of any type");
         return false;
     }
@@ -45,9 +51,14 @@ static bool choose_folder(struct cr_data_loader *p)
     opts = cr_alloc(c->arena, 1, about->size);
     memcpy(opts, p->source.opts, about->size);
     /* relative to the current directory, not to the config */
-    path = cr_strdup(c->arena, real ? real : p->want.path);
-    cr_config_name(c, path);
-    *(const char **)(void *)(opts + row->at) = path;
+    path = CR_NEW(c->arena, const char *);
+    *path = cr_strdup(c->arena, real ? real : p->want.path);
+    cr_config_name(c, *path);
+    if (folder)
+        *(const char **)(void *)(opts + row->at) = *path;
+    else
+        *(struct cr_strs *)(void *)(opts + row->at) =
+            (struct cr_strs){ .n = 1, .v = path };
     free(real);
     p->source.opts = opts;
     return true;
@@ -92,7 +103,7 @@ static bool choose_source(struct cr_data_loader *p,
         return cr_error(c->diag, data ? data->pos : c->root->pos,
                         CR_E_MISSING_SECTION, "dataset.%s not found%s", split,
                         other_splits(c, section));
-    return !p->want.path || choose_folder(p);
+    return !p->want.path || choose_path(p);
 }
 
 static bool flag(struct cr_config *c, const struct cr_node *node,

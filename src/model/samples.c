@@ -65,10 +65,11 @@ struct cr_data_loader *cr_model_samples(struct cr_model *model,
             cr_error(config->diag, cr_at_file(config->arena, data),
                      CR_E_DATA_MISSING, "--data: %s", strerror(errno));
             cr_note(config->diag, "expected a split (train, eval, test), a "
-                                  "folder or a YAML file");
+                                  "folder, a table or a YAML file");
             return NULL;
         }
-        if (S_ISDIR(st.st_mode))
+        if (S_ISDIR(st.st_mode) || cr_ends(data, ".csv") ||
+            cr_ends(data, ".tsv"))
             want.path = data;
         else if (!samples_replace_dataset(config, data))
             return NULL;

@@ -156,6 +156,15 @@ END
     printf 'a,b,label\n1,2,tulip\n2,1,fern\n' >te.csv
     run -3 --separate-stderr "$CELLRUN" eval --ckpt flowers --data test
     said "te.csv:3:5: error: column 'label': 'fern' is not one of the classes daisy, rose, tulip of the training data [E0204]"
+    # a table given by name is read as the test set is
+    printf 'a,b,label\n1,2,tulip\n2,1,rose\n' >other.csv
+    run -0 "$CELLRUN" eval --ckpt flowers --data other.csv --confusion -
+    other=$output
+    cp other.csv te.csv
+    run -0 "$CELLRUN" eval --ckpt flowers --data test --confusion -
+    [ "$output" = "$other" ]
+    run -0 "$CELLRUN" predict --ckpt flowers --data other.csv
+    [ "$(cut -f 1,2 <<<"$output")" = $'other.csv#0\ttulip\nother.csv#1\trose' ]
 }
 
 @test "fields that do not parse, all of them, with line and column" {
