@@ -83,6 +83,7 @@ static bool init_template(struct cr_cli *cli, struct cr_starter *s)
     const struct cr_template *t = cr_template_find(cli->operands[0]);
     const char *names[32] = { NULL };
     struct cr_buf all = { .arena = cli->arena };
+    struct stat st;
     int n = 0;
 
     if (t) {
@@ -97,7 +98,12 @@ static bool init_template(struct cr_cli *cli, struct cr_starter *s)
              "found '%s', expected a template:%s",
              cr_quote(cli->arena, cli->operands[0], strlen(cli->operands[0])),
              cr_buf_text(&all));
-    if (cr_closest_name(cli->operands[0], names))
+    if (cr_ends(cli->operands[0], ".csv") || cr_ends(cli->operands[0], ".tsv"))
+        cr_hint(cli->diag, "did you mean --from-csv %s --target FIELD?",
+                cli->operands[0]);
+    else if (stat(cli->operands[0], &st) == 0 && S_ISDIR(st.st_mode))
+        cr_hint(cli->diag, "did you mean --from-folder %s?", cli->operands[0]);
+    else if (cr_closest_name(cli->operands[0], names))
         cr_hint(cli->diag, "did you mean '%s'?",
                 cr_closest_name(cli->operands[0], names));
     return false;

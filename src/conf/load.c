@@ -178,10 +178,15 @@ static bool load_text(struct loader *l, const struct cr_source *src,
     if (node->kind == CR_NODE_NULL)
         return true;
     load_check(c, node);
-    if (node->kind != CR_NODE_MAP)
-        return cr_error(c->diag, node->pos, CR_E_FORM,
-                        "found %s, expected a config: a map of keys",
-                        cr_node_what(c->arena, node));
+    if (node->kind != CR_NODE_MAP) {
+        cr_error(c->diag, node->pos, CR_E_FORM,
+                 "found %s, expected a config: a map of keys",
+                 cr_node_what(c->arena, node));
+        if (cr_ends(src->name, ".csv") || cr_ends(src->name, ".tsv"))
+            cr_note(c->diag, "cellrun init --from-csv %s --target FIELD -o "
+                    "NAME.yaml writes a config for a table", src->name);
+        return false;
+    }
     cr_typed_names(c->arena, node);
     base = cr_node_take(node, "base");
     if (base)

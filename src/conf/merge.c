@@ -396,7 +396,9 @@ static struct cr_node *assign_step(struct assign *a, struct cr_node *node,
         cr_error(a->m.diag, assign_pos(a), CR_E_UNKNOWN_KEY,
                  "'%s' not found in the network here",
                  cr_quote(a->m.arena, part, strlen(part)));
-        if (near)
+        if (cr_node_get(cr_node_get(node, "cells"), part))
+            cr_hint(a->m.diag, "write 'cells.%s'", part);
+        else if (near)
             cr_hint(a->m.diag, "did you mean '%s'?", near);
         return NULL;
     }

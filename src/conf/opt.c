@@ -665,6 +665,9 @@ static bool opt_unknown_type(struct cr_arena *arena, struct cr_diag *diag,
     const char **names;
     int n = 0, n_also = 0;
 
+    /* what a use of a block becomes after its error was reported */
+    if (diag->errors > 0 && strcmp(name, "Identity") == 0)
+        return false;
     for (int k = 0; k < CR_KINDS; k++)
         if (k != (int)kind && k != CR_KIND_SECTION && k != CR_KIND_COMMAND &&
             k != CR_KIND_OP && cr_registry_find((enum cr_kind)k, name))

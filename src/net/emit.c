@@ -1,6 +1,7 @@
 /*
  * What a cell's build calls: parameters, values and ops of the graph.
  */
+#include "base/str.h"
 #include "net/graph.h"
 
 #include <assert.h>
@@ -153,6 +154,7 @@ struct cr_val *cr_val_absent(void)
 struct cr_val *cr_net_feed(struct cr_net *net, const char *column,
                            struct cr_pos pos)
 {
+    struct cr_buf all = { .arena = net->arena };
     const char **names;
     int i, k;
 
@@ -187,6 +189,10 @@ struct cr_val *cr_net_feed(struct cr_net *net, const char *column,
     if (cr_closest_name(column, names))
         cr_hint(net->diag, "did you mean '%s'?",
                 cr_closest_name(column, names));
+    for (i = 0; i < net->opts.n_columns; i++)
+        cr_buf_f(&all, " %s", names[i]);
+    if (i > 0)
+        cr_note(net->diag, "columns:%s", cr_buf_text(&all));
     return NULL;
 }
 

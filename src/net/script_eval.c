@@ -296,10 +296,14 @@ static bool give_option(struct cr_interp *m, const struct cr_script *e,
     if (t->kind == CR_SV_NONE)
         return true;
     node = cr_script_value_node(m->b->net->arena, place(m, e), t);
-    if (!node)
-        return fail(m, e,
-                    "%s: expected a number, a string or a tuple, found %s",
-                    name, cr_script_value_what(m->b->net->arena, t));
+    if (!node) {
+        fail(m, e, "%s: expected a number, a string or a tuple, found %s",
+             name, cr_script_value_what(m->b->net->arena, t));
+        if (strcmp(name, "axis") == 0)
+            cr_hint(m->b->net->diag, "the larger of two tensors is "
+                    "maximum(a, b), the smaller minimum(a, b)");
+        return false;
+    }
     node->key = name;
     node->key_pos = node->pos;
     *g->last = node;

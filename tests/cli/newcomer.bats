@@ -226,3 +226,37 @@ END
     [[ $output == *'write 0.9 instead of 90'* ]]
     fails 2 'metrics: accuracy loss' eval --ckpt r --require 'r2>=0.9' -q
 }
+
+@test "a table in place of a config or template: the flag or the command" {
+    printf 'a,b,label\n1,2,x\n3,4,y\n' >t.csv
+    fails 2 'cellrun init --from-csv t.csv --target FIELD -o NAME.yaml writes a config' \
+        train t.csv
+    fails 2 'did you mean --from-csv t.csv --target FIELD?' init t.csv
+    mkdir pictures
+    fails 2 'did you mean --from-folder pictures?' init pictures
+}
+
+@test "names that do not exist: those that do" {
+    cat >c.yaml <<'END'
+base: d.yaml
+network: !replace
+  cells: {body: [Flatten, {Dense: {out_channels: 10}}]}
+  construct: return body(x)
+END
+    fails 2 "write 'cells.body'" check c.yaml network.body.1.out_channels=9
+    run -0 "$CELLRUN" check c.yaml network.cells.body.1.out_channels=12
+    cat >l.yaml <<'END'
+base: d.yaml
+blocks:
+  Worst: {inputs: [logits, target], construct: 'return max(logits, target)'}
+loss: !replace Worst
+END
+    fails 2 "column 'target' not found in the data set" check l.yaml
+    [[ $output == *'columns: image label'* ]]
+    sed -i 's/target/label/g' l.yaml
+    fails 2 'the larger of two tensors is maximum(a, b)' check l.yaml
+    # one mistake, one error
+    sed -i 's/!replace Worst/!replace Wors/' l.yaml
+    fails 2 "did you mean 'Worst'?" check l.yaml
+    [[ $output == *'1 error' ]]
+}
