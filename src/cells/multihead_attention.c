@@ -80,7 +80,7 @@ enum {
 };
 
 /* State while the ops of a cell are emitted. */
-struct maker {
+struct emitter {
     struct cr_build *b;
     const struct multihead_attention *o;
     bool low;                  /* low precision */
@@ -119,7 +119,7 @@ static struct cr_val *attn_third(struct cr_build *b, struct cr_val *all,
     return all ? CR_EMIT(b, "strided_slice", cut, all) : NULL;
 }
 
-static struct cr_val *attn_linear(struct maker *m, struct cr_val *x,
+static struct cr_val *attn_linear(struct emitter *m, struct cr_val *x,
                                   struct cr_val *w, struct cr_val *bias)
 {
     if (!m->low || !bias)
@@ -129,7 +129,7 @@ static struct cr_val *attn_linear(struct maker *m, struct cr_val *x,
 }
 
 /* Projects queries, keys and values; into one tensor if possible. */
-static void attn_project(struct maker *m, struct cr_val *const *in)
+static void attn_project(struct emitter *m, struct cr_val *const *in)
 {
     static const char *const names[] = { "q_proj_weight", "k_proj_weight",
                                          "v_proj_weight" };
@@ -197,7 +197,7 @@ static struct cr_val *attn_row(struct cr_build *b, struct cr_val *x)
 
 /* Appends a key and a value, and extends the masks so that all may attend to
  * them. `key` and `value` are (1, 1, E), or NULL for zeros. */
-static void attn_append(struct maker *m, struct cr_val *key,
+static void attn_append(struct emitter *m, struct cr_val *key,
                         struct cr_val *value)
 {
     struct cr_val *more[] = { key, value };
@@ -224,7 +224,7 @@ static void attn_append(struct maker *m, struct cr_val *key,
 }
 
 /* Emits the attention, and its weights unless `weights` is NULL. */
-static struct cr_val *attn_attend(struct maker *m, struct cr_attention *attr,
+static struct cr_val *attn_attend(struct emitter *m, struct cr_attention *attr,
                                   struct cr_val **weights)
 {
     struct cr_val *in[INPUTS], *y;
@@ -251,7 +251,7 @@ static struct cr_val *multihead_attention_build(struct cr_build *b,
         *(const struct multihead_attention *)cr_opts(b);
     struct cr_arena *arena = cr_build_arena(b);
     struct cr_attention *attr = CR_NEW(arena, struct cr_attention);
-    struct maker m = { .b = b, .o = &o };
+    struct emitter m = { .b = b, .o = &o };
     struct cr_val *y, *w, *bias, *p;
     enum cr_level level = cr_precision(b).level;
     int64_t e = o.embed_dim;

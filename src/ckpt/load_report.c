@@ -11,12 +11,12 @@
 
 #define LOAD_LINES 20 /* maximum number of names listed in a message */
 
-static int load_count(const struct cr_load_job *job, enum cr_load_status fate)
+static int load_count(const struct cr_load_job *job, enum cr_load_status status)
 {
     int n = 0;
 
     for (int i = 0; i < job->n_targets; i++)
-        n += job->target[i].status == fate;
+        n += job->target[i].status == status;
     return n;
 }
 

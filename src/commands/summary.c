@@ -282,7 +282,7 @@ static double summary_macs(const struct job *j)
 }
 
 /* Prints how much of the backward pass is pruned. */
-static void summary_back(const struct job *j)
+static void summary_backward(const struct job *j)
 {
     double all, some = cr_exec_backward_macs(j->exec, &all);
     double batch = (double)j->model.batch;
@@ -403,7 +403,7 @@ static void summary_print(const struct job *j)
                g->params == 1 ? "" : "s", cr_patterns_text(g->patterns));
     }
     summary_hooks(j);
-    summary_back(j);
+    summary_backward(j);
     cuts = cr_exec_pruned(j->exec, &n);
     for (i = 0; i < n; i++)
         if (summary_shows(j, cuts[i].name))

@@ -81,9 +81,9 @@ static double best_threshold_cut(const void *opts, double threshold)
     return o->logits ? log(threshold / (1 - threshold)) : threshold;
 }
 
-static const char *best_threshold_misfit(const void *opts,
-                                         const struct cr_spec *output,
-                                         int axis)
+static const char *best_threshold_mismatch(const void *opts,
+                                           const struct cr_spec *output,
+                                           int axis)
 {
     (void)opts;
     return output->rank < 2 || axis >= output->rank || output->dim[axis] <= 2
@@ -110,7 +110,7 @@ const struct cr_metric cr_metric_best_threshold = {
     },
     .classifies = true,
     .compares = true,
-    .mismatch = best_threshold_misfit,
+    .mismatch = best_threshold_mismatch,
     .size = cr_roc_size,
     .add = best_threshold_add,
     .value = best_threshold_value,

@@ -140,8 +140,8 @@ static double bleu_score_value(const void *opts, const void *state,
     return exp(sum / (double)o->n_gram);
 }
 
-static const char *bleu_score_misfit(const void *opts,
-                                     const struct cr_spec *output, int axis)
+static const char *bleu_score_mismatch(const void *opts,
+                                       const struct cr_spec *output, int axis)
 {
     (void)opts;
     (void)axis;
@@ -165,7 +165,7 @@ const struct cr_metric cr_metric_bleu_score = {
     },
     .maximize = true,
     .classifies = true,
-    .mismatch = bleu_score_misfit,
+    .mismatch = bleu_score_mismatch,
     .size = bleu_score_size,
     .add = bleu_score_add,
     .value = bleu_score_value,

@@ -223,9 +223,8 @@ static void confusion_matrix_metric_add(const void *opts, void *state,
 }
 
 /* MindSpore accepts exactly one number from a batch. */
-static const char *confusion_matrix_metric_misfit(const void *opts,
-                                                  const struct cr_spec *output,
-                                                  int axis)
+static const char *confusion_mismatch(const void *opts,
+                                      const struct cr_spec *output, int axis)
 {
     const struct confusion_matrix_metric *o = opts;
     int64_t classes = output->dim[axis] - !o->skip_channel;
@@ -342,7 +341,7 @@ const struct cr_metric cr_metric_confusion_matrix_metric = {
     },
     .greater_is_better = confusion_matrix_metric_larger,
     .classifies = true,
-    .mismatch = confusion_matrix_metric_misfit,
+    .mismatch = confusion_mismatch,
     .no_effect = confusion_matrix_metric_vain,
     .size = confusion_matrix_metric_size,
     .add = confusion_matrix_metric_add,

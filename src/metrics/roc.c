@@ -31,8 +31,8 @@ static const double *roc_curve(const void *opts, const void *state,
     return cr_roc_curve(r, r->classes == 1 ? 0 : o->pos_label, mem, points);
 }
 
-static const char *roc_misfit(const void *opts, const struct cr_spec *output,
-                              int axis)
+static const char *roc_mismatch(const void *opts, const struct cr_spec *output,
+                                int axis)
 {
     const struct roc *o = opts;
 
@@ -59,7 +59,7 @@ const struct cr_metric cr_metric_roc = {
     },
     .classifies = true,
     .compares = true,
-    .mismatch = roc_misfit,
+    .mismatch = roc_mismatch,
     .size = cr_roc_size,
     .add = cr_roc_add,
     .curve = roc_curve,

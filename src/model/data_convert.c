@@ -38,10 +38,10 @@ struct convert_format {
     void (*head)(struct cr_buf *to, const struct convert_column *c, int n_c,
                  int64_t n);
     /* Appends the value of a column; false if the format cannot hold it, which
-     * `misfit` names. Called by several threads. */
+     * `mismatch` names. Called by several threads. */
     bool (*value)(struct cr_buf *to, const struct cr_spec *spec,
                   const void *x);
-    const char *misfit;
+    const char *mismatch;
     /* Appends the arguments of the data set in dataset.yaml. */
     void (*args)(struct cr_buf *to, const char *split,
                  const struct convert_column *c, int n_c);
@@ -69,7 +69,7 @@ struct converted {
     struct cr_buf bytes[CR_COLUMNS_MAX];
     struct cr_spec spec[CR_COLUMNS_MAX];
     bool missing[CR_COLUMNS_MAX];
-    bool misfit[CR_COLUMNS_MAX]; /* the format cannot hold the value */
+    bool mismatch[CR_COLUMNS_MAX]; /* the format cannot hold the value */
 };
 
 static bool convert_real(enum cr_type type)
@@ -384,7 +384,7 @@ static void convert_read(void *ctx, const struct cr_scan_sample *sample,
 
         to->spec[k] = sample->spec[k];
         bytes->arena = &to->mem;
-        to->misfit[k] =
+        to->mismatch[k] =
             sample->x[k] &&
             !c->format->value(bytes, &sample->spec[k], sample->x[k]);
         to->missing[k] = sample->x[k] &&
@@ -470,8 +470,8 @@ static bool convert_same(struct convert *c, int64_t index,
         const struct cr_spec *all = &c->column[k].column.spec;
         const struct cr_spec *s = &sample->spec[k];
 
-        if (sample->misfit[k])
-            return convert_fail(c, index, k, c->format->misfit);
+        if (sample->mismatch[k])
+            return convert_fail(c, index, k, c->format->mismatch);
         c->column[k].missing = c->column[k].missing || sample->missing[k];
         if (s->rank == all->rank &&
             memcmp(s->dim, all->dim, (size_t)s->rank * sizeof *s->dim) == 0)

@@ -57,7 +57,7 @@ struct split_stats {
     struct moments **of_class; /* by class, allocated when one occurs */
     int64_t *count;            /* samples of each class */
     const char *const *names;  /* of the classes; NULL: none */
-    bool image[CR_COLUMNS_MAX], varies[CR_COLUMNS_MAX];
+    bool image[CR_COLUMNS_MAX], ragged[CR_COLUMNS_MAX];
     struct cr_column column[CR_COLUMNS_MAX];
     int n_columns;
     int64_t h[CR_COLUMNS_MAX][2], w[CR_COLUMNS_MAX][2]; /* least, largest */
@@ -293,7 +293,7 @@ static void stats_columns(struct stats *s, struct cr_config *config,
         const char *name = cr_strdup(s->arena, set->column[k].name);
 
         p->column[k] = (struct cr_column){ name, *spec };
-        p->varies[k] = set->varying_shapes & 1u << k;
+        p->ragged[k] = set->varying_shapes & 1u << k;
         p->image[k] = spec->type == CR_U8 && spec->rank >= 2;
         if (strcmp(name, "label") == 0 && !text && spec->rank == 0 &&
             spec->type != CR_REAL && spec->type != CR_F64) {

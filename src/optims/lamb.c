@@ -65,7 +65,7 @@ static struct lamb_numbers lamb_numbers(const struct cr_update *u)
     };
 }
 
-static void lamb_measure(const struct cr_update *u, double sum[CR_SUMS_MAX])
+static void lamb_reduce(const struct cr_update *u, double sum[CR_SUMS_MAX])
 {
     struct lamb_numbers k = lamb_numbers(u);
     double ww = 0, uu = 0;
@@ -119,7 +119,7 @@ const struct cr_optim cr_optim_lamb = {
     .slots = 2,
     .slot_names = { "lamb_m", "lamb_v" },
     .sums = 2,
-    .measure = lamb_measure,
+    .reduce = lamb_reduce,
     .update = lamb_update,
     .check = lamb_check,
 };

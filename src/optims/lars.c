@@ -50,14 +50,14 @@ static bool lars_check(struct cr_diag *diag, struct cr_pos pos,
     const struct cr_optim *inner =
         (const struct cr_optim *)o->optimizer.about;
 
-    if (inner->measure || inner->finish)
+    if (inner->reduce || inner->finish)
         return cr_error(diag, pos, CR_E_CONFLICT,
                         "LARS cannot wrap %s, which itself uses norms of "
                         "parameters", inner->about.name);
     return true;
 }
 
-static void lars_measure(const struct cr_update *u, double sum[CR_SUMS_MAX])
+static void lars_reduce(const struct cr_update *u, double sum[CR_SUMS_MAX])
 {
     double ww = 0, gg = 0;
 
@@ -105,7 +105,7 @@ const struct cr_optim cr_optim_lars = {
         .size = sizeof(struct lars),
     },
     .sums = 2,
-    .measure = lars_measure,
+    .reduce = lars_reduce,
     .update = lars_update,
     .check = lars_check,
     .inner = lars_inner,

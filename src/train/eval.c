@@ -183,9 +183,9 @@ static int64_t eval_rows(const struct cr_eval *e,
 }
 
 /* What the metric needs and does not have; NULL: nothing. */
-static const char *eval_misfit(const struct cr_eval *e,
-                               const struct cr_metric_use *use,
-                               const struct cr_spec *out)
+static const char *eval_mismatch(const struct cr_eval *e,
+                                 const struct cr_metric_use *use,
+                                 const struct cr_spec *out)
 {
     const struct cr_metric *m = use->metric;
     const char *why = NULL;
@@ -242,7 +242,7 @@ static bool eval_metrics(struct cr_eval *e)
     for (int i = 0; i < e->metrics->n; i++) {
         const struct cr_metric_use *use = &e->metrics->use[i];
 
-        why = eval_misfit(e, use, &out);
+        why = eval_mismatch(e, use, &out);
         if (why) {
             ok = cr_error(diag, use->pos, CR_E_SHAPE,
                           "the metric '%s' needs %s; the output is %s%s",

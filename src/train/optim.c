@@ -231,7 +231,7 @@ bool cr_optim_rule(struct cr_config *config, struct cr_net *net,
     rule->opts = to->own;
     rule->update = optim->update;
     rule->sums = optim->sums;
-    rule->reduce = optim->measure;
+    rule->reduce = optim->reduce;
     cr_net_set_rule(net, rule);
     params = cr_net_params(net, &n);
     for (int i = 0; i < n; i++) {

@@ -30,7 +30,7 @@ struct cr_optim {
     unsigned scalars; /* these and the next: as in struct cr_update_rule */
     void (*update)(const struct cr_update *u);
     int sums;
-    void (*measure)(const struct cr_update *u, double sum[CR_SUMS_MAX]);
+    void (*reduce)(const struct cr_update *u, double sum[CR_SUMS_MAX]);
     void (*finish)(const struct cr_update *u);
     /* Optional: the number of slots that these options need, and the initial
      * value of a slot. */

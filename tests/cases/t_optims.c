@@ -58,7 +58,7 @@ static void update(const struct cr_optim *optim, struct cr_update u,
 {
     int64_t n = u.n;
 
-    for (int pass = optim->measure ? 0 : 1; pass < 2; pass++)
+    for (int pass = optim->reduce ? 0 : 1; pass < 2; pass++)
         for (int64_t k = 0; k < pieces; k++) {
             struct cr_update part = u;
             double sum[CR_SUMS_MAX] = { 0 };
@@ -73,7 +73,7 @@ static void update(const struct cr_optim *optim, struct cr_update u,
             if (pass == 1)
                 optim->update(&part);
             else
-                optim->measure(&part, sum);
+                optim->reduce(&part, sum);
             for (int s = 0; s < CR_SUMS_MAX; s++)
                 u.sum[s] += sum[s];
         }
