@@ -398,8 +398,10 @@ static void run_write(struct runner *r, bool end)
 
     if (!end && (!r->changed || now - r->written < RUN_TABLE))
         return;
-    if (end)
+    if (end) {
+        cr_sweep_find_metric(r->sweep);
         cr_sweep_refresh_all(r->sweep);
+    }
     if (!cr_sweep_write_table(r->sweep))
         r->ending = true;
     r->written = now;

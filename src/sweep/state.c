@@ -122,8 +122,10 @@ static void state_metric(struct cr_sweep *sweep, struct cr_sweep_point *point,
     const char *name =
         metric ? metric : state_default_metric(runs->run[0].eval);
 
-    if (!sweep->metric && name)
+    if (!sweep->metric && name) {
         sweep->metric = cr_strf(sweep->arena, "eval.%s", name);
+        sweep->metric_found = true;
+    }
     if (!sweep->metric)
         return;
     if (metric && strcmp(metric, cr_run_bare(sweep->metric)) == 0)
@@ -210,6 +212,15 @@ void cr_sweep_refresh_all(struct cr_sweep *sweep)
         if (sweep->point[i].state != CR_POINT_DONE)
             cr_sweep_refresh(sweep, &sweep->point[i]);
     cr_sweep_rungs_promote(sweep);
+}
+
+void cr_sweep_find_metric(struct cr_sweep *sweep)
+{
+    if (!sweep->metric_found)
+        return;
+    sweep->metric = NULL;
+    for (int64_t i = 0; i < sweep->n; i++)
+        cr_sweep_refresh(sweep, &sweep->point[i]);
 }
 
 /* Locks a claim; false: another process holds it. A process that reads the

@@ -132,6 +132,7 @@ struct cr_sweep {
     struct cr_sweep_point *point;
     struct cr_sweep_ids ids;
     const char *metric; /* name of the metric in the table */
+    bool metric_found;  /* it is that of the first point with a result */
     bool retry_failed;
     bool best_maximize; /* direction of the metric in the records of runs */
     int64_t epochs, steps; /* of the config; CR_INT_NONE: not set */
@@ -259,6 +260,9 @@ bool cr_sweep_check(struct cr_sweep *sweep);
 void cr_sweep_refresh(struct cr_sweep *sweep, struct cr_sweep_point *point);
 /* The same for all points that are not done. */
 void cr_sweep_refresh_all(struct cr_sweep *sweep);
+/* Takes the metric of the first point, in their order, if the config names none
+ * and points have different ones: the table is the same whoever came first. */
+void cr_sweep_find_metric(struct cr_sweep *sweep);
 /* Claims a point for a process: a descriptor whose kernel lock the process and
  * its children hold until they end. -1: another process holds it. */
 int cr_sweep_claim(struct cr_sweep *sweep, const struct cr_sweep_point *point);

@@ -571,3 +571,12 @@ END
         [[ $output == *"the sweep has no points: no combination of values meets 'sweep.where'"* ]]
     done
 }
+
+@test "the metric of the table does not depend on which point came first" {
+    points=(c.yaml 'metrics=[accuracy],[loss]')
+    run -0 "$CELLRUN" sweep "${points[@]}" --dir s -q
+    run -0 "$CELLRUN" sweep "${points[@]}" --dir t -q --index 1
+    run -0 "$CELLRUN" sweep "${points[@]}" --dir t -q
+    diff <(table s) <(table t)
+    [ "$(sed -n '1s/.*\(eval[^\t]*\).*/\1/p' t/sweep.tsv)" = eval.accuracy ]
+}
