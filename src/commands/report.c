@@ -7,6 +7,7 @@
 #include "rundir/run_status.h"
 
 #define FOLLOW_SECONDS 2
+#define PAGE_MAX ((size_t)1 << 30)
 
 struct report {
     const char *out;
@@ -70,12 +71,25 @@ static bool report_follow(const struct cr_cli *cli)
     return ok;
 }
 
+/* The last page of runs that cannot be found any more: browsers need not load
+ * it again. */
+static void report_settle(struct cr_cli *cli)
+{
+    const struct report *o = cr_cli_opts(cli);
+    size_t len, settled;
+    char *page = cr_run_file(cli->arena, o->out, PAGE_MAX, &len);
+
+    settled = page ? cr_report_end_refresh(page, len) : len;
+    if (settled < len)
+        cr_write_file(cli->diag, o->out, page, settled);
+}
+
 static int report_run(struct cr_cli *cli)
 {
     const struct report *o = cr_cli_opts(cli);
     struct timespec pause = { .tv_sec = FOLLOW_SECONDS };
     struct cr_runs runs;
-    bool running;
+    bool running, followed = false;
 
     if (!cr_cli_ending(cli, "-o", o->out, ".html .htm"))
         return cr_diag_exit(cli->diag);
@@ -85,10 +99,14 @@ static int report_run(struct cr_cli *cli)
                  "a name");
         return cr_diag_exit(cli->diag);
     }
-    while (o->follow && report_follow(cli))
+    while (o->follow && report_follow(cli)) {
+        followed = true;
         nanosleep(&pause, NULL);
+    }
     if (report_find(cli, cli->arena, &runs, &running))
         report_write(cli, &runs, 0);
+    else if (followed)
+        report_settle(cli);
     if (cli->diag->errors == 0 && !cli->quiet && strcmp(o->out, "-") != 0)
         printf("report: %s\n", o->out);
     return cr_diag_exit(cli->diag);

@@ -81,6 +81,18 @@ static void page_head(struct cr_buf *to, const char *title, int refresh)
     cr_buf_str(to, "</h1>\n");
 }
 
+size_t cr_report_end_refresh(char *page, size_t len)
+{
+    static const char meta[] = "<meta http-equiv=\"refresh\"";
+    char *from = memmem(page, len, meta, strlen(meta));
+    char *end = from ? memchr(from, '\n', len - (size_t)(from - page)) : NULL;
+
+    if (!end)
+        return len;
+    memmove(from, end + 1, len - (size_t)(end + 1 - page));
+    return len - (size_t)(end + 1 - from);
+}
+
 /* ---- Body */
 
 /* Appends the sections to `body`, their links to the contents in `nav`. */

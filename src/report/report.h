@@ -21,6 +21,9 @@
 void cr_report_page(struct cr_cli *cli, struct cr_runs *runs, int refresh,
                     struct cr_buf *to);
 
+/* Removes what makes browsers load the page again; returns its new length. */
+size_t cr_report_end_refresh(char *page, size_t len);
+
 struct cr_train;
 
 /* Writes report.html to the run directory if log.report is true, after

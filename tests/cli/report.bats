@@ -290,6 +290,21 @@ nested() {
     grep -q 'Status interrupted' r.txt
 }
 
+@test "--follow ends when the run is deleted; the page does not reload" {
+    . "$BATS_TEST_DIRNAME/small.bash"
+    cp -r "$runs/classes" r
+    jq -c 'del(.ended, .exit) | .status = "running"' r/record.json >x
+    cp x r/record.json
+    : >r/lock
+    "$CELLRUN" report r -o r.html --follow 2>err &
+    within 20 grep -qs 'http-equiv="refresh"' r.html
+    mv r gone
+    wait $! && false || [ $? = 2 ]
+    grep -q "'r' is not a run directory" err
+    run -1 grep -q 'http-equiv="refresh"' r.html
+    nested r.html
+}
+
 @test "wrong command lines" {
     run -2 --separate-stderr "$CELLRUN" report
     run -2 --separate-stderr "$CELLRUN" report nothing
