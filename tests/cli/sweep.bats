@@ -580,3 +580,21 @@ END
     diff <(table s) <(table t)
     [ "$(sed -n '1s/.*\(eval[^\t]*\).*/\1/p' t/sweep.tsv)" = eval.accuracy ]
 }
+
+@test "a point that another machine works on is left alone until it is silent" {
+    points=(c.yaml --dir s seed=1,2)
+    run -0 "$CELLRUN" sweep "${points[@]}" -q
+    id=$(sed -n '2s/\t.*//p' s/sweep.tsv)
+    rm -r "s/$id"
+    mkdir "s/$id"
+    echo 'elsewhere 1 1 other-boot pid:[1]' >"s/$id/lock"
+    run -0 "$CELLRUN" sweep "${points[@]}" --status
+    [ "${lines[-1]}" = '2 points: 1 running 1 done' ]
+    run -2 "$CELLRUN" sweep "${points[@]}" --index 0
+    [[ $output == *"process 1 on elsewhere is using this run directory"* ]]
+    touch -d '3 minutes ago' "s/$id/lock"
+    run -0 "$CELLRUN" sweep "${points[@]}" --status
+    [ "${lines[-1]}" = '2 points: 1 waiting 1 done' ]
+    run -0 timeout 60 "$CELLRUN" sweep "${points[@]}" -q
+    [ "$(cut -f2 s/sweep.tsv | xargs)" = 'status done done' ]
+}
