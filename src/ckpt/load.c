@@ -46,7 +46,9 @@ const struct cr_section cr_section_load = {
     .about = {
         .name = "load",
         .summary = "Initial weights from a file.",
-        .detail = "`load: FILE` is short for `load: {ckpt: FILE}`. Unused "
+        .detail = "`load: FILE` is short for `load: {ckpt: FILE}`. It loads "
+                  "parameters, not fitted values (means, categories): those "
+                  "are of the data of this config. Unused "
                   "tensors of the file are reported, but are not an error.",
         .example = "load:\n"
                    "  ckpt: pretrained/backbone.safetensors\n"

@@ -323,10 +323,13 @@ const struct cr_command cr_command_sweep = {
             "machines that share the folder or under mpirun. "
             "DIR/sweep.tsv has a row for each point. A list as a single value "
             "is written [32,32]. The methods halving and asha stop points "
-            "early: a stopped point has a checkpoint at its rung and is "
-            "promoted, if it is, as if it had not stopped. The method tpe "
-            "chooses each point by the results so far. The exit status is "
-            "7 if points failed.",
+            "at rungs, which are lengths of training: min, min * eta and so "
+            "on. The best points of a rung continue from their checkpoints, "
+            "exactly as if they had not stopped: at least one with halving, "
+            "none of fewer than eta with asha. The method tpe chooses each "
+            "point by the results so far. --status needs the same arguments "
+            "as the sweep. runs best --dir DIR prints the best point. The "
+            "exit status is 7 if points failed.",
         .example =
             "cellrun sweep digits.yaml optimizer.learning_rate=0.1,0.03 "
             "'seed=range(1,4)' --jobs 2\n"

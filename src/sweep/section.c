@@ -49,8 +49,9 @@ static const struct cr_opt sweep_opts[] = {
         "them for more, and so on. asha: the same without waiting for the last "
         "point of a rung. halving and asha take the points of grid, or of "
         "random if a parameter has a distribution. tpe: tree-structured "
-        "Parzen estimator (Bergstra et al. 2011): the next point is where the "
-        "good results are dense and the others are not."),
+        "Parzen estimator (Bergstra et al. 2011): the next point is, of random "
+        "candidates, the one that is likely among the good results and "
+        "unlikely among the others."),
     CR_INT_DEFAULT(struct cr_sweep_section, count, 20, 1, 1000000,
                    "Number of points drawn at random."),
     CR_INT_DEFAULT(struct cr_sweep_section, seed, 1, 0, 4294967295.0,
