@@ -303,6 +303,26 @@ END
     [ ! -e net.c ]
 }
 
+@test 'c: channels last' {
+    perl -e 'print pack "f<*", map { sin $_ * $_ } 1 .. 4 * 5 * 6 * 3' |
+        npy a.npy '<f4' '(4, 5, 6, 3)'
+    cat >nhwc.yaml <<'END'
+dataset:
+  train: {NumpySlicesDataset: {data: [a.npy, y.npy], column_names: [x, label]}}
+datapipe: {batch: {batch_size: 2}}
+network:
+  a: {Conv2d: {out_channels: 4, kernel_size: 3, data_format: NHWC}}
+  p: {MaxPool2d: {kernel_size: 2, stride: 2, data_format: NHWC}}
+  f: Flatten
+  d: {Dense: {out_channels: 2}}
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1}}
+train: {epochs: 1}
+END
+    "$CELLRUN" train nhwc.yaml -q -o nhwc
+    c_equal nhwc x a.npy 1440
+}
+
 @test 'c: several images, sequences and rows of one sample' {
     st w.safetensors
     perl -e 'print pack "f<*", map { sin $_ * $_ } 1 .. 4 * 3 * 5 * 4' |
