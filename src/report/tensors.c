@@ -9,6 +9,7 @@
 #define CHARTS 60 /* of a page */
 #define ROWS 400  /* of the table */
 #define MARKED 40 /* values of a curve that has points */
+#define TITLE 44  /* characters of a title, next to the buttons */
 
 /* The statistics of cellrun-formats(7), in the order of the table. */
 enum { MEAN, STD, MIN, MAX, NORM, ZERO_FRACTION, NAN_COUNT, STATS };
@@ -23,7 +24,7 @@ static const char *const stat_name[] = {
     "maximum",
     "norm",
     "fraction of zeros",
-    "values that are NaN or infinite"
+    "NaN or infinite"
 };
 
 struct tensor {
@@ -185,6 +186,22 @@ static void tensors_draw(struct tensors *k, const char *title,
     k->n++;
 }
 
+/* The title of a chart; stat NULL: of the values. Of a long name the end is
+ * shown, where tensors differ. */
+static const char *tensor_title(struct cr_arena *arena, const struct tensor *t,
+                                const char *stat)
+{
+    const char *end = stat ? cr_strf(arena, ": %s", stat) : "", *name = t->name;
+    size_t n = cr_utf8_count(name, strlen(name)), used = strlen(end);
+
+    if (n + used <= TITLE)
+        return cr_strf(arena, "%s%s", name, end);
+    for (n -= TITLE - used - 1; n > 0; n--)
+        for (name++; (*name & 0xc0) == 0x80; name++)
+            ;
+    return cr_strf(arena, "\u2026%s%s", name, end);
+}
+
 /* One chart of the values of a tensor; one of each other statistic that
  * changes. */
 static void tensors_charts(struct tensors *k, const struct tensor *t)
@@ -205,12 +222,12 @@ static void tensors_charts(struct tensors *k, const struct tensor *t)
             curve[n++].color = s == MIN ? 7 : 2;
         }
     if (n > 0)
-        tensors_draw(k, t->name, curve, n, false);
+        tensors_draw(k, tensor_title(k->r->arena, t, NULL), curve, n, false);
     for (int s = NORM; s < STATS; s++)
         if (tensor_changes(t, s)) {
             curve[0] = tensor_curve(k->r, t, s);
-            tensors_draw(k, cr_strf(k->r->arena, "%s: %s", t->name,
-                                    stat_name[s]), curve, 1, true);
+            tensors_draw(k, tensor_title(k->r->arena, t, stat_name[s]), curve,
+                         1, true);
         }
 }
 

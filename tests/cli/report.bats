@@ -366,7 +366,7 @@ nested() {
     grep -q 'Line chart of fc.grad: fraction of zeros over step. fraction of zeros: 0.05 at 1 to 0.45 at 9' r.html
     grep -q 'of &#60;b&#62;&#38;.output.eval: norm over step. norm: 1 at 1 to 10 at 10, minimum 1, maximum 10' r.html
     # what never changes has no chart
-    run -1 grep -q 'fc.grad: values that are NaN' r.html
+    run -1 grep -q 'fc.grad: NaN or infinite' r.html
     grep -q '<path class="band c1" d="M' r.html
 }
 
@@ -387,6 +387,17 @@ nested() {
     "$CELLRUN" report r -o r.html
     nested r.html
     [ "$(wc -c <r.html)" -lt 300000 ]
+    for k in 1 2 3; do
+        jq -nc --argjson k $k '{t: 1, step: $k, epoch: 0, split: "watch",
+            what: "grad_params", zero_fraction: (1 / $k), mean: $k,
+            at: "vision_encoder.layers.12.blöcke.3.attention.proj.weight"}'
+    done >x
+    cat x >>r/metrics.jsonl
+    "$CELLRUN" report r -o r.html
+    nested r.html
+    # of long names the end is shown
+    grep -q '>….blöcke.3.attention.proj.weight.grad_params<' r.html
+    grep -q '>….proj.weight.grad_params: fraction of zeros<' r.html
     grep -q 'maximum: 1 at 1 to 2e4 at 20000\|maximum: 1 at 1 to 20000 at 20000' r.html
 }
 
