@@ -281,7 +281,7 @@ static int inference_val(struct inference *f, const struct cr_val *v,
         if (d[2][i] != to->fixed[i] + each * THIRD_BATCH) {
             cr_error(f->net->diag,
                      v->producer ? v->producer->pos : CR_NOWHERE, CR_E_NETWORK,
-                     "export: dimension %d of '%s' is no linear function of "
+                     "export: dimension %d of '%s' is not a linear function of "
                      "the batch size",
                      i, to->name);
             return -1;

@@ -121,11 +121,11 @@ watched() {
         status=0
         # LeakSanitizer does not work under strace
         output=$(CANARY_SECRET=leaked \
-            ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 timeout 60 strace -f -o calls -s 300 \
+            ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 timeout 300 strace -f -o calls -s 300 \
             -e trace=file,process "$@" 2>&1 </dev/null) || status=$?
     else
         status=0
-        output=$(CANARY_SECRET=leaked timeout 60 "$@" 2>&1 </dev/null) ||
+        output=$(CANARY_SECRET=leaked timeout 300 "$@" 2>&1 </dev/null) ||
             status=$?
     fi
 }
