@@ -110,6 +110,9 @@ golden() {
     golden
     "$CELLRUN" export functions.yaml --ckpt w.safetensors -q -o functions.onnx
     sha256sum -c functions.sha256
+    "$CELLRUN" train features.yaml -q -o features
+    "$CELLRUN" export features --normalize -q -o features.onnx
+    sha256sum -c features.sha256
 }
 
 @test 'onnx --dtype: weights of 2 bytes, in the same places' {

@@ -9,6 +9,8 @@ and what onnxruntime computes with them. Needs onnx, onnxruntime and numpy.
                  raw.onnx for the samples as stored
   functions.sha256   of the model of functions.yaml, which computes the same as
                      `cellrun trace` for functions.npy and a part of it
+  features.sha256    of the model of features.yaml with --normalize, which
+                     computes the same as `cellrun predict` for functions.npy
 """
 import hashlib
 import os
@@ -52,4 +54,16 @@ with tempfile.TemporaryDirectory() as folder:
         assert np.allclose(got, want, rtol=1e-4, atol=1e-5, equal_nan=True)
     with open(path, 'rb') as f, open('functions.sha256', 'w') as to:
         print(hashlib.sha256(f.read()).hexdigest(), '', 'functions.onnx',
+              file=to)
+
+with tempfile.TemporaryDirectory() as folder:
+    path, to = f'{folder}/features.onnx', f'{folder}/out.npz'
+    subprocess.run([CELLRUN, 'train', 'features.yaml', '-q', '-o',
+                    f'{folder}/run'], check=True, stdout=subprocess.DEVNULL)
+    run('export', f'{folder}/run', '-q', '--normalize', '-o', path)
+    run('predict', '--ckpt', f'{folder}/run', 'functions.npy', '-q', '-o', to)
+    got = model(path).run(None, {'x': np.load('functions.npy')})[0]
+    assert np.allclose(got, np.load(to)['output'], rtol=1e-5, atol=1e-6)
+    with open(path, 'rb') as f, open('features.sha256', 'w') as to:
+        print(hashlib.sha256(f.read()).hexdigest(), '', 'features.onnx',
               file=to)
