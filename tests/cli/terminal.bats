@@ -103,7 +103,7 @@ END
 }
 
 # press REGEX KEY [REGEX KEY]... COMMAND: types each key when what the command
-# writes matches. The shell around it survives Ctrl-C, also before it waits.
+# writes matches; so does COMMAND itself, which begins it. The shell around it survives Ctrl-C, also before it waits.
 press() {
     {
         while [ $# -gt 1 ]; do
@@ -129,7 +129,7 @@ press() {
 
 @test "Ctrl-Z: the bar is erased, fg continues" {
     : >raw
-    press '2/1000000 ' '\032' 'fg again.*2/1000000 ' '\003' "bash -mc '
+    press '2/1000000 ' '\032' 'Stopped.*2/1000000 ' '\003' "bash -mc '
         $CELLRUN train c.yaml -o r --epochs 1000000 \\
             eval.every=9h checkpoint.every=9h
         echo fg again; fg'"
