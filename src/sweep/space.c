@@ -111,9 +111,10 @@ static bool space_add_range(struct cr_sweep *sweep, struct cr_sweep_axis *axis,
                         sweep->column[axis->column], n, CHOICES_MAX);
     axis->n = (int)n;
     axis->choice = CR_NEWS(sweep->arena, const char *, n);
-    for (int64_t i = 0; i < axis->n; i++)
+    for (uint64_t i = 0; i < n; i++) /* i * bound[2] need not fit */
         axis->choice[i] =
-            cr_strf(sweep->arena, "%" PRId64, bound[0] + i * bound[2]);
+            cr_strf(sweep->arena, "%" PRId64,
+                    (int64_t)((uint64_t)bound[0] + i * (uint64_t)bound[2]));
     return true;
 }
 
