@@ -14,6 +14,7 @@
 
 #include "base/str.h"
 #include "ckpt/load_internal.h"
+#include "ckpt/vocab.h"
 
 #define LOAD_LOOKED 8  /* missing names from which a prefix is inferred */
 
@@ -385,6 +386,8 @@ bool cr_load(struct cr_config *config, struct cr_net *net, const char *path,
     if (ok && report->loaded == 0)
         cr_warn(config->diag, cr_at_file(config->arena, path),
                 CR_E_CKPT_MISMATCH, "no parameter was loaded from this file");
+    else if (ok)
+        cr_vocabs_compare(config, job.file);
 done:
     for (int i = 0; i < job.n_rules; i++)
         cr_rename_rule_free(&job.rule[i]);

@@ -1,5 +1,6 @@
 #include "ckpt/vocab.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -75,15 +76,64 @@ static struct cr_vocab *vocab_read(struct cr_arena *arena,
                          cr_json_bytes(arena, cr_json_str(node, "joint", "")));
 }
 
-bool cr_vocabs_read(struct cr_config *config, const struct cr_tensor_file *file)
+static const struct cr_node *vocabs_of(struct cr_arena *arena,
+                                       const struct cr_tensor_file *file)
 {
     const char *text = cr_tensor_file_meta(file, "cellrun.vocab"), *why;
-    const struct cr_node *root;
     size_t at;
 
-    if (!text)
+    return text ? cr_json_read(arena, text, strlen(text), &why, &at) : NULL;
+}
+
+static void vocab_compare(const struct cr_config *config, struct cr_pos at,
+                          const struct cr_vocab *is, const struct cr_vocab *was)
+{
+    struct cr_arena *a = config->arena;
+    int64_t i = 0;
+
+    if (!is->token || !was->token)
+        return;
+    while (i < is->n && i < was->n && strcmp(is->token[i], was->token[i]) == 0)
+        i++;
+    if (i == is->n && i == was->n)
+        return;
+    if (i < is->n && i < was->n)
+        cr_warn(config->diag, at, CR_E_CKPT_MISMATCH,
+                "column '%s': value %" PRId64 " is '%s', but '%s' for the "
+                "weights of this file",
+                is->column, i, cr_quote(a, is->token[i], strlen(is->token[i])),
+                cr_quote(a, was->token[i], strlen(was->token[i])));
+    else
+        cr_warn(config->diag, at, CR_E_CKPT_MISMATCH,
+                "column '%s' has %" PRId64 " values, but %" PRId64
+                " for the weights of this file",
+                is->column, is->n, was->n);
+    cr_hint(config->diag, "weights belong to values by their number: use the "
+                          "same values in the same order, or skip the weights "
+                          "that read them (load.skip)");
+}
+
+void cr_vocabs_compare(const struct cr_config *config,
+                       const struct cr_tensor_file *file)
+{
+    for (CR_EACH(m, vocabs_of(config->arena, file))) {
+        const struct cr_vocab *was = vocab_read(config->arena, m);
+        const struct cr_vocab *is =
+            was ? cr_vocab_kept(config, was->column) : NULL;
+
+        if (is)
+            vocab_compare(config,
+                          cr_at_file(config->arena, cr_tensor_file_path(file)),
+                          is, was);
+    }
+}
+
+bool cr_vocabs_read(struct cr_config *config, const struct cr_tensor_file *file)
+{
+    const struct cr_node *root = vocabs_of(config->arena, file);
+
+    if (!cr_tensor_file_meta(file, "cellrun.vocab"))
         return true;
-    root = cr_json_read(config->arena, text, strlen(text), &why, &at);
     for (CR_EACH(m, root)) {
         struct cr_vocab *v = vocab_read(config->arena, m);
 

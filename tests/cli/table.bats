@@ -297,3 +297,17 @@ EOF
     [[ $stderr == *"rows.csv:2:1: error: column 'x', field 'n': found '-', expected a number"* ]]
     [ "${#lines[@]}" = 1 ]
 }
+
+@test "weights of another table: other categories, or another order, are warned of" {
+    cp "$ROOT/tests/golden/sk/train.csv" en.csv
+    perl -pe 's/\bmale\b/homme/' en.csv >fr.csv
+    run -0 --separate-stderr "$CELLRUN" train csv.yaml load.ckpt=csv -q \
+        -o en dataset.train.dataset_files=en.csv
+    [ -z "$stderr" ]
+    run -0 --separate-stderr "$CELLRUN" train csv.yaml load.ckpt=csv -q \
+        -o fr dataset.train.dataset_files=fr.csv
+    echo "$stderr"
+    [[ $stderr == *"csv/ckpt/best.safetensors: warning: column 'x.sex': value 2 is 'homme', but 'male' for the weights of this file [E0305]"* ]]
+    [[ $stderr == *"use the same values in the same order"* ]]
+    [[ $stderr != *"x.port"* ]]
+}
