@@ -299,13 +299,15 @@ EOF
 }
 
 @test "weights of another table: other categories, or another order, are warned of" {
+    cd "$BATS_TEST_TMPDIR"
+    cp "$BATS_FILE_TMPDIR"/{csv,rest}.yaml "$ROOT"/tests/golden/sk/rows.csv .
     cp "$ROOT/tests/golden/sk/train.csv" en.csv
     perl -pe 's/\bmale\b/homme/' en.csv >fr.csv
-    run -0 --separate-stderr "$CELLRUN" train csv.yaml load.ckpt=csv -q \
-        -o en dataset.train.dataset_files=en.csv
+    run -0 --separate-stderr "$CELLRUN" train csv.yaml -q \
+        load.ckpt="$BATS_FILE_TMPDIR/csv" -o en dataset.train.dataset_files=en.csv
     [ -z "$stderr" ]
-    run -0 --separate-stderr "$CELLRUN" train csv.yaml load.ckpt=csv -q \
-        -o fr dataset.train.dataset_files=fr.csv
+    run -0 --separate-stderr "$CELLRUN" train csv.yaml -q \
+        load.ckpt="$BATS_FILE_TMPDIR/csv" -o fr dataset.train.dataset_files=fr.csv
     echo "$stderr"
     [[ $stderr == *"csv/ckpt/best.safetensors: warning: column 'x.sex': value 2 is 'homme', but 'male' for the weights of this file [E0305]"* ]]
     [[ $stderr == *"use the same values in the same order"* ]]
