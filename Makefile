@@ -7,7 +7,8 @@
 PACKAGES := gcc libc6-dev make pkg-config libyaml-dev zlib1g-dev libpng-dev \
             libjpeg-dev libjansson-dev libprotobuf-c-dev libopenblas-dev \
             libdnnl-dev librsvg2-2 bats jq mandoc perl unzip
-PACKAGES_CI := strace valgrind libc6-dbg clang libclang-rt-14-dev python3-jsonschema python3-yaml
+PACKAGES_CI := strace valgrind libc6-dbg clang libclang-rt-14-dev \
+               python3-jsonschema python3-yaml shellcheck parallel openmpi-bin
 
 comma   := ,
 variant := $(subst $(comma),-,$(SANITIZE))$(if $(REAL),-$(REAL))

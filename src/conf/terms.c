@@ -109,7 +109,7 @@ const char *cr_term_key(struct cr_arena *arena, const char *word)
 }
 
 /* The name of a term that the list has: Dense, or learning_rate where the
- * term is optimizer.learning_rate. Behind other names, predict is the
+ * term is optimizer.learning_rate. After other names, predict is the
  * command, not the section. */
 static const char *term_listed(const struct cr_term *term,
                                const char *const *names)
