@@ -110,7 +110,7 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 # clang takes half an hour for the unrolled kernels with all that a fuzzer
 # wants to know of them; no input of a fuzzer reaches them.
 ifdef FUZZER
-$(patsubst %.c,$(BUILD)/%.o,$(wildcard src/math/*_avx*.c)): CFLAGS += -O0
+$(patsubst %.c,$(BUILD)/%.o,$(wildcard src/kernels/*_avx*.c)): CFLAGS += -O0
 endif
 
 # version tells what it was built with.
@@ -304,7 +304,7 @@ soak-kernels: $(kernels)
 	    KERNELS_N=$(or $(N),5000) KERNELS_SEED=$(or $(SEED),2) $$t || exit 1; \
 	done
 
-# Changes N (50) places of DIR (src/ckpt src/train src/net src/data) one at a
+# Changes N (50) places of DIR (src/ckpt src/train src/graph src/data) one at a
 # time, by the random SEED, and tells which of them no test notices.
 mutate: all $(units) $(cases) $(fuzzes)
 	CC="$(CC)" OURS="$(ours) $(libs_cflags)" LDLIBS="$(LDLIBS)" \

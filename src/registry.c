@@ -12,11 +12,11 @@
 #include "data/format.h"
 #include "data/tokenizer.h"
 #include "data/transform.h"
-#include "net/cell.h"
-#include "net/init.h"
-#include "net/op.h"
+#include "graph/cell.h"
+#include "graph/init.h"
+#include "graph/op.h"
+#include "score/metric.h"
 #include "train/loss_scale.h"
-#include "train/metric.h"
 #include "train/optim.h"
 
 #define CR_CELL(x) extern const struct cr_cell cr_cell_##x;

@@ -51,7 +51,7 @@
 
 #include "registry.def"
 
-#include "net/functions.def"
+#include "construct/functions.def"
 
 #undef CR_CELL
 #undef CR_DATASET

@@ -16,8 +16,8 @@
 
 #include "base/str.h"
 #include "conf/yaml.h"
-#include "math/rng.h"
-#include "math/spec.h"
+#include "num/rng.h"
+#include "num/spec.h"
 #include "tap.h"
 
 #include <math.h>

@@ -17,7 +17,7 @@
 #include "base/compiler.h"
 #include "base/cpu.h"
 #include "base/thread_pool.h"
-#include "math/blas.h"
+#include "kernels/blas.h"
 #include "tap.h"
 
 #include <math.h>

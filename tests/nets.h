@@ -5,7 +5,7 @@
 #define CR_TESTS_NETS_H
 
 #include "case.h"
-#include "net/net.h"
+#include "graph/net.h"
 #include "train/optim.h"
 
 #include <stdlib.h>

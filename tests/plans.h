@@ -1,6 +1,6 @@
 /*
  * One network through plans that keep every value and through those that
- * users run (train/plans.h): training, evaluation and prediction, several
+ * users run (run/plans.h): training, evaluation and prediction, several
  * consecutive batches. Both must give the same outputs, losses, gradients,
  * parameters, statistics and slots: the same bytes, but for parameters that a
  * product updates, which rounds once less, and for BatchNorm and additions that
@@ -20,10 +20,10 @@
 
 #include "base/str.h"
 #include "ckpt/checkpoint.h"
-#include "math/rng.h"
-#include "net/net.h"
+#include "graph/net.h"
+#include "num/rng.h"
+#include "run/plans.h"
 #include "train/optim.h"
-#include "train/plans.h"
 
 #define PLANS_BATCHES 3
 #define PLANS_COLUMNS 4

@@ -1,6 +1,6 @@
 /* AdaptiveAvgPool2d: average pooling to a given output size, x (N, C, H, W). */
-#include "net/nhwc.h"
-#include "net/pool.h"
+#include "families/nhwc.h"
+#include "families/pool.h"
 
 static const struct cr_opt adaptive_avg_pool2d_opts[] = {
     CR_INTS(struct cr_adaptive_opts, output_size, 1, CR_DIM_MAX,

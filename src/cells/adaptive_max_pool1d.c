@@ -1,5 +1,5 @@
 /* AdaptiveMaxPool1d: max pooling to a given output size, x (N, C, L). */
-#include "net/pool.h"
+#include "families/pool.h"
 
 struct adaptive_max_pool1d {
     int64_t output_size;

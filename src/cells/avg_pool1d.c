@@ -1,5 +1,5 @@
 /* AvgPool1d: average pooling, x (N, C, L). */
-#include "net/pool.h"
+#include "families/pool.h"
 
 static struct cr_val *avg_pool1d_build(struct cr_build *b,
                                        struct cr_val *const *in)

@@ -1,5 +1,5 @@
 /* AvgPool2d: average pooling, x (N, C, H, W). */
-#include "net/pool.h"
+#include "families/pool.h"
 
 static struct cr_val *avg_pool2d_build(struct cr_build *b,
                                        struct cr_val *const *in)

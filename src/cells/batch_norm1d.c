@@ -1,5 +1,5 @@
 /* BatchNorm1d: batch normalisation of each channel, x (N, C[, L]). */
-#include "net/norm_cells.h"
+#include "build/norm_cells.h"
 
 static struct cr_val *batch_norm1d_build(struct cr_build *b,
                                         struct cr_val *const *in)

@@ -1,5 +1,5 @@
 /* BatchNorm2d: batch normalisation of each channel, x (N, C, H, W). */
-#include "net/norm_cells.h"
+#include "build/norm_cells.h"
 
 static struct cr_val *batch_norm2d_build(struct cr_build *b,
                                         struct cr_val *const *in)

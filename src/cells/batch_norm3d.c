@@ -1,5 +1,5 @@
 /* BatchNorm3d: batch normalisation of each channel, x (N, C, D, H, W). */
-#include "net/norm_cells.h"
+#include "build/norm_cells.h"
 
 static struct cr_val *batch_norm3d_build(struct cr_build *b,
                                         struct cr_val *const *in)

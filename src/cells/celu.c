@@ -1,7 +1,7 @@
 /* CELU: y = x where x > 0, else alpha (exp(x / alpha) - 1);
  * dx = dy or dy exp(x / alpha). Barron, arXiv:1704.07483. */
-#include "net/cell.h"
-#include "net/pointwise.h"
+#include "families/pointwise.h"
+#include "graph/cell.h"
 
 struct celu {
     double alpha;

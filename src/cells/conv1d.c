@@ -1,5 +1,5 @@
 /* Conv1d: convolution with a learned kernel, x (N, C, L). */
-#include "net/conv_ops.h"
+#include "families/conv_ops.h"
 
 static const struct cr_opt conv1d_opts[] = {
     CR_CONV_CELL_OPTS("",

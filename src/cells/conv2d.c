@@ -1,6 +1,6 @@
 /* Conv2d: convolution with a learned kernel, x (N, C, H, W). */
-#include "net/conv_ops.h"
-#include "net/nhwc.h"
+#include "families/conv_ops.h"
+#include "families/nhwc.h"
 
 static const struct cr_opt conv2d_opts[] = {
     CR_CONV_CELL_OPTS(": one number or (height, width)",

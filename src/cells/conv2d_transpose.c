@@ -1,5 +1,5 @@
 /* Conv2dTranspose: transposed convolution with a learned kernel. */
-#include "net/conv_ops.h"
+#include "families/conv_ops.h"
 
 static const struct cr_opt conv2d_transpose_opts[] = {
     CR_CONV_CELL_OPTS(

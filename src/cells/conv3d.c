@@ -1,5 +1,5 @@
 /* Conv3d: convolution with a learned kernel, x (N, C, D, H, W). */
-#include "net/conv_ops.h"
+#include "families/conv_ops.h"
 
 static const struct cr_opt conv3d_opts[] = {
     CR_CONV_CELL_OPTS(": one number or (depth, height, width)",

@@ -1,5 +1,5 @@
 /* Dense: a linear layer on the last axis. */
-#include "net/cell.h"
+#include "graph/cell.h"
 
 struct dense {
     int64_t in_channels, out_channels;

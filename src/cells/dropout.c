@@ -1,5 +1,5 @@
 /* Dropout: zeroes elements at random in training, identity in prediction. */
-#include "net/cell.h"
+#include "graph/cell.h"
 
 #include <math.h>
 

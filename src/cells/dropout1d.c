@@ -1,5 +1,5 @@
 /* Dropout1d: zeroes whole channels at random in training, x (N, C, L). */
-#include "net/cell.h"
+#include "graph/cell.h"
 
 struct dropout1d {
     double p;

@@ -1,5 +1,5 @@
 /* Dropout2d: zeroes whole channels at random in training, x (N, C, H, W). */
-#include "net/cell.h"
+#include "graph/cell.h"
 
 struct dropout2d {
     double p;

@@ -1,5 +1,5 @@
 /* Dropout3d: zeroes whole channels at random in training, x (N, C, D, H, W). */
-#include "net/cell.h"
+#include "graph/cell.h"
 
 struct dropout3d {
     double p;

@@ -1,7 +1,7 @@
 /* ELU: y = x where x >= 0, else exp(x) - 1;  dx = dy or dy (y + 1).
  * Clevert, Unterthiner and Hochreiter, arXiv:1511.07289. */
-#include "net/cell.h"
-#include "net/pointwise.h"
+#include "families/pointwise.h"
+#include "graph/cell.h"
 
 struct elu {
     double alpha;

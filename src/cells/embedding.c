@@ -1,6 +1,6 @@
 /* Embedding: a learned vector for each index; y[.., :] = table[x[..], :]. */
-#include "net/cell.h"
-#include "net/op_attrs.h"
+#include "graph/cell.h"
+#include "graph/op_attrs.h"
 
 struct embedding {
     int64_t vocab_size, embedding_size;

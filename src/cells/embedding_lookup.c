@@ -3,8 +3,8 @@
  * an index out of range gives zeros.
  *   max_norm: y max_norm / max(|y|, max_norm), |y| over a row (ClipByNorm).
  */
-#include "net/cell.h"
-#include "net/op_attrs.h"
+#include "graph/cell.h"
+#include "graph/op_attrs.h"
 
 #include <math.h>
 

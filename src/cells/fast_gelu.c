@@ -1,8 +1,8 @@
 /* FastGelu: y = x exp(0.851 (x - a)) / (1 + exp(-1.702 a)),  a = |x|; that is
  * x s with s = 1 / (1 + exp(-1.702 x));  dx = dy (s + 1.702 x s (1 - s)).
  * Hendrycks and Gimpel, arXiv:1606.08415. */
-#include "net/cell.h"
-#include "net/pointwise.h"
+#include "families/pointwise.h"
+#include "graph/cell.h"
 
 #define SLOPE ((cr_real)1.702)
 

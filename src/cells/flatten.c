@@ -1,6 +1,6 @@
 /* Flatten: merges several dimensions into one. */
-#include "net/cell.h"
-#include "net/op_attrs.h"
+#include "graph/cell.h"
+#include "graph/op_attrs.h"
 
 static struct cr_val *flatten_build(struct cr_build *b,
                                     struct cr_val *const *in)

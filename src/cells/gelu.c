@@ -1,6 +1,6 @@
 /* GELU: Gaussian error linear unit. */
-#include "net/cell.h"
-#include "net/op_attrs.h"
+#include "graph/cell.h"
+#include "graph/op_attrs.h"
 
 struct gelu {
     bool approximate;

@@ -1,11 +1,11 @@
 /* GLU: y = a s(b), a and b the halves of x along an axis, s(b) = 1 / (1 +
  * exp(-b));  da = dy s(b), db = dy a s(b) (1 - s(b)).
  * Dauphin et al., arXiv:1612.08083. */
-#include "net/axis.h"
-#include "net/cell.h"
-#include "net/op_attrs.h"
+#include "families/axis.h"
+#include "graph/cell.h"
+#include "graph/op_attrs.h"
 
-#include "math/parallel_for.h"
+#include "kernels/parallel_for.h"
 
 static bool glu_plan(struct cr_op_plan *p)
 {

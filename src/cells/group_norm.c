@@ -1,6 +1,6 @@
 /* GroupNorm: normalisation of groups of channels of each sample. */
-#include "net/norm_cells.h"
-#include "net/op_attrs.h"
+#include "build/norm_cells.h"
+#include "graph/op_attrs.h"
 
 struct group_norm {
     int64_t num_groups, num_channels;

@@ -1,5 +1,5 @@
 /* GRU: stacked gated recurrent units over a sequence. */
-#include "net/rnn.h"
+#include "families/rnn.h"
 
 static const struct cr_opt gru_opts[] = {
     CR_RNN_OPTS,

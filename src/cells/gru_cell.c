@@ -1,5 +1,5 @@
 /* GRUCell: one time step of a GRU, for use in construct. */
-#include "net/rnn.h"
+#include "families/rnn.h"
 
 static const struct cr_opt gru_cell_opts[] = {
     CR_RNN_ONE_OPTS,

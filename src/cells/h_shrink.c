@@ -1,6 +1,6 @@
 /* HShrink: y = x where |x| > lambd, else 0;  dx = dy where |x| > lambd. */
-#include "net/cell.h"
-#include "net/pointwise.h"
+#include "families/pointwise.h"
+#include "graph/cell.h"
 
 struct h_shrink {
     double lambd;

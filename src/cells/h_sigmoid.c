@@ -1,6 +1,6 @@
 /* HSigmoid: y = min(max((x + 3) / 6, 0), 1);  dx = dy / 6 where -3 < x < 3. */
-#include "net/cell.h"
-#include "net/pointwise.h"
+#include "families/pointwise.h"
+#include "graph/cell.h"
 
 CR_INLINE cr_real h_sigmoid_y(CR_UNUSED const void *o, cr_real v)
 {

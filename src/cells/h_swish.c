@@ -1,7 +1,7 @@
 /* HSwish: y = x min(max(x + 3, 0), 6) / 6;  dx = dy (2 x + 3) / 6 where
  * -3 <= x <= 3, 0 below, dy above. Howard et al., arXiv:1905.02244. */
-#include "net/cell.h"
-#include "net/pointwise.h"
+#include "families/pointwise.h"
+#include "graph/cell.h"
 
 CR_INLINE cr_real h_swish_y(CR_UNUSED const void *o, cr_real v)
 {

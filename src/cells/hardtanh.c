@@ -1,7 +1,7 @@
 /* Hardtanh: y = x limited to min_val and max_val; dx = dy inside, dy / 2 at
  * the limits, as in MindSpore. */
-#include "net/cell.h"
-#include "net/pointwise.h"
+#include "families/pointwise.h"
+#include "graph/cell.h"
 
 struct hardtanh {
     double min_val, max_val;

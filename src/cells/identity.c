@@ -1,5 +1,5 @@
 /* Identity: returns its input. */
-#include "net/cell.h"
+#include "graph/cell.h"
 
 static struct cr_val *identity_build(struct cr_build *b,
                                      struct cr_val *const *in)

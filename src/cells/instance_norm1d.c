@@ -1,5 +1,5 @@
 /* InstanceNorm1d: normalisation of each channel of each sample, x (N, C, L). */
-#include "net/norm_cells.h"
+#include "build/norm_cells.h"
 
 static struct cr_val *instance_norm1d_build(struct cr_build *b,
                                             struct cr_val *const *in)

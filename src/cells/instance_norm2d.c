@@ -1,6 +1,6 @@
 /* InstanceNorm2d: normalisation of each channel of each sample, x (N, C, H,
  * W). */
-#include "net/norm_cells.h"
+#include "build/norm_cells.h"
 
 static struct cr_val *instance_norm2d_build(struct cr_build *b,
                                             struct cr_val *const *in)

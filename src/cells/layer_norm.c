@@ -1,7 +1,7 @@
 /* LayerNorm: normalisation over the last axes of each sample, with a learned
  * scale and shift per element. */
-#include "net/cell.h"
-#include "net/op_attrs.h"
+#include "graph/cell.h"
+#include "graph/op_attrs.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* LeakyReLU: y = x where x >= 0, else alpha x;  dx = dy or alpha dy.
  * Maas, Hannun and Ng, "Rectifier nonlinearities improve neural network
  * acoustic models", ICML 2013. */
-#include "net/cell.h"
-#include "net/pointwise.h"
+#include "families/pointwise.h"
+#include "graph/cell.h"
 
 struct leaky_relu {
     double alpha;

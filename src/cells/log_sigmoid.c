@@ -1,6 +1,6 @@
 /* LogSigmoid: y = log(1 / (1 + exp(-x)));  dx = dy / (1 + exp(x)). */
-#include "net/cell.h"
-#include "net/pointwise.h"
+#include "families/pointwise.h"
+#include "graph/cell.h"
 
 /* 1 / (1 + exp(x)), without overflow for any sign of x. */
 static cr_real log_sigmoid_slope(cr_real x)

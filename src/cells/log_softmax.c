@@ -1,6 +1,6 @@
 /* LogSoftmax: the logarithm of the softmax along an axis. */
-#include "net/cell.h"
-#include "net/op_attrs.h"
+#include "graph/cell.h"
+#include "graph/op_attrs.h"
 
 static struct cr_val *log_softmax_build(struct cr_build *b,
                                         struct cr_val *const *in)

@@ -6,9 +6,9 @@
  * Krizhevsky, Sutskever and Hinton, NIPS 2012; alpha multiplies the sum, not
  * the mean.
  */
-#include "math/parallel_for.h"
-#include "net/cell.h"
-#include "net/op.h"
+#include "graph/cell.h"
+#include "graph/op.h"
+#include "kernels/parallel_for.h"
 
 struct lrn {
     int64_t depth_radius;

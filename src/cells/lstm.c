@@ -1,5 +1,5 @@
 /* LSTM: stacked long short-term memory over a sequence. */
-#include "net/rnn.h"
+#include "families/rnn.h"
 
 static const struct cr_opt lstm_opts[] = {
     CR_RNN_OPTS,

@@ -1,5 +1,5 @@
 /* LSTMCell: one time step of an LSTM, for use in construct. */
-#include "net/rnn.h"
+#include "families/rnn.h"
 
 static const struct cr_opt lstm_cell_opts[] = {
     CR_RNN_ONE_OPTS,

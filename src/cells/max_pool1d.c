@@ -1,5 +1,5 @@
 /* MaxPool1d: max pooling, x (N, C, L). */
-#include "net/pool.h"
+#include "families/pool.h"
 
 static struct cr_val *max_pool1d_build(struct cr_build *b,
                                        struct cr_val *const *in)

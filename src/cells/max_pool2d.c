@@ -1,5 +1,5 @@
 /* MaxPool2d: max pooling, x (N, C, H, W). */
-#include "net/pool.h"
+#include "families/pool.h"
 
 static struct cr_val *max_pool2d_build(struct cr_build *b,
                                        struct cr_val *const *in)

@@ -1,7 +1,7 @@
 /* Mish: y = x t,  t = tanh(log(1 + exp(x)));  dx = dy (t + x (1 - t^2) s),
  * s = 1 / (1 + exp(-x)). Misra, arXiv:1908.08681. */
-#include "net/cell.h"
-#include "net/pointwise.h"
+#include "families/pointwise.h"
+#include "graph/cell.h"
 
 /*
  * With e = exp(-|x|), which does not overflow, t is n / d:

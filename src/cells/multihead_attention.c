@@ -12,11 +12,11 @@
  * matrix products. Level O1 casts none of them; the other levels round after
  * each function, so here each function, and the bias of a product, is an op of
  * its own. */
-#include "net/amp.h"
-#include "net/attention.h"
-#include "net/cell.h"
-#include "net/concat_stack.h"
-#include "net/op_attrs.h"
+#include "families/attention.h"
+#include "families/concat_stack.h"
+#include "graph/amp.h"
+#include "graph/cell.h"
+#include "graph/op_attrs.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* OneHot: on_value where the position along a new axis equals the index. */
-#include "net/cell.h"
-#include "net/op_attrs.h"
+#include "graph/cell.h"
+#include "graph/op_attrs.h"
 
 static const struct cr_opt one_hot_opts[] = {
     CR_INT_DEFAULT(struct cr_one_hot, axis, -1, -CR_RANK_MAX, CR_RANK_MAX - 1,

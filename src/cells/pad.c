@@ -3,9 +3,9 @@
  * input with its border (SYMMETRIC) or without it (REFLECT).
  * Backward: the gradient of an element is the sum over all its copies.
  */
-#include "math/parallel_for.h"
-#include "net/cell.h"
-#include "net/op.h"
+#include "graph/cell.h"
+#include "graph/op.h"
+#include "kernels/parallel_for.h"
 
 enum { CONSTANT, REFLECT, SYMMETRIC };
 

@@ -1,6 +1,6 @@
 /* Parameter: a trainable tensor that is used by its name. */
-#include "net/cell.h"
 #include "conf/opt.h"
+#include "graph/cell.h"
 
 struct parameter {
     struct cr_ints shape;

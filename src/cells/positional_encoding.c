@@ -6,10 +6,10 @@
  * x (..., L, dim). Vaswani et al., "Attention is all you need" (2017), 3.5.
  * The table depends on the length only, so it is computed when the graph is
  * built. */
-#include "math/parallel_for.h"
-#include "net/cell.h"
-#include "net/op.h"
-#include "net/op_attrs.h"
+#include "graph/cell.h"
+#include "graph/op.h"
+#include "graph/op_attrs.h"
+#include "kernels/parallel_for.h"
 
 struct positional_encoding {
     int64_t dim, maxlen;

@@ -2,7 +2,7 @@
  * PReLU: y = max(x, 0) + w min(x, 0), with one learned w, or one per channel.
  * He et al., "Delving deep into rectifiers", ICCV 2015.
  */
-#include "net/cell.h"
+#include "graph/cell.h"
 
 struct prelu {
     int64_t channel;

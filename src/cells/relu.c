@@ -1,5 +1,5 @@
 /* ReLU: max(x, 0). */
-#include "net/cell.h"
+#include "graph/cell.h"
 
 static struct cr_val *relu_build(struct cr_build *b, struct cr_val *const *in)
 {

@@ -1,6 +1,6 @@
 /* ReLU6: y = min(max(x, 0), 6);  dx = dy where 0 < x <= 6. */
-#include "net/cell.h"
-#include "net/pointwise.h"
+#include "families/pointwise.h"
+#include "graph/cell.h"
 
 CR_INLINE cr_real relu6_y(CR_UNUSED const void *o, cr_real v)
 {

@@ -1,5 +1,5 @@
 /* RNN: stacked Elman layers over a sequence. */
-#include "net/rnn.h"
+#include "families/rnn.h"
 
 static const struct cr_opt rnn_opts[] = {
     CR_RNN_OPTS,

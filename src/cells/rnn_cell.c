@@ -1,5 +1,5 @@
 /* RNNCell: one time step of an RNN, for use in construct. */
-#include "net/rnn.h"
+#include "families/rnn.h"
 
 static const struct cr_opt rnn_cell_opts[] = {
     CR_RNN_ONE_OPTS,

@@ -4,9 +4,9 @@
  * dy. a is a function of seed, cell, call, update and element. Xu et al.,
  * arXiv:1505.00853.
  */
-#include "math/parallel_for.h"
-#include "net/cell.h"
-#include "net/op.h"
+#include "graph/cell.h"
+#include "graph/op.h"
+#include "kernels/parallel_for.h"
 
 struct rrelu {
     double lower, upper;

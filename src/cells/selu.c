@@ -1,8 +1,8 @@
 /* SeLU: y = scale x where x > 0, else scale alpha (exp(x) - 1);
  * dx = dy scale, or dy scale alpha exp(x) = dy (y + scale alpha).
  * Klambauer et al., arXiv:1706.02515. */
-#include "net/cell.h"
-#include "net/pointwise.h"
+#include "families/pointwise.h"
+#include "graph/cell.h"
 
 #define ALPHA ((cr_real)1.67326324)
 #define SCALE ((cr_real)1.05070098)

@@ -1,5 +1,5 @@
 /* SequentialCell: cells called one after the other, named 0, 1, ... */
-#include "net/cell.h"
+#include "graph/cell.h"
 
 struct sequential_cell {
     const struct cr_node *cells;

@@ -1,5 +1,5 @@
 /* Sigmoid: 1 / (1 + exp(-x)). */
-#include "net/cell.h"
+#include "graph/cell.h"
 
 static struct cr_val *sigmoid_build(struct cr_build *b,
                                     struct cr_val *const *in)

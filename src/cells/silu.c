@@ -1,7 +1,7 @@
 /* SiLU: y = x s,  s = 1 / (1 + exp(-x));  dx = dy s (1 + x (1 - s)).
  * Elfwing, Uchibe and Doya, arXiv:1702.03118. */
-#include "net/cell.h"
-#include "net/pointwise.h"
+#include "families/pointwise.h"
+#include "graph/cell.h"
 
 /* The factor s, without overflow for any sign of x. */
 CR_INLINE cr_real silu_s(cr_real x)

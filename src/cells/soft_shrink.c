@@ -1,7 +1,7 @@
 /* SoftShrink: y = x - lambd above lambd, x + lambd below -lambd, else 0;
  * dx = dy where |x| > lambd. */
-#include "net/cell.h"
-#include "net/pointwise.h"
+#include "families/pointwise.h"
+#include "graph/cell.h"
 
 struct soft_shrink {
     double lambd;

@@ -1,6 +1,6 @@
 /* Softmax2d: the softmax over channels at each position, x (N, C, H, W). */
-#include "net/cell.h"
-#include "net/op_attrs.h"
+#include "graph/cell.h"
+#include "graph/op_attrs.h"
 
 static struct cr_val *softmax2d_build(struct cr_build *b,
                                       struct cr_val *const *in)

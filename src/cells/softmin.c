@@ -1,6 +1,6 @@
 /* Softmin: the softmax of -x along an axis. */
-#include "net/cell.h"
-#include "net/op_attrs.h"
+#include "graph/cell.h"
+#include "graph/op_attrs.h"
 
 static struct cr_val *softmin_build(struct cr_build *b,
                                     struct cr_val *const *in)

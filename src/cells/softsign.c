@@ -1,6 +1,6 @@
 /* Softsign: y = x / (1 + |x|);  dx = dy / (1 + |x|)^2. */
-#include "net/cell.h"
-#include "net/pointwise.h"
+#include "families/pointwise.h"
+#include "graph/cell.h"
 
 CR_INLINE cr_real softsign_y(CR_UNUSED const void *o, cr_real v)
 {

@@ -1,5 +1,5 @@
 /* Tanh: hyperbolic tangent. */
-#include "net/cell.h"
+#include "graph/cell.h"
 
 static struct cr_val *tanh_build(struct cr_build *b, struct cr_val *const *in)
 {

@@ -1,6 +1,6 @@
 /* Tanhshrink: y = x - tanh(x);  dx = dy tanh(x)^2. */
-#include "net/cell.h"
-#include "net/pointwise.h"
+#include "families/pointwise.h"
+#include "graph/cell.h"
 
 CR_INLINE cr_real tanhshrink_y(CR_UNUSED const void *o, cr_real v)
 {

@@ -1,7 +1,7 @@
 /* Threshold: y = x where x > threshold, else value;  dx = dy where x >
  * threshold. */
-#include "net/cell.h"
-#include "net/pointwise.h"
+#include "families/pointwise.h"
+#include "graph/cell.h"
 
 struct threshold {
     double threshold, value;

@@ -2,7 +2,7 @@
  * parameters; all layers start from the same values, as in MindSpore and
  * PyTorch. */
 #include "base/str.h"
-#include "net/cell.h"
+#include "graph/cell.h"
 
 #include <string.h>
 

@@ -9,8 +9,8 @@
  *
  * Vaswani et al., "Attention is all you need" (2017). */
 #include "base/str.h"
-#include "net/cell.h"
-#include "net/op_attrs.h"
+#include "graph/cell.h"
+#include "graph/op_attrs.h"
 
 #include <string.h>
 

@@ -5,9 +5,9 @@
  *   at least 0; with align_corners nearest to i (in - 1) / (out - 1)
  * Backward adds each gradient to the inputs by the same weights.
  */
-#include "math/parallel_for.h"
-#include "net/cell.h"
-#include "net/op.h"
+#include "graph/cell.h"
+#include "graph/op.h"
+#include "kernels/parallel_for.h"
 
 #include <string.h>
 

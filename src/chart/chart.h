@@ -8,6 +8,10 @@
  * screens: a page that contains charts includes cr_chart_css once, and a chart
  * with `file` set contains it itself. <title> and <desc> say to screen readers
  * what is drawn. Lengths are pixels (SVG user units).
+ *
+ * Called by report/ and the commands; what a chart shows comes as arrays.
+ *
+ * Includes: base.
  */
 #ifndef CR_CHART_CHART_H
 #define CR_CHART_CHART_H

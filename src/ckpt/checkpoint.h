@@ -7,7 +7,7 @@
 #define CR_CKPT_CHECKPOINT_H
 
 #include "base/diag.h"
-#include "math/spec.h"
+#include "num/spec.h"
 
 /* ---- Reading */
 

@@ -7,7 +7,7 @@
 
 #include "ckpt/checkpoint.h"
 #include "conf/config.h"
-#include "net/net.h"
+#include "graph/net.h"
 
 struct cr_load_report {
     int loaded, skipped, missing, unused;

@@ -2,6 +2,10 @@
  * The subcommands of `cellrun ckpt`: listed in src/ckpts/subcommands.c.
  * src/commands/ckpt.c reads and checks the flags and calls them. What writes
  * checkpoints is in model/ckpt_edit.h.
+ *
+ * Called by the command ckpt, which finds the subcommand in its table.
+ *
+ * Includes: base ckpt conf model num train.
  */
 #ifndef CR_CKPTS_CKPTS_H
 #define CR_CKPTS_CKPTS_H

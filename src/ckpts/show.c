@@ -6,7 +6,7 @@
 #include "base/table.h"
 #include "ckpt/json.h"
 #include "ckpts/ckpts.h"
-#include "math/array_text.h"
+#include "num/array_text.h"
 
 static void show_meta(struct cr_cli *cli, struct cr_tensor_file *file,
                       const char *key)

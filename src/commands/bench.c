@@ -11,13 +11,13 @@
 #include "base/str.h"
 #include "base/table.h"
 #include "base/thread_pool.h"
-#include "math/blas.h"
-#include "math/conv.h"
-#include "math/rng.h"
+#include "kernels/blas.h"
+#include "kernels/conv.h"
 #include "model/model.h"
+#include "num/rng.h"
 #include "train/gradient.h"
-#include "train/plans.h"
 #include "train/profile.h"
+#include "train/step_plan.h"
 
 struct bench {
     struct cr_ints batch;

@@ -14,7 +14,7 @@
 #include "ckpt/load.h"
 #include "conf/command_line.h"
 #include "model/model.h"
-#include "net/plugin.h"
+#include "plugin/plugin.h"
 #include "train/train.h"
 
 /* Rough speed of one core in multiply-adds per second. */

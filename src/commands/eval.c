@@ -3,14 +3,14 @@
 #include <string.h>
 
 #include "base/table.h"
+#include "console/work_progress.h"
 #include "model/kfold.h"
 #include "model/model.h"
 #include "model/samples.h"
 #include "predict/predict.h"
-#include "train/eval.h"
-#include "train/require.h"
+#include "score/eval.h"
+#include "score/require.h"
 #include "train/section.h"
-#include "train/work_progress.h"
 
 struct eval {
     const char *ckpt, *data, *metrics, *require, *confusion, *wrong, *run_dir;

@@ -32,14 +32,14 @@
 
 #include "base/str.h"
 #include "base/table.h"
+#include "build/hook.h"
 #include "ckpt/load.h"
 #include "conf/command_line.h"
-#include "math/rng.h"
+#include "console/console.h"
 #include "model/model.h"
-#include "net/hook.h"
-#include "train/console.h"
+#include "model/single_batch.h"
+#include "num/rng.h"
 #include "train/section.h"
-#include "train/single_batch.h"
 
 #define STEPS 4   /* number of step lengths, each a quarter of the previous
                      one */

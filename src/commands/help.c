@@ -17,8 +17,8 @@
 #include "conf/help_text.h"
 #include "conf/search.h"
 #include "conf/terms.h"
-#include "net/op.h"
-#include "net/plugin.h"
+#include "graph/op.h"
+#include "plugin/plugin.h"
 
 struct help {
     const char *man;

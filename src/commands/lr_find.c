@@ -21,8 +21,8 @@
 
 #include "base/plot.h"
 #include "chart/chart.h"
+#include "console/work_progress.h"
 #include "train/train.h"
-#include "train/work_progress.h"
 
 #define SMOOTH 0.95
 #define WORSE 4.0

@@ -13,7 +13,7 @@
 #include "base/str.h"
 #include "base/table.h"
 #include "conf/command_line.h"
-#include "net/plugin.h"
+#include "plugin/plugin.h"
 
 struct plugin {
     const char *dir;

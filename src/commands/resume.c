@@ -3,10 +3,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/signals.h"
 #include "model/model.h"
 #include "report/report.h"
 #include "train/flags.h"
-#include "train/signals.h"
 #include "train/train.h"
 
 struct resume {

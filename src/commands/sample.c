@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "model/model.h"
-#include "train/generate.h"
-#include "train/score.h"
+#include "score/score.h"
+#include "text/text.h"
 #include "train/section.h"
 
 struct sample {

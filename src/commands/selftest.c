@@ -20,11 +20,11 @@
 #include "base/str.h"
 #include "base/thread_pool.h"
 #include "ckpt/load.h"
-#include "math/blas.h"
-#include "math/low_precision.h"
-#include "math/rng.h"
+#include "graph/cell.h"
+#include "kernels/blas.h"
 #include "model/model.h"
-#include "net/cell.h"
+#include "num/low_precision.h"
+#include "num/rng.h"
 
 struct selftest {
     bool quick;

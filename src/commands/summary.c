@@ -8,11 +8,11 @@
 #include "base/str.h"
 #include "base/table.h"
 #include "base/thread_pool.h"
-#include "math/array_text.h"
+#include "build/hook.h"
+#include "draw/draw.h"
 #include "model/model.h"
-#include "net/diagram.h"
-#include "net/hook.h"
-#include "train/plans.h"
+#include "num/array_text.h"
+#include "train/step_plan.h"
 
 struct summary {
     int64_t batch;

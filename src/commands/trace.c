@@ -25,18 +25,18 @@
 #include "ckpt/against.h"
 #include "ckpt/load.h"
 #include "conf/command_line.h"
-#include "math/array_text.h"
+#include "model/grad_targets.h"
 #include "model/model.h"
-#include "train/eval.h"
-#include "train/grad_targets.h"
+#include "model/single_batch.h"
+#include "num/array_text.h"
+#include "score/eval.h"
 #include "train/gradient.h"
 #include "train/hook_recorder.h"
 #include "train/optim.h"
-#include "train/plans.h"
 #include "train/print.h"
 #include "train/section.h"
-#include "train/single_batch.h"
 #include "train/state.h"
+#include "train/step_plan.h"
 
 struct trace {
     const char *ckpt, *against, *out, *print;

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/signals.h"
 #include "report/report.h"
 #include "train/flags.h"
-#include "train/signals.h"
 #include "train/train.h"
 
 struct train {

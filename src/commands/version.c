@@ -6,8 +6,8 @@
 
 #include "base/str.h"
 #include "conf/command_line.h"
-#include "math/blas.h"
-#include "math/real.h"
+#include "kernels/blas.h"
+#include "num/real.h"
 
 /* Processor features that cellrun's kernels and the libraries use. */
 static const char *version_cpu(struct cr_arena *arena)

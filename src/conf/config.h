@@ -75,7 +75,7 @@ bool cr_config_size(struct cr_config *config, const char *name,
 
 /* Loads the plug-ins of the section plugin, as soon as it is resolved, so that
  * their cell types are known. False after reporting. Defined in
- * net/plugin.c. */
+ * plugin/plugin.c. */
 bool cr_config_plugins(struct cr_config *config);
 
 /* Classes of a label column: the weights of `weight: balanced`, NULL after

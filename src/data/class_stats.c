@@ -1,6 +1,6 @@
 /*
  * Class names and class weights of the training data. Losses use them
- * (net/loss.c) while a network is built; the functions are declared in
+ * (build/loss.c) while a network is built; the functions are declared in
  * conf/config.h, because net and data do not include each other.
  *
  * With `weight: balanced` class c gets the weight n / (classes * count of c),

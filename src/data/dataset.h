@@ -6,7 +6,7 @@
 #define CR_DATA_DATASET_H
 
 #include "conf/config.h"
-#include "math/spec.h"
+#include "num/spec.h"
 
 #define CR_COLUMNS_MAX 16
 

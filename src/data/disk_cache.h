@@ -7,7 +7,7 @@
 #define CR_DATA_DISK_CACHE_H
 
 #include "base/diag.h"
-#include "math/spec.h"
+#include "num/spec.h"
 
 struct cr_disk_cache;
 

@@ -10,7 +10,7 @@
 
 #include "base/str.h"
 #include "conf/opt.h"
-#include "math/spec.h"
+#include "num/spec.h"
 
 struct cr_file; /* an open file; each format defines its own struct */
 

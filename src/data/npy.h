@@ -6,7 +6,7 @@
 #define CR_DATA_NPY_H
 
 #include "base/str.h"
-#include "math/spec.h"
+#include "num/spec.h"
 
 /* Maximum length of a header in bytes: NumPy refuses more than 10000 characters
  * of text. */

@@ -6,7 +6,7 @@
 #ifndef CR_DATA_RESIZE_H
 #define CR_DATA_RESIZE_H
 
-#include "math/spec.h"
+#include "num/spec.h"
 
 enum cr_inter {
     CR_LINEAR,

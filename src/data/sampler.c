@@ -1,6 +1,6 @@
 #include "data/sampler.h"
 
-#include "math/rng.h"
+#include "num/rng.h"
 
 #include <math.h>
 #include <stdlib.h>

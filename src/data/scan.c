@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "data/data_loader_internal.h"
-#include "math/parallel_for.h"
+#include "kernels/parallel_for.h"
 
 #define SCAN_AT_ONCE 1024   /* samples whose results are kept */
 #define SCAN_COST 20000.0   /* estimated nanoseconds per sample */

@@ -10,8 +10,8 @@
 
 #include "conf/config.h"
 #include "data/dataset.h"
-#include "math/rng.h"
-#include "math/spec.h"
+#include "num/rng.h"
+#include "num/spec.h"
 
 /* The first dimension of lists of varying length. Such lists and texts
  * (CR_STRING) are stored as struct cr_ragged; so are the elements of a list of

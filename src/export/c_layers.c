@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "export/window.h"
-#include "net/op_attrs.h"
+#include "graph/op_attrs.h"
 
 static bool linear(struct cr_c *c, const char *arg)
 {

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "net/op_attrs.h"
+#include "graph/op_attrs.h"
 
 /* The same elements under another shape, in which each sample has the same
  * elements. */

@@ -7,12 +7,17 @@
  *
  * export.c opens the checkpoint; tensors.c writes formats of weights, onnx.c
  * and c.c those of the network.
+ *
+ * Called by the command export. Knows nothing of training, and writes no file
+ * but the one it is asked for.
+ *
+ * Includes: base build data families graph model.
  */
 #ifndef CR_EXPORT_EXPORT_H
 #define CR_EXPORT_EXPORT_H
 
+#include "build/inference.h"
 #include "model/model.h"
-#include "net/inference.h"
 
 /* The flags of the command. */
 struct cr_export_opts {

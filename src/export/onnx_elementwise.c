@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "net/op_attrs.h"
+#include "graph/op_attrs.h"
 
 static const char *real(struct cr_onnx *o, double value)
 {

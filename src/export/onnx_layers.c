@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "export/window.h"
-#include "net/attention.h"
-#include "net/op_attrs.h"
+#include "families/attention.h"
+#include "graph/op_attrs.h"
 
 enum { SPATIAL_MAX = 3 };
 

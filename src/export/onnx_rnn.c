@@ -1,12 +1,12 @@
 /*
  * ONNX nodes of recurrent layers. cellrun computes the matrix product of the
- * input before the recurrent op (net/rnn.h); an RNN of ONNX includes it.
+ * input before the recurrent op (families/rnn.h); an RNN of ONNX includes it.
  */
 #include "export/onnx.h"
 
 #include <string.h>
 
-#include "net/rnn.h"
+#include "families/rnn.h"
 
 enum { GATES_MAX = 4 };
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "net/op_attrs.h"
+#include "graph/op_attrs.h"
 
 /* ---- Shapes */
 

@@ -1,11 +1,11 @@
 /*
  * The windows of pooling along one dimension, for the formats of networks;
- * shapes as in net/pool.c.
+ * shapes as in families/pool.c.
  */
 #ifndef CR_EXPORT_WINDOW_H
 #define CR_EXPORT_WINDOW_H
 
-#include "net/pool.h"
+#include "families/pool.h"
 
 struct cr_pool_window {
     int64_t in, out, kernel, stride, dilation, before, after;

@@ -1,7 +1,7 @@
 /* Array: explicit values, as in MindSpore's set_data. */
 #include "base/str.h"
 #include "conf/config.h"
-#include "net/init.h"
+#include "graph/init.h"
 
 struct array {
     const struct cr_node *values;

@@ -1,5 +1,5 @@
 /* Constant: one value for all elements. */
-#include "net/init.h"
+#include "graph/init.h"
 
 struct constant {
     double value;

@@ -1,5 +1,5 @@
 /* HeNormal: N(0, s^2), s = gain / sqrt(fan). */
-#include "net/init.h"
+#include "graph/init.h"
 
 static bool he_normal_fill(const struct cr_init_args *f)
 {

@@ -1,5 +1,5 @@
 /* HeUniform: U(-a, a), a = gain sqrt(3 / fan). */
-#include "net/init.h"
+#include "graph/init.h"
 
 static bool he_uniform_fill(const struct cr_init_args *f)
 {

@@ -1,5 +1,5 @@
 /* Identity: the identity matrix. */
-#include "net/init.h"
+#include "graph/init.h"
 
 static bool identity_fill(const struct cr_init_args *f)
 {

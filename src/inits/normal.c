@@ -1,5 +1,5 @@
 /* Normal: N(mean, sigma^2). */
-#include "net/init.h"
+#include "graph/init.h"
 
 struct normal {
     double sigma, mean;

@@ -1,5 +1,5 @@
 /* One: ones. */
-#include "net/init.h"
+#include "graph/init.h"
 
 static bool one_fill(const struct cr_init_args *f)
 {

@@ -4,7 +4,7 @@
  * decomposed into Q R, the columns of Q are multiplied by the signs of the
  * diagonal of R, and the result is transposed back.
  * Saxe, McClelland and Ganguli, arXiv:1312.6120. */
-#include "net/init.h"
+#include "graph/init.h"
 
 struct orthogonal {
     double gain;

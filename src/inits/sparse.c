@@ -1,5 +1,5 @@
 /* Sparse: N(0, sigma^2) with ceil(sparsity * rows) zeros in every column. */
-#include "net/init.h"
+#include "graph/init.h"
 
 struct sparse {
     double sparsity, sigma;

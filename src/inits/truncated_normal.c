@@ -1,6 +1,6 @@
 /* TruncatedNormal: N(mean, sigma^2) between a and b, by rejection. The
  * distribution is that of MindSpore, which inverts the cumulative one. */
-#include "net/init.h"
+#include "graph/init.h"
 
 struct truncated_normal {
     double sigma, mean, a, b;

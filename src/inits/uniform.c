@@ -1,5 +1,5 @@
 /* Uniform: U(-scale, scale). */
-#include "net/init.h"
+#include "graph/init.h"
 
 struct uniform {
     double scale;

@@ -5,7 +5,7 @@
  * in 2.10.0). This is the documented default: N(0, s^2) truncated at 2 s, with
  * s = sqrt(scale / fan) / 0.87962566, the standard deviation of N(0, 1)
  * truncated at 2, so that the variance after truncation is scale / fan. */
-#include "net/init.h"
+#include "graph/init.h"
 
 struct variance_scaling {
     double scale;

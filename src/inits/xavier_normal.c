@@ -1,7 +1,7 @@
 /* XavierNormal: N(0, s^2), s = gain sqrt(2 / (fan_in + fan_out)).
  * Glorot and Bengio, "Understanding the difficulty of training deep
  * feedforward neural networks", AISTATS 2010. */
-#include "net/init.h"
+#include "graph/init.h"
 
 struct xavier_normal {
     double gain;

@@ -1,7 +1,7 @@
 /* XavierUniform: U(-a, a), a = gain sqrt(6 / (fan_in + fan_out)).
  * Glorot and Bengio, "Understanding the difficulty of training deep
  * feedforward neural networks", AISTATS 2010. */
-#include "net/init.h"
+#include "graph/init.h"
 
 struct xavier_uniform {
     double gain;

@@ -1,5 +1,5 @@
 /* Zero: zeros. */
-#include "net/init.h"
+#include "graph/init.h"
 
 static bool zero_fill(const struct cr_init_args *f)
 {

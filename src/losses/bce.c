@@ -1,6 +1,6 @@
 /* BCELoss: l = -w (y ln(x + e) + (1 - y) ln(1 - x + e)), e = 1e-12
  * dl/dx = w (x - y) / max(x (1 - x), e), as in MindSpore's CPU kernel */
-#include "net/loss.h"
+#include "build/loss.h"
 
 #define BCE_EPS ((cr_real)1e-12)
 

@@ -2,7 +2,7 @@
  * and p = pos_weight, computed as
  *   x' = max(x, 0) - x y + ln(1 + e^-|x|)   plus   (p - 1) y s.
  * dx'/dx = sigmoid(x) - y */
-#include "net/loss.h"
+#include "build/loss.h"
 
 struct bce_logits {
     int reduction;

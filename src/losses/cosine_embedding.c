@@ -1,6 +1,6 @@
 /* CosineEmbeddingLoss, with c = x1 x2 / (|x1| |x2|) along axis 1: l = 1 - c
  * where y = 1, max(0, c - margin) where y = -1, and 0 for other y */
-#include "net/loss.h"
+#include "build/loss.h"
 
 struct cosine {
     double margin;

@@ -1,6 +1,6 @@
 /* CrossEntropyLoss: softmax and cross entropy, for labels that are classes or
  * probabilities. */
-#include "net/loss.h"
+#include "build/loss.h"
 
 struct cross_entropy {
     const struct cr_node *weight;

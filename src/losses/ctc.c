@@ -9,8 +9,8 @@
  *   dl/dlp_t(c) = -the sum over s with l'_s = c of e^(a_t(s) + b_t(s) + l)
  * If no path exists, l = inf, or 0 with zero_infinity, and the gradient is 0.
  * mean divides each l by its number of labels, at least 1. */
-#include "math/parallel_for.h"
-#include "net/loss.h"
+#include "build/loss.h"
+#include "kernels/parallel_for.h"
 
 struct ctc {
     int64_t blank;

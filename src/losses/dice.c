@@ -1,6 +1,6 @@
 /* DiceLoss: l = 1 - 2 sum(x y) / (sum(x^2) + sum(y^2) + smooth), over
  * all elements */
-#include "net/loss.h"
+#include "build/loss.h"
 
 struct dice {
     double smooth;

@@ -1,7 +1,7 @@
 /* FocalLoss (Lin et al., arXiv:1708.02002), with lp = log softmax of x along
  * axis 1 and p = e^lp: l = -(1 - p_c)^gamma w_c y_c lp_c, summed over c for
  * labels that are classes, and averaged over the axes after axis 1 */
-#include "net/loss.h"
+#include "build/loss.h"
 
 struct focal {
     const struct cr_node *weight;

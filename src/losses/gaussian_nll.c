@@ -1,6 +1,6 @@
 /* GaussianNLLLoss, with v = max(var, eps): l = (ln v + (x - y)^2 / v) / 2, plus
  * ln(2 pi) / 2 with full */
-#include "net/loss.h"
+#include "build/loss.h"
 
 struct gaussian {
     bool full;

@@ -1,6 +1,6 @@
 /* HingeEmbeddingLoss: l = x where y = 1, max(0, margin - x) where y = -1, and 0
  * for other y */
-#include "net/loss.h"
+#include "build/loss.h"
 
 struct hinge {
     double margin;

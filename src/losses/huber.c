@@ -1,6 +1,6 @@
 /* HuberLoss, with d = |x - y|: l = d^2 / 2 where d < delta, else
  * delta (d - delta / 2);  dl/dx = x - y, or delta times its sign */
-#include "net/loss.h"
+#include "build/loss.h"
 
 struct huber {
     int reduction;

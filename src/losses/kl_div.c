@@ -1,6 +1,6 @@
 /* KLDivLoss: l = y (ln y - x), and 0 where y <= 0; x are log-probabilities.
  * dl/dx = -y */
-#include "net/loss.h"
+#include "build/loss.h"
 
 enum {
     KL_BATCHMEAN = CR_NONE + 1

@@ -1,5 +1,5 @@
 /* MAELoss: l = |x - y|;  dl/dx = sign(x - y), 0 where they are equal */
-#include "net/loss.h"
+#include "build/loss.h"
 
 struct mae {
     int reduction;

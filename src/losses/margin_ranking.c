@@ -1,5 +1,5 @@
 /* MarginRankingLoss: l = max(0, margin - y (x1 - x2)) */
-#include "net/loss.h"
+#include "build/loss.h"
 
 struct ranking {
     double margin;

@@ -1,5 +1,5 @@
 /* MSELoss: mean of squared differences. */
-#include "net/loss.h"
+#include "build/loss.h"
 
 static struct cr_val *mse_build(struct cr_build *b, struct cr_val *const *in)
 {

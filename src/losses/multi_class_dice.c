@@ -1,7 +1,7 @@
 /* MultiClassDiceLoss: the mean over channels c of w_c (1 - 2 sum(x y) /
  * (sum(x^2) + sum(y^2) + 1e-5)), with sums over the samples and the axes after
  * axis 1; the ignored channel still counts in the mean */
-#include "net/loss.h"
+#include "build/loss.h"
 
 struct dice {
     struct cr_reals weights;

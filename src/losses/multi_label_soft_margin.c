@@ -1,6 +1,6 @@
 /* MultiLabelSoftMarginLoss: l = the mean over the last axis of
  * w (y ln(1 + e^-x) + (1 - y) ln(1 + e^x)), which is x - x y + ln(1 + e^-x) */
-#include "net/loss.h"
+#include "build/loss.h"
 
 struct soft {
     struct cr_reals weight;

@@ -1,6 +1,6 @@
 /* MultiMarginLoss: l = w_y / C times the sum over all classes c != y of
  * max(0, margin - x_y + x_c)^p */
-#include "net/loss.h"
+#include "build/loss.h"
 
 struct multi_margin {
     int64_t p;

@@ -1,8 +1,8 @@
 /* MultilabelMarginLoss: l = the sum over the labels t of a sample and all other
  * classes c of max(0, 1 - x_t + x_c) / C; the first -1 of a row ends its
  * labels */
-#include "math/parallel_for.h"
-#include "net/loss.h"
+#include "build/loss.h"
+#include "kernels/parallel_for.h"
 
 struct multilabel {
     int reduction;

@@ -1,6 +1,6 @@
 /* NLLLoss: l = -w_y x_y of log-probabilities x (N, C, ...) and class indices y;
  * mean divides by the sum of the weights of the labels */
-#include "net/loss.h"
+#include "build/loss.h"
 
 struct nll {
     const struct cr_node *weight;

@@ -1,6 +1,6 @@
 /* PoissonNLLLoss: l = e^x - y x with log_input, else x - y ln(x + eps); with
  * full, Stirling's y ln y - y + ln(2 pi y) / 2 is added where y > 1 */
-#include "net/loss.h"
+#include "build/loss.h"
 
 struct poisson {
     bool log_input, full;

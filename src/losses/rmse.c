@@ -1,5 +1,5 @@
 /* RMSELoss: l = sqrt(the mean of (x - y)^2) */
-#include "net/loss.h"
+#include "build/loss.h"
 
 static struct cr_val *rmse_build(struct cr_build *b,
                                  struct cr_val *const *in)

@@ -1,6 +1,6 @@
 /* SmoothL1Loss, with d = |x - y|: l = d^2 / (2 beta) where d < beta, else
  * d - beta / 2;  dl/dx = (x - y) / beta, or the sign of x - y */
-#include "net/loss.h"
+#include "build/loss.h"
 
 struct smooth_l1 {
     double beta;

@@ -1,5 +1,5 @@
 /* SoftMarginLoss: l = ln(1 + e^(-y x));  dl/dx = -y / (1 + e^(y x)) */
-#include "net/loss.h"
+#include "build/loss.h"
 
 struct soft_margin {
     int reduction;

@@ -1,7 +1,7 @@
 /* SoftmaxCrossEntropyWithLogits: l = -sum_c y_c log softmax(x)_c, one value per
  * sample unless it is reduced. */
-#include "net/cell.h"
-#include "net/op_attrs.h"
+#include "graph/cell.h"
+#include "graph/op_attrs.h"
 
 struct softmax_ce {
     bool sparse;

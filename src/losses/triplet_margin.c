@@ -1,7 +1,7 @@
 /* TripletMarginLoss: l = max(0, d(x, p) - d(x, n) + margin), with d(x, y) the
  * p-norm of x - y + eps along axis 1; swap uses d(p, n) where it is smaller
  * than d(x, n) */
-#include "net/loss.h"
+#include "build/loss.h"
 
 struct triplet {
     int64_t p;

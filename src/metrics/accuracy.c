@@ -1,6 +1,6 @@
 /* accuracy: correct / total over all samples, and all positions of outputs
  * (n, classes, ...). The prediction is the first of the largest outputs. */
-#include "train/metric.h"
+#include "score/metric.h"
 
 static const struct cr_opt accuracy_opts[] = {
     CR_METRIC_MULTILABEL(struct cr_metric_multilabel_opts),

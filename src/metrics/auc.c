@@ -7,7 +7,7 @@
  * MindSpore's ROC keeps the last batch only, and its auc is a function of the
  * curve; here all samples are ranked together.
  */
-#include "train/roc_curve.h"
+#include "score/roc_curve.h"
 
 static int64_t auc_table(const void *opts, const void *state, int64_t classes,
                          double *to)

@@ -2,7 +2,7 @@
  * balanced_accuracy: the mean of correct / actual over the classes that have
  * samples, as scikit-learn's balanced_accuracy_score.
  */
-#include "train/metric.h"
+#include "score/metric.h"
 
 struct balanced_accuracy {
     double threshold;

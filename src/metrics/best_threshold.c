@@ -6,7 +6,7 @@
  */
 #include <math.h>
 
-#include "train/roc_curve.h"
+#include "score/roc_curve.h"
 
 enum { BEST_F1, BEST_ACCURACY, BEST_BALANCED, BEST_MATTHEWS };
 

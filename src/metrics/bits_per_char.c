@@ -1,6 +1,6 @@
 /* bits_per_char: the mean of -log2 p over all labels, with p the softmax of the
  * output at the label. It is the length of an ideal code per character. */
-#include "train/metric.h"
+#include "score/metric.h"
 
 #include <math.h>
 

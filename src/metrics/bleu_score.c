@@ -9,7 +9,7 @@
  * accepts any number of references; a data set has one, the label column.
  * Positions with an ignored label are removed from both, so here r = c.
  */
-#include "train/metric.h"
+#include "score/metric.h"
 
 #include <math.h>
 #include <stdlib.h>

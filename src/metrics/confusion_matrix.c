@@ -7,7 +7,7 @@
  * the rank of the labels. A column (n, 1) with labels (n,) is such an output
  * here; MindSpore treats it as one class, which is always correct.
  */
-#include "train/metric.h"
+#include "score/metric.h"
 
 enum { NO_NORM, TARGET, PREDICTION, ALL };
 

@@ -20,7 +20,7 @@
  * `skip_channel: false` ignores the first class.
  */
 #include "base/str.h"
-#include "train/metric.h"
+#include "score/metric.h"
 
 #include <math.h>
 #include <string.h>

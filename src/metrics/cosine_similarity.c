@@ -9,7 +9,7 @@
  *
  * divided by n for the sum, by n^2 for the mean.
  */
-#include "train/metric.h"
+#include "score/metric.h"
 
 #include <math.h>
 

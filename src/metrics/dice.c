@@ -6,7 +6,7 @@
  * by the number of samples, so its result depends on the batch size. With
  * batches of one sample it equals this one.
  */
-#include "train/metric.h"
+#include "score/metric.h"
 
 struct dice {
     double smooth;

@@ -1,6 +1,6 @@
 /* F1: 2 correct / (actual + predicted + e) of each class, e = DBL_MIN; the
  * result is the unweighted mean over the classes. */
-#include "train/metric.h"
+#include "score/metric.h"
 
 static double f1_of(const void *opts, struct cr_metric_class c)
 {

@@ -1,7 +1,7 @@
 /* Fbeta: (1 + b^2) correct / (b^2 actual + predicted + e) of each class, e =
  * DBL_MIN; the result is the unweighted mean over the classes. */
 #include "base/str.h"
-#include "train/metric.h"
+#include "score/metric.h"
 
 #include <stdlib.h>
 

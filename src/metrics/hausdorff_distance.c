@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "train/surface_distance.h"
+#include "score/surface_distance.h"
 
 struct hausdorff_distance {
     struct cr_surface surface;

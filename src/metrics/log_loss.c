@@ -7,7 +7,7 @@
 #include <float.h>
 #include <math.h>
 
-#include "train/metric.h"
+#include "score/metric.h"
 
 struct log_loss {
     bool logits;

@@ -1,6 +1,6 @@
 /* loss: the mean of the losses of the batches, each with the same weight
  * whatever its size, as MindSpore's Loss. */
-#include "train/metric.h"
+#include "score/metric.h"
 
 struct loss {
     double sum;

@@ -1,6 +1,6 @@
 /* MAE: sum of |x - y| over all elements / number of samples, as in MindSpore:
  * not divided by the number of elements of a sample. */
-#include "train/metric.h"
+#include "score/metric.h"
 
 #include <math.h>
 

@@ -8,7 +8,7 @@
  */
 #include <math.h>
 
-#include "train/metric.h"
+#include "score/metric.h"
 
 struct matthews {
     double threshold;

@@ -5,7 +5,7 @@
  */
 #include <math.h>
 
-#include "train/surface_distance.h"
+#include "score/surface_distance.h"
 
 struct mean_surface_distance {
     struct cr_surface surface;

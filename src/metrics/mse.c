@@ -1,6 +1,6 @@
 /* MSE: sum of (x - y)^2 over all elements / number of samples, as in MindSpore:
  * not divided by the number of elements of a sample. */
-#include "train/metric.h"
+#include "score/metric.h"
 
 static void mse_add(const void *opts, void *state, int64_t classes,
                     const struct cr_metric_batch *batch)

@@ -1,7 +1,7 @@
 /* perplexity: exp of the mean of -ln max(p, 1e-10), with p the softmax of the
  * output at the label (MindSpore's Perplexity expects p itself). All labels
  * have the same weight, whatever the sizes of their batches. */
-#include "train/metric.h"
+#include "score/metric.h"
 
 #include <math.h>
 

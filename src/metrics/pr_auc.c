@@ -4,7 +4,7 @@
  * class 1; for more, the unweighted mean of each class with samples against
  * the rest. Equal outputs are one step of the curve.
  */
-#include "train/roc_curve.h"
+#include "score/roc_curve.h"
 
 static int64_t pr_auc_table(const void *opts, const void *state,
                             int64_t classes, double *to)

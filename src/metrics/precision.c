@@ -2,7 +2,7 @@
  * is the unweighted mean over the classes. With eval_type: multilabel counts
  * are taken over the classes of each sample, and the result is the mean over
  * the samples, as in MindSpore. */
-#include "train/metric.h"
+#include "score/metric.h"
 
 static const struct cr_opt precision_opts[] = {
     CR_METRIC_MULTILABEL(struct cr_metric_multilabel_opts),

@@ -6,7 +6,7 @@
  */
 #include <math.h>
 
-#include "train/metric.h"
+#include "score/metric.h"
 
 struct r2_of {
     double mean, spread;        /* of the labels: mean, sum of squared

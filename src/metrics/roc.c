@@ -1,12 +1,12 @@
 /*
- * ROC: the receiver operating characteristic of one class (train/roc_curve.h),
+ * ROC: the receiver operating characteristic of one class (score/roc_curve.h),
  * as points (false positive rate, true positive rate, threshold).
  *
  * MindSpore's ROC covers the last batch only, for one class (`pos_label`), or
  * for all classes, with their outputs confused. This one covers all samples.
  * Points on a straight line between others are omitted.
  */
-#include "train/roc_curve.h"
+#include "score/roc_curve.h"
 
 struct roc {
     int64_t pos_label;

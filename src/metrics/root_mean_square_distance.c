@@ -7,7 +7,7 @@
  */
 #include <math.h>
 
-#include "train/surface_distance.h"
+#include "score/surface_distance.h"
 
 struct root_mean_square_distance {
     struct cr_surface surface;

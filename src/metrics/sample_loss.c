@@ -1,6 +1,6 @@
 /* sample_loss: the mean of the losses of the batches, weighted by their numbers
  * of samples. */
-#include "train/metric.h"
+#include "score/metric.h"
 
 static void sample_loss_add(const void *opts, void *state, int64_t classes,
                             const struct cr_metric_batch *batch)

@@ -1,6 +1,6 @@
 /* top_1_accuracy: the fraction of labels with the largest output; of equal
  * outputs the lower class comes first. */
-#include "train/metric.h"
+#include "score/metric.h"
 
 const struct cr_metric cr_metric_top_1_accuracy = {
     .about = {

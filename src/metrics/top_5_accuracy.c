@@ -1,6 +1,6 @@
 /* top_5_accuracy: the fraction of labels among the five largest outputs; of
  * equal outputs the lower class comes first. */
-#include "train/metric.h"
+#include "score/metric.h"
 
 const struct cr_metric cr_metric_top_5_accuracy = {
     .about = {

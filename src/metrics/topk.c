@@ -1,7 +1,7 @@
 /* TopKCategoricalAccuracy: the fraction of labels among the k largest outputs;
  * of equal outputs the lower class comes first. */
 #include "base/str.h"
-#include "train/metric.h"
+#include "score/metric.h"
 
 #include <string.h>
 

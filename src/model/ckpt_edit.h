@@ -6,7 +6,7 @@
 #define CR_MODEL_CKPT_EDIT_H
 
 #include "conf/command_line.h"
-#include "math/spec.h"
+#include "num/spec.h"
 
 struct cr_ckpt_edit {
     const char *out;       /* file to write; its suffix selects the format */

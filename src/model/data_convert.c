@@ -11,12 +11,12 @@
 #include "base/str.h"
 #include "base/table.h"
 #include "conf/scalar.h"
+#include "console/work_progress.h"
 #include "data/features.h"
 #include "data/npy.h"
 #include "data/scan.h"
 #include "model/data_stats.h"
 #include "model/model.h"
-#include "train/work_progress.h"
 
 #define CONVERT_SPLITS 3
 

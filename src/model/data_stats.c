@@ -8,9 +8,9 @@
 #include "base/sha256.h"
 #include "base/str.h"
 #include "base/table.h"
+#include "console/work_progress.h"
 #include "data/features.h"
 #include "data/scan.h"
-#include "train/work_progress.h"
 
 #define STATS_ELEMENTS 64   /* longer arrays have one row */
 #define STATS_CLASSES 10000 /* labels that are counted */

@@ -3,9 +3,9 @@
 
 #include "base/str.h"
 #include "base/table.h"
+#include "console/work_progress.h"
 #include "data/scan.h"
 #include "model/data_stats.h"
-#include "train/work_progress.h"
 
 struct verify {
     struct cr_cli *cli;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "data/data_loader.h"
-#include "net/cell.h"
+#include "graph/cell.h"
 #include "train/section.h"
 
 /* The spec of a stored column after its transforms. Class names that a table

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/signals.h"
 #include "model/model.h"
 #include "train/flags.h"
-#include "train/signals.h"
 #include "train/train.h"
 
 struct kfold {

@@ -9,7 +9,7 @@
 #define CR_MODEL_KFOLD_H
 
 #include "conf/command_line.h"
-#include "train/score.h"
+#include "score/score.h"
 
 struct cr_kfold_opts {
     int64_t folds;

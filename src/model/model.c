@@ -8,7 +8,7 @@
 #include "ckpt/load.h"
 #include "ckpt/provenance.h"
 #include "ckpt/vocab.h"
-#include "net/plugin.h"
+#include "plugin/plugin.h"
 #include "train/print.h"
 #include "train/section.h"
 

@@ -9,13 +9,18 @@
  *
  * The config of a checkpoint includes vocabularies, fitted statistics and class
  * names.
+ *
+ * Called by predict/, export/ and the commands that do not train. Knows nothing
+ * of run directories.
+ *
+ * Includes: base ckpt conf console data graph num plugin score train.
  */
 #ifndef CR_MODEL_MODEL_H
 #define CR_MODEL_MODEL_H
 
 #include "ckpt/checkpoint.h"
 #include "conf/command_line.h"
-#include "net/net.h"
+#include "graph/net.h"
 #include "train/hook_recorder.h"
 #include "train/optim.h"
 #include "train/state.h"

@@ -1,5 +1,5 @@
 /* abs: y = |a|;  da = dy sign(a) */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP1(abs_real, cr_real, cr_real, cr_abs(a))
 CR_LOOP1(abs_whole, int32_t, int32_t, a < 0 ? CR_WRAP(-, 0, a) : a)

@@ -1,5 +1,5 @@
 /* acos: y = arccos a;  da = -dy / sqrt(1 - a^2) */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP1(acos_real, cr_real, cr_real, cr_acos(a))
 CR_GRAD1(acos_grad, -g / cr_sqrt(1 - a * a))

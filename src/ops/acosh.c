@@ -1,5 +1,5 @@
 /* acosh: y = arcosh a;  da = dy / sqrt(a^2 - 1) */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP1(acosh_real, cr_real, cr_real, cr_acosh(a))
 CR_GRAD1(acosh_grad, g / cr_sqrt(a * a - 1))

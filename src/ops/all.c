@@ -1,5 +1,5 @@
 /* all: y = whether all elements along axes are true; nonzero is true */
-#include "net/reduction.h"
+#include "families/reduction.h"
 
 static double all_one(double sum, double v)
 {

@@ -1,5 +1,5 @@
 /* any: y = whether any element along axes is true; nonzero is true */
-#include "net/reduction.h"
+#include "families/reduction.h"
 
 static double any_one(double sum, double v)
 {

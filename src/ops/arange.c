@@ -1,6 +1,6 @@
 /* arange: start, start + step ... below end. Three integers give an int32
  * tensor. */
-#include "net/op.h"
+#include "graph/op.h"
 
 struct arange {
     double start, end, step;

@@ -1,9 +1,9 @@
 /* argmax: y = index of the largest element along an axis; of equal elements
  * the first; NaN counts as largest. Without an axis, the index in the flat
  * tensor. No gradient. */
-#include "math/parallel_for.h"
-#include "net/axis.h"
-#include "net/reduction.h"
+#include "families/axis.h"
+#include "families/reduction.h"
+#include "kernels/parallel_for.h"
 
 struct argmax {
     int64_t axis; /* CR_INT_NONE: flat */

@@ -1,5 +1,5 @@
 /* asin: y = arcsin a;  da = dy / sqrt(1 - a^2) */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP1(asin_real, cr_real, cr_real, cr_asin(a))
 CR_GRAD1(asin_grad, g / cr_sqrt(1 - a * a))

@@ -1,5 +1,5 @@
 /* asinh: y = arsinh a;  da = dy / sqrt(a^2 + 1) */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP1(asinh_real, cr_real, cr_real, cr_asinh(a))
 CR_GRAD1(asinh_grad, g / cr_sqrt(a * a + 1))

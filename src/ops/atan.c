@@ -1,5 +1,5 @@
 /* atan: y = arctan a;  da = dy / (1 + a^2) */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP1(atan_real, cr_real, cr_real, cr_atan(a))
 CR_GRAD1(atan_grad, g / (1 + a * a))

@@ -1,6 +1,6 @@
 /* atan2: the angle of (b, a), y = arctan(a / b) in its quadrant;
  * da = dy b / (a^2 + b^2), db = -dy a / (a^2 + b^2) */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP2(atan2_real, cr_real, cr_real, cr_atan2(a, b))
 CR_GRAD2(atan2_grad, g *b / (a * a + b * b), -g *a / (a * a + b * b))

@@ -1,5 +1,5 @@
 /* atanh: y = artanh a;  da = dy / (1 - a^2) */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP1(atanh_real, cr_real, cr_real, cr_atanh(a))
 CR_GRAD1(atanh_grad, g / (1 - a * a))

@@ -5,7 +5,7 @@
  * With p the softmax, dp = drop(dout v'):
  *   ds = p (dp - sum_keys p dp)   dq = ds k / sqrt(d)   dk = ds' q / sqrt(d)
  *   dv = drop(p)' dout            dmask = ds, summed over broadcast axes */
-#include "net/attention.h"
+#include "families/attention.h"
 
 static bool attention_plan(struct cr_op_plan *p)
 {

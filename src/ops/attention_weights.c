@@ -4,7 +4,7 @@
  *
  * Backward as for attention, with dp = drop(dy), or dp = drop(dy / heads) for
  * the mean. */
-#include "net/attention.h"
+#include "families/attention.h"
 
 static bool attention_weights_plan(struct cr_op_plan *p)
 {

@@ -1,6 +1,6 @@
 /* avg_pool: y = mean of each window, x (N, C, spatial);  dx = dy / m for its
- * m elements. Windows, and what m counts: net/pool.h. */
-#include "net/pool.h"
+ * m elements. Windows, and what m counts: families/pool.h. */
+#include "families/pool.h"
 
 static bool avg_pool_plan(struct cr_op_plan *p)
 {

@@ -14,9 +14,9 @@
  *   moving statistics were used.
  * Ioffe and Szegedy, arXiv:1502.03167.
  */
-#include "math/channel.h"
-#include "net/op.h"
-#include "net/op_attrs.h"
+#include "graph/op.h"
+#include "graph/op_attrs.h"
+#include "kernels/channel.h"
 
 enum {
     X,

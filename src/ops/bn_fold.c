@@ -9,10 +9,10 @@
  * batch_norm. Inputs: w (o, ...), b (o) or absent, gamma, beta, mean, variance
  * (o).
  */
-#include "math/channel.h"
-#include "math/parallel_for.h"
-#include "net/op.h"
-#include "net/op_attrs.h"
+#include "graph/op.h"
+#include "graph/op_attrs.h"
+#include "kernels/channel.h"
+#include "kernels/parallel_for.h"
 
 enum {
     W,

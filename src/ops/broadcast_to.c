@@ -1,7 +1,7 @@
 /* broadcast_to: broadcasts the tensor to a larger shape, as in NumPy; dx = sum
  * of dy over broadcast axes */
-#include "net/data_movement.h"
-#include "net/op_attrs.h"
+#include "families/data_movement.h"
+#include "graph/op_attrs.h"
 
 static const struct cr_opt broadcast_to_opts[] = {
     CR_INTS(struct cr_reshape, shape, -1, CR_DIM_MAX,

@@ -1,12 +1,12 @@
 /* cast: the same values in another type; real types pass gradients. float16
  * and bfloat16 are stored as float32, rounded to the type, and results of ops
  * on them are rounded, too, as in MindSpore. */
-#include "math/parallel_for.h"
-#include "net/amp.h"
-#include "net/broadcast.h"
-#include "net/cell.h"
-#include "net/data_movement.h"
-#include "net/op_attrs.h"
+#include "families/broadcast.h"
+#include "families/data_movement.h"
+#include "graph/amp.h"
+#include "graph/cell.h"
+#include "graph/op_attrs.h"
+#include "kernels/parallel_for.h"
 
 struct cast {
     int dtype; /* enum cr_dtype, then CR_LOW_TYPES */

@@ -1,6 +1,6 @@
 /* causal_mask: true where a position (row) must not attend to another
  * (column): the later ones. x (..., L, E); y (L, L), bool. */
-#include "net/op.h"
+#include "graph/op.h"
 
 static bool causal_mask_plan(struct cr_op_plan *p)
 {

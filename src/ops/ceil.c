@@ -1,5 +1,5 @@
 /* ceil: y = the smallest integer >= a; no gradient */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP1(ceil_real, cr_real, cr_real, cr_ceil(a))
 CR_LOOP1(ceil_whole, int32_t, int32_t, a)

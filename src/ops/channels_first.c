@@ -3,7 +3,7 @@
  * result has the memory format channels last. Cells with data_format NHWC
  * apply it to their input.
  */
-#include "net/nhwc.h"
+#include "families/nhwc.h"
 
 #include <string.h>
 

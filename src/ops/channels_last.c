@@ -3,8 +3,8 @@
  * input has the memory format channels last. Cells with data_format NHWC apply
  * it to their output.
  */
-#include "net/data_movement.h"
-#include "net/nhwc.h"
+#include "families/data_movement.h"
+#include "families/nhwc.h"
 
 #include <string.h>
 

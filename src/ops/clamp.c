@@ -1,6 +1,6 @@
 /* clamp: y = min(max(a, min), max);  da = dy where min <= a <= max.
  * NaN stays NaN. */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 struct clamp {
     double min, max; /* NaN: none */

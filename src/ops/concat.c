@@ -1,6 +1,6 @@
 /* concat: tensors joined along an axis */
-#include "net/axis.h"
-#include "net/concat_stack.h"
+#include "families/axis.h"
+#include "families/concat_stack.h"
 
 static bool concat_plan(struct cr_op_plan *p)
 {

@@ -1,6 +1,6 @@
 /* constant: values given in the script; a single one fills the shape */
-#include "net/data_movement.h"
-#include "net/op_attrs.h"
+#include "families/data_movement.h"
+#include "graph/op_attrs.h"
 
 static const struct cr_opt constant_opts[] = {
     CR_REALS(struct cr_constant, value, -INFINITY, INFINITY,

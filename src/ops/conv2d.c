@@ -4,7 +4,7 @@
  *   x (n, c, l)      w (o, c / groups, 1, k)
  *
  * Options and defaults are those of MindSpore's ops.conv2d. */
-#include "net/conv_ops.h"
+#include "families/conv_ops.h"
 
 static const struct cr_opt conv2d_opts[] = {
     CR_CONVOLVE_OPTS,

@@ -1,7 +1,7 @@
 /* conv2d_transpose: the input gradient of conv2d as a forward op
  *
  *   x (n, c, h, w)   w (c, o / groups, kh, kw)   b (o), optional */
-#include "net/conv_ops.h"
+#include "families/conv_ops.h"
 
 static const struct cr_opt conv2d_transpose_opts[] = {
     CR_CONVOLVE_OPTS,

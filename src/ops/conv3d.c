@@ -3,7 +3,7 @@
  *   x (n, c, d, h, w)   w (o, c / groups, kd, kh, kw)   b (o), optional
  *
  * Options and defaults are those of MindSpore's ops.conv3d. */
-#include "net/conv_ops.h"
+#include "families/conv_ops.h"
 
 static const struct cr_opt conv3d_opts[] = {
     CR_CONVOLVE_OPTS,

@@ -1,5 +1,5 @@
 /* cos: y = cos a;  da = -dy sin a */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP1(cos_real, cr_real, cr_real, cr_cos(a))
 CR_GRAD1(cos_grad, -g *cr_sin(a))

@@ -10,12 +10,12 @@
  * all a_c of a label below 0 are 0. With `logs`, lp = x, and the gradient is
  * -a_c. Labels that are computed by a network get the gradient
  * dl/dy_c = -w_c (1 - e) lp_c. */
-#include "net/op.h"
-#include "net/op_attrs.h"
-#include "net/softmax.h"
+#include "families/softmax.h"
+#include "graph/op.h"
+#include "graph/op_attrs.h"
 
 #include "base/compiler.h"
-#include "math/parallel_for.h"
+#include "kernels/parallel_for.h"
 
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* cumprod: y_c = x_0 ... x_c along an axis;  dx_c = sum over i >= c of dy_i
  * times the product of x_0 ... x_i without x_c, so that x_c may be 0 */
-#include "net/axis.h"
+#include "families/axis.h"
 
-#include "math/parallel_for.h"
+#include "kernels/parallel_for.h"
 
 struct cumprod {
     int64_t dim;

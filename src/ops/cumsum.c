@@ -1,7 +1,7 @@
 /* cumsum: y_c = x_0 + ... + x_c along an axis;  dx_c = dy_c + ... + dy_n */
-#include "net/axis.h"
+#include "families/axis.h"
 
-#include "math/parallel_for.h"
+#include "kernels/parallel_for.h"
 
 struct cumsum {
     int64_t axis;

@@ -1,5 +1,5 @@
 /* div: y = a / b, real for integers, too;  da = dy / b, db = -dy a / b^2 */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP2(div_real, cr_real, cr_real, a / b)
 CR_GRAD2(div_grad, g / b, -g *a / (b * b))

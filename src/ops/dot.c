@@ -1,6 +1,6 @@
 /* dot: contracts the last axis of x with the last but one of y, as in NumPy:
  * y[i.., j.., k] = sum over l of a[i.., l] b[j.., l, k] */
-#include "net/arrange.h"
+#include "families/arrange.h"
 
 #include <string.h>
 

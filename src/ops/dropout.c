@@ -2,8 +2,8 @@
  * y = x in prediction.  dx = dy mask / keep.
  * The mask is a function of seed, cell, call, update and element. */
 #include "base/compiler.h"
-#include "math/parallel_for.h"
-#include "net/op.h"
+#include "graph/op.h"
+#include "kernels/parallel_for.h"
 
 #include <string.h>
 

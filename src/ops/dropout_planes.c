@@ -5,8 +5,8 @@
  * Tompson et al., arXiv:1411.4280. The mask is a function of seed, cell, call,
  * update and plane.
  */
-#include "math/parallel_for.h"
-#include "net/op.h"
+#include "graph/op.h"
+#include "kernels/parallel_for.h"
 
 struct dropout_planes {
     double p;

@@ -7,7 +7,7 @@
  * alphabetical order. '...' stands for broadcast axes, and an axis that occurs
  * twice in an operand means its diagonal.
  */
-#include "net/arrange.h"
+#include "families/arrange.h"
 
 #include <ctype.h>
 #include <string.h>

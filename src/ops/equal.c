@@ -1,5 +1,5 @@
 /* equal: y = a == b, bool */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP2(equal_real, cr_real, unsigned char, a == b)
 CR_LOOP2(equal_whole, int32_t, unsigned char, a == b)

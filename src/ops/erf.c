@@ -1,5 +1,5 @@
 /* erf: y = erf(a);  da = dy 2 / sqrt(pi) exp(-a^2) */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 #define TWO_SQRT_PI ((cr_real)1.12837916709551257390)
 

@@ -1,5 +1,5 @@
 /* erfc: y = 1 - erf a;  da = -2 / sqrt(pi) exp(-a^2) dy */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP1(erfc_real, cr_real, cr_real, cr_erfc(a))
 CR_GRAD1(erfc_grad, -(cr_real)1.12837916709551257390 * g * cr_exp(-a * a))

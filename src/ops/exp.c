@@ -1,5 +1,5 @@
 /* exp: y = exp(a);  da = dy y */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP1(exp_real, cr_real, cr_real, cr_exp(a))
 CR_GRAD1_Y(exp_grad, g *y)

@@ -1,6 +1,6 @@
 /* expand_dims: inserts an axis of length 1. */
-#include "net/axis.h"
-#include "net/data_movement.h"
+#include "families/axis.h"
+#include "families/data_movement.h"
 
 struct expand_dims {
     int64_t axis;

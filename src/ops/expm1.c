@@ -1,5 +1,5 @@
 /* expm1: y = exp a - 1;  da = dy exp a */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP1(expm1_real, cr_real, cr_real, cr_expm1(a))
 CR_GRAD1(expm1_grad, g *cr_exp(a))

@@ -1,9 +1,9 @@
 /* fake_cast: y = x rounded to float16 or bfloat16;  dx = dy rounded likewise,
  * as the gradient of MindSpore's cast: a gradient has the type of its value. */
-#include "math/low_precision.h"
-#include "net/data_movement.h"
-#include "net/op_attrs.h"
-#include "net/pointwise.h"
+#include "families/data_movement.h"
+#include "families/pointwise.h"
+#include "graph/op_attrs.h"
+#include "num/low_precision.h"
 
 static const struct cr_opt half_opts[] = {
     CR_ENUM_DEFAULT(struct cr_fake_cast, type, 0, CR_LOW_TYPES,

@@ -1,6 +1,6 @@
 /* flatten: merges the dimensions start_dim..end_dim into one. */
-#include "net/op.h"
-#include "net/op_attrs.h"
+#include "graph/op.h"
+#include "graph/op_attrs.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* flip: y = x with its elements reversed along axes */
-#include "net/arrange.h"
+#include "families/arrange.h"
 
 struct flip {
     struct cr_ints dims;

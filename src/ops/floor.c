@@ -1,5 +1,5 @@
 /* floor: y = the largest integer <= a; no gradient */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP1(floor_real, cr_real, cr_real, cr_floor(a))
 CR_LOOP1(floor_whole, int32_t, int32_t, a)

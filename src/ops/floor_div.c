@@ -1,6 +1,6 @@
 /* floor_div: y = the largest integer <= a / b; no gradient. For integers it is
  * 0 where b is 0, as in NumPy. */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 static int32_t floor_div_of(int32_t a, int32_t b)
 {

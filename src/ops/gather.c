@@ -3,11 +3,11 @@
  * dx[.., j, ..] = the sum of dy over all i with indices[i] = j.
  * Indices from the data are checked before the batch; computed indices out of
  * range give 0. */
-#include "net/axis.h"
-#include "net/data_movement.h"
-#include "net/op_attrs.h"
+#include "families/axis.h"
+#include "families/data_movement.h"
+#include "graph/op_attrs.h"
 
-#include "math/parallel_for.h"
+#include "kernels/parallel_for.h"
 
 #include <string.h>
 

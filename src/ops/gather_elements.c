@@ -1,6 +1,6 @@
 /* gather_elements: y[i, j, k] = x[i, index[i, j, k], k] for dim 1, and so on:
  * elements of the flattened x, at positions computed from index. */
-#include "net/arrange.h"
+#include "families/arrange.h"
 
 enum { X, INDEX };
 

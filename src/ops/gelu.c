@@ -2,8 +2,8 @@
  *   tanh:        y = x/2 (1 + tanh u),  u = sqrt(2/pi) (x + 0.044715 x^3)
  *   none:        y = x/2 (1 + erf(x / sqrt 2)) */
 #include "base/compiler.h"
-#include "net/op_attrs.h"
-#include "net/pointwise.h"
+#include "families/pointwise.h"
+#include "graph/op_attrs.h"
 
 static const struct cr_opt gelu_opts[] = {
     CR_ENUM_DEFAULT(struct cr_gelu, approximate, CR_GELU_EXACT, "none|tanh",

@@ -1,5 +1,5 @@
 /* greater: y = a > b, bool */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP2(greater_real, cr_real, unsigned char, a > b)
 CR_LOOP2(greater_whole, int32_t, unsigned char, a > b)

@@ -9,10 +9,10 @@
  * All sums are computed from two sums of dy per channel of a sample.
  * Wu and He, arXiv:1803.08494.
  */
-#include "math/parallel_for.h"
-#include "math/row_stats.h"
-#include "net/op.h"
-#include "net/op_attrs.h"
+#include "graph/op.h"
+#include "graph/op_attrs.h"
+#include "kernels/parallel_for.h"
+#include "kernels/row_stats.h"
 
 enum {
     X,

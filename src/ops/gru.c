@@ -4,7 +4,7 @@
  *   r = s(x_r + u_r),   z = s(x_z + u_z),   n = tanh(x_n + r u_n)
  *   h = n + z (h0 - n) */
 #include "base/compiler.h"
-#include "net/rnn.h"
+#include "families/rnn.h"
 
 #include <string.h>
 
@@ -56,8 +56,8 @@ CR_CLONES static void gru_turn(const struct cr_rnn_row *w)
         dg[k] *= r[k];
 }
 
-/* ---- Low precision: net/rnn_low_precision.c. Saves s(r) and s(z) unrounded
- * and u_n in g, n rounded in c. */
+/* ---- Low precision: families/rnn_low_precision.c. Saves s(r) and s(z)
+ * unrounded and u_n in g, n rounded in c. */
 
 /* Computes the rounded gates r and z into scratch. */
 static void gru_low_gates(const struct cr_rnn_row *w)

@@ -10,10 +10,10 @@
  * per block of rows, and then over blocks.
  * Ba, Kiros and Hinton, arXiv:1607.06450.
  */
-#include "math/parallel_for.h"
-#include "math/row_stats.h"
-#include "net/op.h"
-#include "net/op_attrs.h"
+#include "graph/op.h"
+#include "graph/op_attrs.h"
+#include "kernels/parallel_for.h"
+#include "kernels/row_stats.h"
 
 #include <string.h>
 

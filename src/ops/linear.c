@@ -4,8 +4,8 @@
  * forward reads a copy of W' (in, out): to transpose W would take longer than
  * to multiply. backward computes dx before it writes W,
  * because W may be updated in place (alpha = -lr, accumulated into W). */
-#include "math/blas.h"
-#include "net/op.h"
+#include "graph/op.h"
+#include "kernels/blas.h"
 
 enum {
     X,

@@ -1,5 +1,5 @@
 /* log: y = ln a;  da = dy / a */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP1(log_real, cr_real, cr_real, cr_log(a))
 CR_GRAD1(log_grad, g / a)

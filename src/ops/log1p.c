@@ -1,5 +1,5 @@
 /* log1p: y = ln(1 + a);  da = dy / (1 + a) */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP1(log1p_real, cr_real, cr_real, cr_log1p(a))
 CR_GRAD1(log1p_grad, g / (1 + a))

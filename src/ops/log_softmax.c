@@ -1,6 +1,6 @@
 /* log_softmax along an axis: y_c = x_c - m - ln sum_j exp(x_j - m),  m = max x
  * backward: dx_c = dy_c - exp(y_c) sum_j dy_j */
-#include "net/softmax.h"
+#include "families/softmax.h"
 
 static void log_softmax_forward(const struct cr_op_ctx *s)
 {

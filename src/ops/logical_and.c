@@ -1,5 +1,5 @@
 /* logical_and: y = a & b; nonzero is true */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP2(logical_and_loop, unsigned char, unsigned char, a & b)
 

@@ -1,5 +1,5 @@
 /* logical_not: y = !a; nonzero is true */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP1(logical_not_loop, unsigned char, unsigned char, !a)
 

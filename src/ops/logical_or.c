@@ -1,5 +1,5 @@
 /* logical_or: y = a | b; nonzero is true */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP2(logical_or_loop, unsigned char, unsigned char, a | b)
 

@@ -1,6 +1,6 @@
 /* logsumexp: y = m + ln sum exp(x - m), m = max x, along axes;
  * dx = dy exp(x - y) */
-#include "net/reduction.h"
+#include "families/reduction.h"
 
 #include <string.h>
 

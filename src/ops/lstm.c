@@ -3,7 +3,7 @@
  *   (i, f, g, o) = x + h0 W' + b, s(v) = 1 / (1 + exp(-v))
  *   c = s(f) c0 + s(i) tanh(g),   h = s(o) tanh(c) */
 #include "base/compiler.h"
-#include "net/rnn.h"
+#include "families/rnn.h"
 
 #include <string.h>
 
@@ -53,7 +53,7 @@ CR_CLONES_WIDE static void lstm_back_row(const struct cr_rnn_row *w)
     }
 }
 
-/* ---- Low precision: net/rnn_low_precision.c. Saves s(i), s(f), s(o)
+/* ---- Low precision: families/rnn_low_precision.c. Saves s(i), s(f), s(o)
  * unrounded and tanh(g) rounded in g. */
 
 /* Computes the rounded gates i, f and o into scratch. */

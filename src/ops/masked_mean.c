@@ -1,9 +1,9 @@
 /* masked_mean: y = sum x m / sum m along axes, 0 if the mask is false
  * everywhere; dx = dy m / sum m. The mask has the input's leading dimensions,
  * each possibly 1. */
-#include "net/broadcast.h"
-#include "net/data_movement.h"
-#include "net/reduction.h"
+#include "families/broadcast.h"
+#include "families/data_movement.h"
+#include "families/reduction.h"
 
 enum {
     V,

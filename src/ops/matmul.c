@@ -5,9 +5,9 @@
  * one-dimensional operand is a row on the left and a column on the right, and
  * its dimension is removed from the result. If all products share the matrix
  * b, they are computed as one large product. */
-#include "math/blas.h"
-#include "math/parallel_for.h"
-#include "net/broadcast.h"
+#include "families/broadcast.h"
+#include "kernels/blas.h"
+#include "kernels/parallel_for.h"
 
 enum {
     A,

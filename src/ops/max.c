@@ -1,6 +1,6 @@
 /* max: y = the largest of x along axes, NaN if there is one; dy is divided
  * equally among equal maxima (MindSpore's ReduceMax). */
-#include "net/minmax.h"
+#include "families/minmax.h"
 
 CR_REDUCE(max, .reducer = &cr_reducer_max, .cost = 0.5)
 

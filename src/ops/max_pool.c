@@ -1,7 +1,7 @@
 /* max_pool: y = the maximum of each window, x (N, C, spatial); of equal
  * elements the first in row-major order; NaN wins.  dx = dy at the maximum.
- * Windows: net/pool.h. */
-#include "net/pool.h"
+ * Windows: families/pool.h. */
+#include "families/pool.h"
 
 static bool max_pool_plan(struct cr_op_plan *p)
 {

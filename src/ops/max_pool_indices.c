@@ -1,6 +1,6 @@
 /* max_pool_indices: max_pool with a second output, int32: the index of each
  * maximum in its plane (h W + w). */
-#include "net/pool.h"
+#include "families/pool.h"
 
 static bool max_pool_indices_plan(struct cr_op_plan *p)
 {

@@ -1,6 +1,6 @@
 /* maximum: y = the larger of a and b, NaN if either is;  dy is halved between
  * equal ones */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP2(maximum_real, cr_real, cr_real, a > b || a != a ? a : b)
 CR_LOOP2(maximum_whole, int32_t, int32_t, a > b ? a : b)

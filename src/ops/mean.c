@@ -1,5 +1,5 @@
 /* mean: y = the mean of x along axes;  dx = dy / n */
-#include "net/reduction.h"
+#include "families/reduction.h"
 
 static bool mean_plan(struct cr_op_plan *p)
 {

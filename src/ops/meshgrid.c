@@ -1,6 +1,6 @@
 /* meshgrid: coordinates of a grid: tensor i has the values of list i along its
  * axis and repeats them along the others. 'xy' swaps the first two axes. */
-#include "net/arrange.h"
+#include "families/arrange.h"
 
 enum { XY, IJ };
 

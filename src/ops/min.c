@@ -1,6 +1,6 @@
 /* min: y = the smallest of x along axes, NaN if there is one; dy is divided
  * equally among equal minima (MindSpore's ReduceMin). */
-#include "net/minmax.h"
+#include "families/minmax.h"
 
 CR_REDUCE(min, .reducer = &cr_reducer_min, .cost = 0.5)
 

@@ -1,6 +1,6 @@
 /* minimum: y = the smaller of a and b, NaN if either is;  dy is halved between
  * equal ones */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP2(minimum_real, cr_real, cr_real, a < b || a != a ? a : b)
 CR_LOOP2(minimum_whole, int32_t, int32_t, a < b ? a : b)

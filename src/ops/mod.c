@@ -1,6 +1,6 @@
 /* mod: y = a - b floor(a / b), with the sign of b, like Python's %; da = dy,
  * db = -dy floor(a / b). For integers it is 0 where b is 0, as in NumPy. */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 static cr_real mod_real_of(cr_real a, cr_real b)
 {

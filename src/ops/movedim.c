@@ -1,5 +1,5 @@
 /* movedim: moves axes to new positions; the others keep their order */
-#include "net/arrange.h"
+#include "families/arrange.h"
 
 struct movedim {
     struct cr_ints source, destination;

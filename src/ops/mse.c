@@ -1,8 +1,8 @@
 /* mse: l = (x - y)^2; mean, sum or no reduction. The shapes are broadcast as
  * in NumPy.
  * dl/dx = 2 (x - y), dl/dy = -2 (x - y), summed over broadcast dimensions. */
-#include "net/op.h"
-#include "net/op_attrs.h"
+#include "graph/op.h"
+#include "graph/op_attrs.h"
 
 const struct cr_opt cr_mse_opts[] = {
     CR_ENUM_DEFAULT(struct cr_mse, reduction, CR_MEAN, "mean|sum|none",

@@ -1,5 +1,5 @@
 /* mul: y = a b;  da = dy b, db = dy a */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP2(mul_real, cr_real, cr_real, (a * b))
 CR_LOOP2(mul_whole, int32_t, int32_t, CR_WRAP(*, a, b))

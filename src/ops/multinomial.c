@@ -6,8 +6,8 @@
  * taken in ascending order of their keys: Efraimidis and Spirakis, "Weighted
  * random sampling with a reservoir", Information Processing Letters 97 (2006).
  */
-#include "math/parallel_for.h"
-#include "net/random.h"
+#include "families/random.h"
+#include "kernels/parallel_for.h"
 
 struct multinomial {
     int64_t num_samples;

@@ -1,5 +1,5 @@
 /* neg: y = -a;  da = -dy */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP1(neg_real, cr_real, cr_real, -a)
 CR_LOOP1(neg_whole, int32_t, int32_t, CR_WRAP(-, 0, a))

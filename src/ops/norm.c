@@ -1,8 +1,8 @@
 /* norm: y = (sum |x|^p)^(1/p) along axes, p = ord; the largest |x| for inf
  *   dx = dy sign(x) (|x| / y)^(p - 1), 0 where y is 0;
  *   for inf, dy sign(x) divided equally among equal maxima. */
-#include "net/op_attrs.h"
-#include "net/reduction.h"
+#include "families/reduction.h"
+#include "graph/op_attrs.h"
 
 static const struct cr_opt norm_opts[] = {
     CR_REAL_POS_DEFAULT(struct cr_norm, ord, 2, INFINITY,

@@ -1,9 +1,9 @@
 /* one_hot: on_value where the position along a new axis equals the index,
  * off_value elsewhere; an index out of range gives off_value everywhere */
-#include "net/axis.h"
-#include "net/op_attrs.h"
+#include "families/axis.h"
+#include "graph/op_attrs.h"
 
-#include "math/parallel_for.h"
+#include "kernels/parallel_for.h"
 
 static const struct cr_opt one_hot_opts[] = {
     CR_INT(struct cr_one_hot, depth, 1, CR_DIM_MAX, "Length of the new axis."),

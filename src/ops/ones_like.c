@@ -1,5 +1,5 @@
 /* ones_like: a tensor of ones with the shape and type of the input */
-#include "net/data_movement.h"
+#include "families/data_movement.h"
 
 static void ones_like_forward(const struct cr_op_ctx *s)
 {

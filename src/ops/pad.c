@@ -5,8 +5,8 @@
  *   reflect    x[-i] before, x[2 (n - 1) - i] after
  *   replicate  the first, the last
  *   circular   x[i mod n] */
-#include "math/parallel_for.h"
-#include "net/data_movement.h"
+#include "families/data_movement.h"
+#include "kernels/parallel_for.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * A scalar exponent, in particular 2, has its own loop. b = 0 gives 1 and no
  * gradient to a; a = 0 gives none to b >= 0. Integers wrap around; with a
  * negative exponent they give 0, except for 1 and -1. */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 static int32_t pow_of(int32_t a, int32_t b)
 {

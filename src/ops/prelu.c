@@ -1,7 +1,7 @@
 /* prelu: y = max(x, 0) + w min(x, 0), one w, or one for each channel (axis 1);
  * dx = dy where x > 0, else w dy;  dw = sum of dy min(x, 0). */
-#include "math/parallel_for.h"
-#include "net/op.h"
+#include "graph/op.h"
+#include "kernels/parallel_for.h"
 
 enum { X, W };
 

@@ -1,6 +1,6 @@
 /* prod: y = the product of x along axes; dx = dy times the product of all
  * other elements: y / x unless x is 0 */
-#include "net/reduction.h"
+#include "families/reduction.h"
 
 static double prod_one(double product, double v)
 {

@@ -1,6 +1,6 @@
 /* randint: uniform integers, low <= y < high */
-#include "math/parallel_for.h"
-#include "net/random.h"
+#include "families/random.h"
+#include "kernels/parallel_for.h"
 
 struct randint {
     int64_t low, high;

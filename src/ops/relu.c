@@ -1,5 +1,5 @@
 /* relu: y = max(x, 0);  dx = dy where y > 0.  NaN is passed on. */
-#include "net/pointwise.h"
+#include "families/pointwise.h"
 
 CR_INLINE cr_real relu_y(CR_UNUSED const void *o, cr_real v)
 {

@@ -7,7 +7,7 @@
  * channels last (N, S, C): one matrix is transposed per sample.
  */
 #include "base/thread_pool.h"
-#include "net/op.h"
+#include "graph/op.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* repeat_interleave: repeats each element along an axis */
-#include "net/arrange.h"
+#include "families/arrange.h"
 
 struct repeat_interleave {
     struct cr_ints repeats;

@@ -1,7 +1,7 @@
 /* reshape: the same elements in another shape; a dimension of -1 is
  * inferred. */
-#include "net/data_movement.h"
-#include "net/op_attrs.h"
+#include "families/data_movement.h"
+#include "graph/op_attrs.h"
 
 static const struct cr_opt reshape_opts[] = {
     CR_INTS_OPTIONAL(struct cr_reshape, shape, -1, CR_DIM_MAX,

@@ -1,6 +1,6 @@
 /* rnn (Elman): h = f(x + h0 W' + b), f = tanh or relu;  dx = dh f'(h) */
-#include "net/rnn.h"
 #include "base/compiler.h"
+#include "families/rnn.h"
 
 #include <string.h>
 
@@ -45,7 +45,7 @@ CR_CLONES_WIDE static void rnn_back_row(const struct cr_rnn_row *w)
     }
 }
 
-/* ---- Low precision: net/rnn_low_precision.c */
+/* ---- Low precision: families/rnn_low_precision.c */
 
 static void rnn_low_row(const struct cr_rnn_row *w)
 {

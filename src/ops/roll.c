@@ -1,6 +1,6 @@
 /* roll: y_((i + shift) mod n) = x_i along axes, or along the flattened
  * tensor */
-#include "net/arrange.h"
+#include "families/arrange.h"
 
 struct roll {
     struct cr_ints shifts, dims;

@@ -1,5 +1,5 @@
 /* round: y = the nearest integer to a, halves to even; no gradient */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP1(round_real, cr_real, cr_real, cr_rint(a))
 CR_LOOP1(round_whole, int32_t, int32_t, a)

@@ -1,5 +1,5 @@
 /* rsqrt: y = 1 / sqrt(a);  da = -dy y^3 / 2 */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP1(rsqrt_real, cr_real, cr_real, 1 / cr_sqrt(a))
 CR_GRAD1_Y(rsqrt_grad, (cr_real)-0.5 * g * y * y * y)

@@ -1,5 +1,5 @@
 /* sigmoid: y = 1 / (1 + exp(-x));  dx = dy y (1 - y) */
-#include "net/pointwise.h"
+#include "families/pointwise.h"
 
 CR_INLINE cr_real sigmoid_y(CR_UNUSED const void *o, cr_real v)
 {

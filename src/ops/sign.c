@@ -1,5 +1,5 @@
 /* sign: y = -1, 0 or 1, NaN for NaN; no gradient */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP1(sign_real, cr_real, cr_real, a > 0 ? 1 : a < 0 ? -1 : a)
 CR_LOOP1(sign_whole, int32_t, int32_t, (a > 0) - (a < 0))

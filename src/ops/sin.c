@@ -1,5 +1,5 @@
 /* sin: y = sin a;  da = dy cos a */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP1(sin_real, cr_real, cr_real, cr_sin(a))
 CR_GRAD1(sin_grad, g *cr_cos(a))

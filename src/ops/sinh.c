@@ -1,5 +1,5 @@
 /* sinh: y = sinh a;  da = dy cosh a */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP1(sinh_real, cr_real, cr_real, cr_sinh(a))
 CR_GRAD1(sinh_grad, g *(cr_real)0.5 * (cr_exp(a) + cr_exp(-a)))

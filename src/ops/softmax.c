@@ -1,6 +1,6 @@
 /* softmax along an axis: y_c = exp(x_c - m) / sum_j exp(x_j - m),  m = max x
  * backward: dx_c = y_c (dy_c - sum_j dy_j y_j) */
-#include "net/softmax.h"
+#include "families/softmax.h"
 
 static void softmax_forward(const struct cr_op_ctx *s)
 {

@@ -1,6 +1,6 @@
 /* sort: the elements along an axis in order, and their indices. Stable; NaN is
  * the largest;  dx = dy at the indices */
-#include "net/sort.h"
+#include "families/sort.h"
 
 struct sort {
     int64_t axis;

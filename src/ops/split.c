@@ -1,7 +1,7 @@
 /* split: pieces of `size` along an axis, the last one may be smaller; or
  * pieces of the listed sizes */
-#include "net/axis.h"
-#include "net/data_movement.h"
+#include "families/axis.h"
+#include "families/data_movement.h"
 
 struct split {
     struct cr_ints size;

@@ -1,5 +1,5 @@
 /* sqrt: y = sqrt(a);  da = dy / (2 y) */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP1(sqrt_real, cr_real, cr_real, cr_sqrt(a))
 CR_GRAD1_Y(sqrt_grad, g / (2 * y))

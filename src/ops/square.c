@@ -1,5 +1,5 @@
 /* square: y = a^2;  da = 2 a dy */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP1(square_real, cr_real, cr_real, (a * a))
 CR_LOOP1(square_whole, int32_t, int32_t, CR_WRAP(*, a, a))

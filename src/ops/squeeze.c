@@ -1,6 +1,6 @@
 /* squeeze: removes axes of length 1; all of them if none is named. */
-#include "net/axis.h"
-#include "net/data_movement.h"
+#include "families/axis.h"
+#include "families/data_movement.h"
 
 struct squeeze {
     struct cr_ints axis;

@@ -1,6 +1,6 @@
 /* stack: joins tensors of one shape along a new axis */
-#include "net/axis.h"
-#include "net/concat_stack.h"
+#include "families/axis.h"
+#include "families/concat_stack.h"
 
 #include <string.h>
 

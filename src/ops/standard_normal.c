@@ -1,7 +1,7 @@
 /* standard_normal: normally distributed values of mean 0, standard deviation
  * 1 */
-#include "math/parallel_for.h"
-#include "net/random.h"
+#include "families/random.h"
+#include "kernels/parallel_for.h"
 
 static bool standard_normal_plan(struct cr_op_plan *p)
 {

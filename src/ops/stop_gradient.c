@@ -1,5 +1,5 @@
 /* stop_gradient: y = x, without a gradient. */
-#include "net/data_movement.h"
+#include "families/data_movement.h"
 
 static bool stop_gradient_plan(struct cr_op_plan *p)
 {

@@ -1,6 +1,6 @@
 /* strided_slice: y = x[begin:end:step, ...] for the first axes, as in Python */
-#include "net/data_movement.h"
-#include "net/op_attrs.h"
+#include "families/data_movement.h"
+#include "graph/op_attrs.h"
 
 static const struct cr_opt strided_slice_opts[] = {
     CR_INTS(struct cr_slice, begin, -CR_DIM_MAX, CR_DIM_MAX,

@@ -1,5 +1,5 @@
 /* sub: y = a - b;  da = dy, db = -dy */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP2(sub_real, cr_real, cr_real, a - b)
 CR_LOOP2(sub_whole, int32_t, int32_t, CR_WRAP(-, a, b))

@@ -1,5 +1,5 @@
 /* sum: y = the sum of x along axes;  dx = dy */
-#include "net/reduction.h"
+#include "families/reduction.h"
 
 CR_REDUCE(sum, .reducer = &cr_reducer_sum, .cost = 0.3)
 CR_REDUCE_BACKWARD(sum, 0.3, g[j])

@@ -1,5 +1,5 @@
 /* swapaxes: exchanges two axes */
-#include "net/arrange.h"
+#include "families/arrange.h"
 
 struct swapaxes {
     int64_t axis0, axis1;

@@ -1,5 +1,5 @@
 /* tan: y = tan a;  da = dy / cos(a)^2 */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 CR_LOOP1(tan_real, cr_real, cr_real, cr_tan(a))
 CR_GRAD1(tan_grad, g / (cr_cos(a) * cr_cos(a)))

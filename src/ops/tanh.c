@@ -1,5 +1,5 @@
 /* tanh: y = tanh(x);  dx = dy (1 - y^2) */
-#include "net/pointwise.h"
+#include "families/pointwise.h"
 
 CR_INLINE cr_real tanh_y(CR_UNUSED const void *o, cr_real v)
 {

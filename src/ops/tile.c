@@ -1,5 +1,5 @@
 /* tile: repeats the tensor along its axes;  dx = the sum of dy over copies */
-#include "net/data_movement.h"
+#include "families/data_movement.h"
 
 struct tile {
     struct cr_ints dims;

@@ -4,9 +4,9 @@
  * is then their mean, a single number, or 0 if the mask is false everywhere.
  * So mean(top_fraction(...)) is the mean of the hardest values in both cases.
  *   dx = dy where a value was selected (dy / k with a mask), 0 elsewhere */
-#include "net/broadcast.h"
-#include "net/data_movement.h"
-#include "net/sort.h"
+#include "families/broadcast.h"
+#include "families/data_movement.h"
+#include "families/sort.h"
 
 enum {
     V,

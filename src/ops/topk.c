@@ -1,7 +1,7 @@
 /* topk: the k largest elements along an axis in descending order, and their
  * indices; of equal elements the first ones;  dx = dy at the indices, 0
  * elsewhere */
-#include "net/sort.h"
+#include "families/sort.h"
 
 struct topk {
     int64_t k, dim;

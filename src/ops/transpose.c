@@ -1,7 +1,7 @@
 /* transpose: axis k of the result is axis perm[k] of the input; without a
  * permutation the order of the axes is reversed. */
-#include "net/data_movement.h"
-#include "net/op_attrs.h"
+#include "families/data_movement.h"
+#include "graph/op_attrs.h"
 
 static const struct cr_opt transpose_opts[] = {
     CR_INTS_OPTIONAL(struct cr_transpose, input_perm, -CR_RANK_MAX,

@@ -1,7 +1,7 @@
 /* uniform: values in [0, 1) of 24 bits; the op's script scales them to
  * [minval, maxval), so the bounds get gradients */
-#include "math/parallel_for.h"
-#include "net/random.h"
+#include "families/random.h"
+#include "kernels/parallel_for.h"
 
 #define RUN 1024 /* elements per call of the generator */
 

@@ -4,10 +4,10 @@
  * The shape of x starts with that of the indices: i runs over all of them. A
  * negative index belongs to no segment, and neither does a computed index that
  * is too large; indices from the data are checked before the batch. */
-#include "net/data_movement.h"
-#include "net/op.h"
+#include "families/data_movement.h"
+#include "graph/op.h"
 
-#include "math/parallel_for.h"
+#include "kernels/parallel_for.h"
 
 #include <string.h>
 

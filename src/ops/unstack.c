@@ -1,5 +1,5 @@
 /* unstack: the slices along an axis, as a tuple; inverse of stack */
-#include "net/arrange.h"
+#include "families/arrange.h"
 
 #define SLICES_MAX 1000
 

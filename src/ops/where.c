@@ -1,6 +1,6 @@
 /* where: y = a where the condition is true, else b;  da = dy where it is true,
  * else 0; db vice versa. All three are broadcast. */
-#include "net/broadcast.h"
+#include "families/broadcast.h"
 
 #include <string.h>
 

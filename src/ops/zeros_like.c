@@ -1,5 +1,5 @@
 /* zeros_like: a tensor of zeros with the shape and type of the input */
-#include "net/data_movement.h"
+#include "families/data_movement.h"
 
 static void zeros_like_forward(const struct cr_op_ctx *s)
 {

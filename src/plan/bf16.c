@@ -17,7 +17,7 @@
  * gradient that a product writes for an input that it rounds is rounded too,
  * and so is, by its writer or in place, the gradient of a rounded result.
  */
-#include "net/op_attrs.h"
+#include "graph/op_attrs.h"
 #include "plan/plan.h"
 
 static const struct cr_fake_cast to_bfloat16 = { .type = 1 };

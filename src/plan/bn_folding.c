@@ -3,7 +3,7 @@
  * of the layer in front of it, where nothing else reads that layer's output
  * and the channels of both are the same axis.
  */
-#include "net/op_attrs.h"
+#include "graph/op_attrs.h"
 #include "plan/plan.h"
 
 #define FOLD_CHANNELS 1 /* BatchNorm's axis of them */

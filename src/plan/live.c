@@ -1,7 +1,7 @@
 /*
  * Which nodes of a graph a plan has.
  */
-#include "net/nhwc.h"
+#include "families/nhwc.h"
 #include "plan/plan.h"
 
 bool cr_plan_keeps_all(const struct cr_exec *e)

@@ -12,11 +12,13 @@
  *
  * Used by src/run, which runs the steps. Knows nothing of configs, cells'
  * descriptors or the training loop.
+ *
+ * Includes: base families graph.
  */
 #ifndef CR_PLAN_PLAN_H
 #define CR_PLAN_PLAN_H
 
-#include "net/graph.h"
+#include "graph/graph.h"
 
 struct cr_exec_step;
 

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "predict/predict.h"
-#include "train/plans.h"
+#include "run/plans.h"
 
 /* ---- Memory and plans */
 

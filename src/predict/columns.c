@@ -2,7 +2,7 @@
 
 #include "conf/node.h"
 #include "predict/predict.h"
-#include "train/eval.h"
+#include "score/eval.h"
 
 struct cr_predict_feed *cr_predict_feed(struct cr_predict *j, const char *name)
 {

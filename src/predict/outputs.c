@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "conf/node.h"
-#include "net/cell.h"
+#include "graph/cell.h"
 #include "predict/predict.h"
-#include "train/eval.h"
+#include "score/eval.h"
+#include "train/section.h"
 
 /* ---- The kind of a result */
 

@@ -16,6 +16,10 @@
  *
  * A source writes one sample to the addresses of cr_predict_into, then calls
  * cr_predict_add, or cr_predict_bad if the sample cannot be read.
+ *
+ * Called by the command predict. Knows nothing of training.
+ *
+ * Includes: base ckpt conf console data graph model run score train.
  */
 #ifndef CR_PREDICT_PREDICT_H
 #define CR_PREDICT_PREDICT_H
@@ -24,12 +28,12 @@
 
 #include "base/atomic_file.h"
 #include "base/str.h"
+#include "console/work_progress.h"
 #include "data/csv_dataset.h"
 #include "data/data_loader.h"
 #include "model/model.h"
-#include "train/predict_input.h"
-#include "train/probability.h"
-#include "train/work_progress.h"
+#include "predict/predict_input.h"
+#include "score/probability.h"
 
 enum { CR_PREDICT_TSV, CR_PREDICT_CSV, CR_PREDICT_JSONL, CR_PREDICT_NPY,
        CR_PREDICT_NPZ, CR_PREDICT_BY_NAME };

@@ -10,7 +10,7 @@
 #include "base/float_text.h"
 #include "base/table.h"
 #include "predict/predict.h"
-#include "train/score.h"
+#include "score/score.h"
 
 /* ---- Numbers and strings */
 

@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "draw/draw.h"
 #include "model/model.h"
-#include "net/diagram.h"
 #include "report/section.h"
 
 #define OPEN 40 /* rows of a table that is not folded */

@@ -7,6 +7,10 @@
  * tables and enlarges charts. Texts of run directories are not trusted: they
  * are escaped, and the Content-Security-Policy of the page allows no script
  * but its own.
+ *
+ * Called by the command report, and by a run that writes its page.
+ *
+ * Includes: base chart ckpt conf draw model rundir score train.
  */
 #ifndef CR_REPORT_REPORT_H
 #define CR_REPORT_REPORT_H

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 #include "report/section.h"
-#include "train/metric.h"
+#include "score/metric.h"
 
 #define LOG_MAX ((size_t)64 << 20)
 #define METRICS_MAX ((size_t)1 << 30)

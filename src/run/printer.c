@@ -5,7 +5,7 @@
  * unfused, of only what the prints need, on the same graph, batch and random
  * numbers. It runs first; the plan itself leaves the nodes out.
  */
-#include "net/op_attrs.h"
+#include "graph/op_attrs.h"
 #include "run/run.h"
 
 /* Whether some print is among the nodes of a list, and of the backward pass. */

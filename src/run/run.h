@@ -1,7 +1,13 @@
 /*
  * Running a plan: feeding columns, one step of the plan after another, what is
  * read from outside. The functions that the training loop calls are in
- * net/net.h. Private to src/run.
+ * graph/net.h. Private to src/run.
+ *
+ * Called through graph/net.h by train/, score/ and predict/. Running a plan
+ * allocates nothing and decides nothing. Knows nothing of configs and
+ * records.
+ *
+ * Includes: base data graph kernels plan.
  */
 #ifndef CR_RUN_RUN_H
 #define CR_RUN_RUN_H

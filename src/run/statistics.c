@@ -5,7 +5,7 @@
  * step sees them. Parameters change at the end of a step alone; so that the
  * statistics belong to the same step, they are copied at its start.
  */
-#include "net/graph.h"
+#include "graph/graph.h"
 
 #include <string.h>
 

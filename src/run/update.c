@@ -9,7 +9,7 @@
 #include "base/compiler.h"
 #include "base/str.h"
 #include "base/thread_pool.h"
-#include "math/parallel_for.h"
+#include "kernels/parallel_for.h"
 #include "run/run.h"
 
 #include <assert.h>

@@ -2,6 +2,10 @@
  * The subcommands of `cellrun runs`: one file each, listed in
  * src/runs/subcommands.c. src/commands/runs.c reads the flags, finds the runs
  * and calls them.
+ *
+ * Called by the command runs, which finds the subcommand in its table.
+ *
+ * Includes: base ckpt conf rundir score.
  */
 #ifndef CR_RUNS_RUNS_H
 #define CR_RUNS_RUNS_H

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "runs/runs.h"
-#include "train/metric.h"
+#include "score/metric.h"
 
 bool cr_runs_is_number(const struct cr_node *node)
 {

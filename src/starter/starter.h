@@ -4,6 +4,10 @@
  * A config for given data trains without edits. Properties of the data (types,
  * classes, sizes) are plain values with comments, so the file can be read,
  * edited and run without inspecting the data again.
+ *
+ * Called by the command init. Knows nothing of networks.
+ *
+ * Includes: base conf data.
  */
 #ifndef CR_STARTER_STARTER_H
 #define CR_STARTER_STARTER_H

@@ -20,10 +20,10 @@
 
 #include "base/str.h"
 #include "base/thread_pool.h"
+#include "console/console.h"
 #include "rundir/run_remove.h"
 #include "rundir/series.h"
 #include "sweep/sweep.h"
-#include "train/console.h"
 
 #define AUTO_SPAN 0.5   /* seconds between the records that are compared */
 #define AUTO_LIMIT 30.0 /* seconds for them to appear */

@@ -7,7 +7,7 @@
 #define CR_SWEEP_PARZEN_H
 
 #include "base/arena.h"
-#include "math/rng.h"
+#include "num/rng.h"
 
 #include <stdbool.h>
 

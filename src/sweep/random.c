@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "math/rng.h"
+#include "num/rng.h"
 #include "sweep/sweep.h"
 
 static double random_number(const struct cr_sweep_axis *axis, double u)

@@ -19,10 +19,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/signals.h"
 #include "base/str.h"
 #include "base/table.h"
 #include "sweep/sweep.h"
-#include "train/signals.h"
 
 #define RUN_POLL 0.2    /* seconds between checks of points of others */
 #define RUN_TABLE 1.0   /* seconds between versions of sweep.tsv */

@@ -17,8 +17,8 @@
 #include "base/str.h"
 #include "ckpt/run_index.h"
 #include "rundir/series.h"
+#include "score/metric.h"
 #include "sweep/sweep.h"
-#include "train/metric.h"
 
 /* ---- Settings */
 

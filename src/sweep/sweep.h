@@ -20,6 +20,10 @@
  *   rungs.c    budgets of points that are compared before they are complete
  *   parzen.c   density estimates of the method tpe
  *   grid.c random.c list.c halving.c asha.c tpe.c   the methods
+ *
+ * Called by the command sweep. Knows nothing of what a run computes.
+ *
+ * Includes: base ckpt conf console num rundir score train.
  */
 #ifndef CR_SWEEP_SWEEP_H
 #define CR_SWEEP_SWEEP_H

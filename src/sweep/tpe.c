@@ -19,7 +19,7 @@
 
 #include "base/str.h"
 #include "ckpt/run_index.h"
-#include "math/rng.h"
+#include "num/rng.h"
 #include "sweep/sweep.h"
 
 #define TPE_FILE_MAX ((size_t)1 << 20)

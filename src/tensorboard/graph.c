@@ -1,13 +1,13 @@
 /*
  * The network as a GraphDef: the boxes and arrows of its diagram
- * (net/diagram.h). TensorBoard makes a name scope of each part of a name that
+ * (draw/draw.h). TensorBoard makes a name scope of each part of a name that
  * ends with a slash, so frames need no nodes.
  */
 #include "tensorboard/summary.h"
 
 #include <string.h>
 
-#include "net/diagram.h"
+#include "draw/draw.h"
 
 enum { ATTRS = 2, PRODUCER = 22 }; /* version of GraphDef's format */
 

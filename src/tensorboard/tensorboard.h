@@ -4,6 +4,10 @@
  *
  * Every function does nothing if `tb` is NULL: without log.tensorboard nothing
  * of this is done.
+ *
+ * Called by train/ at the points where it writes records.
+ *
+ * Includes: base ckpt conf draw.
  */
 #ifndef CR_TENSORBOARD_TENSORBOARD_H
 #define CR_TENSORBOARD_TENSORBOARD_H

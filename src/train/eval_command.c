@@ -20,8 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/signals.h"
 #include "base/thread_pool.h"
-#include "train/signals.h"
 #include "train/train.h"
 
 #define COMMAND_NAP 0.05  /* longest interval of polling, in seconds */

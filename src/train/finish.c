@@ -5,10 +5,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/signals.h"
 #include "base/table.h"
 #include "rundir/export.h"
 #include "tensorboard/tensorboard.h"
-#include "train/signals.h"
 #include "train/train.h"
 
 static int finish_exit(const struct cr_train *t, enum cr_outcome end)

@@ -4,7 +4,7 @@
 #ifndef CR_TRAIN_FREEZE_REPORT_H
 #define CR_TRAIN_FREEZE_REPORT_H
 
-#include "net/net.h"
+#include "graph/net.h"
 
 /* The report in lines, without a final newline; "" if nothing is frozen.
  * `when` returns when an unfreeze rule applies, such as "epoch 3". Memory is

@@ -7,7 +7,7 @@
 #ifndef CR_TRAIN_GRADIENT_H
 #define CR_TRAIN_GRADIENT_H
 
-#include "net/net.h"
+#include "graph/net.h"
 #include "train/loss_scale.h"
 #include "train/section.h"
 

@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "ckpt/checkpoint.h"
 #include "conf/trust.h"
-#include "math/array_text.h"
+#include "num/array_text.h"
 #include "train/train.h"
 
 #define BINS 20     /* bins of a histogram */

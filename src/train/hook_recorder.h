@@ -1,5 +1,5 @@
 /*
- * The recorder of the section `watch` (net/hook.h): statistics of values and
+ * The recorder of the section `watch` (build/hook.h): statistics of values and
  * gradients, as records and lines.
  *
  * An observed step is first computed with a plan of its own, which keeps the
@@ -10,9 +10,9 @@
 #ifndef CR_TRAIN_HOOK_RECORDER_H
 #define CR_TRAIN_HOOK_RECORDER_H
 
+#include "build/hook.h"
 #include "data/data_loader.h"
-#include "net/hook.h"
-#include "net/net.h"
+#include "graph/net.h"
 
 struct cr_train;
 struct cr_hook_recorder;

@@ -4,8 +4,8 @@
  * run.
  */
 #include "data/lint.h"
-#include "net/amp.h"
-#include "train/probability.h"
+#include "graph/amp.h"
+#include "score/probability.h"
 #include "train/train.h"
 
 #include <inttypes.h>

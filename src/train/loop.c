@@ -9,8 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/signals.h"
 #include "train/progress.h"
-#include "train/signals.h"
 #include "train/train.h"
 
 #define LOOP_FLUSH 1.0 /* seconds between flushes of records */

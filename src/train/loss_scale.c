@@ -3,7 +3,7 @@
 #include <math.h>
 
 #include "base/str.h"
-#include "net/amp.h"
+#include "graph/amp.h"
 
 /* As in MindSpore's Model, the default of O2 in float16 is
  * DynamicLossScaleManager. */

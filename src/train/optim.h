@@ -2,13 +2,13 @@
  * An optimizer: option rows, slots, and an elementwise update rule.
  *
  * The engine owns the slots and calls update with a range of one parameter
- * (net/net.h, struct cr_update). An update applies weight decay first, then
+ * (graph/net.h, struct cr_update). An update applies weight decay first, then
  * the rule at the learning rate of that update.
  */
 #ifndef CR_TRAIN_OPTIM_H
 #define CR_TRAIN_OPTIM_H
 
-#include "net/net.h"
+#include "graph/net.h"
 #include "train/loss_scale.h"
 #include "train/schedule.h"
 

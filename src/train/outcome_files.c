@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "ckpt/run_index.h"
+#include "data/sample_json.h"
 #include "data/vocab.h"
 #include "tensorboard/tensorboard.h"
-#include "train/sample_json.h"
 #include "train/train.h"
 
 #define OUTCOME_PAUSE 10.0

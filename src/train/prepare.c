@@ -3,6 +3,8 @@
  * after errors, so that one run reports all of them.
  */
 #include "train/print.h"
+#include "train/print.h"
+#include "train/step_plan.h"
 #include "train/train.h"
 
 #include <assert.h>

@@ -5,8 +5,8 @@
 #define CR_TRAIN_PRINT_H
 
 #include "conf/config.h"
-#include "net/op.h"
-#include "train/console.h"
+#include "console/console.h"
+#include "graph/op.h"
 
 /* For cr_net_opts; NULL: nothing is printed, or the section was wrong, which
  * was reported. `console`: of the run; NULL: standard error alone. */

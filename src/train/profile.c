@@ -6,7 +6,7 @@
 #include "base/cpu.h"
 #include "base/table.h"
 #include "base/thread_pool.h"
-#include "train/console.h"
+#include "console/console.h"
 
 #define PEAK 0.2 /* duration of the peak measurement in seconds */
 

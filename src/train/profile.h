@@ -6,8 +6,8 @@
 #define CR_TRAIN_PROFILE_H
 
 #include "base/str.h"
-#include "net/net.h"
-#include "train/eval.h"
+#include "graph/net.h"
+#include "score/eval.h"
 
 /* Total cost of the steps of one cell. */
 struct cr_profile_row {

@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "train/signals.h"
+#include "base/signals.h"
 
 #define FORWARD_SHARE (1.0 / 3) /* of a step: the backward pass takes about
                                    twice as long as the forward pass */

@@ -9,7 +9,7 @@
 #ifndef CR_TRAIN_PROGRESS_H
 #define CR_TRAIN_PROGRESS_H
 
-#include "train/eta.h"
+#include "console/eta.h"
 #include "train/train.h"
 
 struct cr_run_progress {

@@ -24,12 +24,12 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/signals.h"
 #include "base/thread_pool.h"
 #include "base/version.h"
 #include "ckpt/json.h"
 #include "conf/environment.h"
-#include "math/blas.h"
-#include "train/signals.h"
+#include "kernels/blas.h"
 #include "train/train.h"
 
 const char *cr_train_status(enum cr_outcome end)

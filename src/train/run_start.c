@@ -1,9 +1,9 @@
 /*
  * Opening a run directory, and resuming from a checkpoint.
  */
-#include "train/config_diff.h"
+#include "base/signals.h"
+#include "rundir/config_diff.h"
 #include "train/freeze_report.h"
-#include "train/signals.h"
 #include "train/train.h"
 
 #include <errno.h>
@@ -19,8 +19,8 @@
 #include "ckpt/load.h"
 #include "ckpt/provenance.h"
 #include "ckpt/vocab.h"
-#include "math/blas.h"
-#include "net/plugin.h"
+#include "kernels/blas.h"
+#include "plugin/plugin.h"
 #include "tensorboard/tensorboard.h"
 
 const char *cr_train_folder(struct cr_train *t)

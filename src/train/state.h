@@ -9,10 +9,10 @@
 #ifndef CR_TRAIN_STATE_H
 #define CR_TRAIN_STATE_H
 
-#include "math/spec.h"
+#include "num/spec.h"
+#include "score/score.h"
 #include "train/loss_scale.h"
 #include "train/plateau.h"
-#include "train/score.h"
 
 #define CR_STATE_COLUMNS 16
 #define CR_STATE_CLASSES 100000000

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/table.h"
-#include "train/generate.h"
+#include "text/text.h"
 #include "train/train.h"
 
 static const struct cr_opt sample_opts[] = {

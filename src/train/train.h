@@ -9,24 +9,30 @@
  *
  * What a run does at a step is a function of the step and of its state alone,
  * not of the history of the process; this makes resuming exact.
+ *
+ * Called by the commands train, resume, check and lr-find. May use every room
+ * of the engine; nothing of the engine knows it.
+ *
+ * Includes: base build ckpt conf console data graph kernels num plugin run
+ *     rundir score tensorboard text.
  */
 #ifndef CR_TRAIN_TRAIN_H
 #define CR_TRAIN_TRAIN_H
 
 #include "ckpt/checkpoint.h"
 #include "conf/command_line.h"
-#include "train/console.h"
-#include "train/eval.h"
-#include "train/generate.h"
+#include "console/console.h"
+#include "console/trend.h"
+#include "rundir/rundir.h"
+#include "score/eval.h"
+#include "score/require.h"
+#include "text/text.h"
 #include "train/gradient.h"
 #include "train/hook_recorder.h"
 #include "train/optim.h"
 #include "train/profile.h"
-#include "train/require.h"
-#include "train/rundir.h"
 #include "train/section.h"
 #include "train/state.h"
-#include "train/trend.h"
 
 struct cr_tensorboard;
 struct cr_train_outcomes;

@@ -1,4 +1,4 @@
-/* TypeCast: conversion to another element type (cr_convert in math/spec.h). */
+/* TypeCast: conversion to another element type (cr_convert in num/spec.h). */
 #include "data/transform.h"
 
 struct type_cast {

@@ -5,8 +5,8 @@
  * the kernels of the nodes it is made of give it, what a second `grad` builds,
  * and what differences of the gradient give.
  */
-#include "net/gradient.h"
-#include "net/op_attrs.h"
+#include "construct/gradient.h"
+#include "graph/op_attrs.h"
 #include "nets.h"
 
 #define CR_OP(x) extern const struct cr_op cr_op_##x;

@@ -11,9 +11,9 @@
 #include "base/thread_pool.h"
 #include "ckpt/load.h"
 #include "conf/yaml.h"
+#include "model/single_batch.h"
 #include "plans.h"
 #include "tap.h"
-#include "train/single_batch.h"
 
 struct golden {
     struct cr_arena arena;

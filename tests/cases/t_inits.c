@@ -15,7 +15,7 @@
  *   error: TEXT         the fill must fail with this in its message
  */
 #include "case.h"
-#include "net/init.h"
+#include "graph/init.h"
 
 #define CR_INIT(x) extern const struct cr_init cr_init_##x;
 #include "registry_pass.h"

@@ -15,7 +15,7 @@
  * A second round after clearing must give the same.
  */
 #include "case.h"
-#include "train/metric.h"
+#include "score/metric.h"
 
 #define CR_METRIC(x) extern const struct cr_metric cr_metric_##x;
 #include "registry_pass.h"

@@ -25,7 +25,7 @@
  */
 #include "base/thread_pool.h"
 #include "case.h"
-#include "net/op.h"
+#include "graph/op.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "net/net.h"
+#include "graph/net.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

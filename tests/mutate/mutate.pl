@@ -25,7 +25,7 @@ use File::Path qw(make_path);
 use Storable qw(nstore retrieve);
 
 chdir dirname($0) . '/../..' or die $!;
-my $dir = $ENV{DIR} // 'src/ckpt src/train src/net src/data';
+my $dir = $ENV{DIR} // 'src/ckpt src/train src/graph src/data';
 my $number = $ENV{N} // 50;
 my $seed = $ENV{SEED} // 1;
 my $budget = $ENV{BUDGET} // 120;

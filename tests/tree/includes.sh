@@ -1,6 +1,7 @@
 #!/bin/bash
-# Includes follow the arrows: commands -> predict -> model -> train, ckpt -> net, data -> math, conf
-# -> base. Leaves include no leaf, outside libraries are met in one file.
+# A room (a directory of src) includes from the rooms that the head of its
+# header ROOM/ROOM.h names, and rooms form no circle. Leaves include no leaf;
+# outside libraries are met in one file.
 # shellcheck source=lib.bash
 . "$(dirname "$0")/lib.bash"
 
@@ -13,46 +14,47 @@ includes() {
         done
 }
 
-# The folders that the sources in a folder may include from.
-result 'includes follow the layers' < <(includes | awk '
-    BEGIN {
-        may["base"] = "base"
-        may["conf"] = "base conf"
-        may["math"] = "base conf math"
-        may["net"] = "base conf math data net cellrun.h"
-        may["plan"] = "base conf math net plan"
-        may["run"] = "base conf math net plan run"
-        may["data"] = "base conf math data"
-        may["ckpt"] = "base conf math net data ckpt"
-        may["tensorboard"] = "base conf net ckpt tensorboard"
-        may["train"] = \
-            "base conf math net data ckpt tensorboard rundir train"
-        may["chart"] = "base chart"
-        may["rundir"] = "base conf math ckpt rundir"
-        may["model"] = "base conf math net data ckpt train model"
-        may["starter"] = "base conf math data starter"
-        may["report"] = \
-            "base conf math net data ckpt train model chart rundir report"
-        may["predict"] = "base conf math net data ckpt train model predict"
-        may["export"] = "base conf math net data ckpt train model export"
-        may["sweep"] = "base conf math data net ckpt rundir train sweep"
-        may["ckpts"] = "base conf math net data ckpt train model ckpts"
-        may["runs"] = "base conf math ckpt rundir train runs"
-        may["commands"] = \
-            "base conf math net data ckpt train model predict starter " \
-            "chart ckpts rundir report runs sweep export"
-        may["ops"] = may["cells"] = may["losses"] = may["inits"] = \
-            "base conf math net"
-        may["optims"] = may["schedules"] = may["metrics"] = may["scalers"] = \
-            "base conf math net train"
-        may["transforms"] = may["datasets"] = may["formats"] = \
-            may["tokenizers"] = "base conf math data"
-    }
-    {
-        split($3, part, "/")
-        if (index(" " may[$1] " ", " " part[1] " ") == 0)
-            print "src/" $2 " includes " $3
-    }')
+# Lines "ROOM OTHER": what the head of each room's header allows, and leaves.
+allowed() {
+    for room in src/*/; do
+        room=$(basename "$room")
+        [ -e "src/$room/$room.h" ] || continue
+        sed -n '/^ \* Includes:/,/\*\//p' "src/$room/$room.h" |
+            tr -d '*/.' | sed 's/cellrunh/cellrun.h/; s/Includes://' |
+            tr ' ' '\n' | sed "/^$/d; s/^/$room /"
+    done
+    for leaf in ops cells losses inits; do
+        printf "$leaf %s\n" base conf num graph families kernels build
+    done
+    for leaf in optims schedules scalers; do
+        printf "$leaf %s\n" base conf num graph train
+    done
+    printf 'metrics %s\n' base conf num graph score
+    for leaf in transforms datasets formats tokenizers; do
+        printf "$leaf %s\n" base conf num kernels data
+    done
+}
+
+used() {
+    includes | sed 's|^\([^ ]*\) [^ ]* \(.*\)|\1 \2|; s|/.*||' |
+        awk '$1 != $2' | sort -u
+}
+
+result 'every room has a header that says what it is' < <(
+    for room in src/*/; do
+        ls "$room"*.h >/dev/null 2>&1 || continue
+        room=$(basename "$room")
+        grep -q '^ \* Includes: ' "src/$room/$room.h" 2>/dev/null ||
+            echo "src/$room/$room.h"
+    done)
+result 'rooms include what their headers name' < <(
+    comm -13 <(allowed | sort -u) <(used | grep -v '^commands '))
+result 'headers of rooms name no room that is not included' < <(
+    comm -23 <(allowed | sort -u) <(used | sort -u) |
+        grep -Ev '^[a-z]+ none$|^(ops|cells|losses|inits|transforms|metrics) ' |
+        grep -Ev '^(optims|schedules|scalers|datasets|formats|tokenizers) ')
+result 'rooms form no circle' < <(
+    used | grep -v ' none$' | tsort 2>&1 >/dev/null)
 
 # No circle among files: peel off files whose includes are all peeled off.
 result 'no header includes itself by a detour' < <(includes | awk '

@@ -1,6 +1,6 @@
 /* Sums and sweeps per channel against plain loops in double: both layouts,
  * sizes that fill no block, and the same bytes for any number of threads. */
-#include "math/channel.h"
+#include "kernels/channel.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 #include <math.h>
 
 #include "base/str.h"
+#include "console/console.h"
 #include "tap.h"
-#include "train/console.h"
 
 static struct cr_arena mem;
 

@@ -1,7 +1,7 @@
 /* Moving elements: every order of the axes, near and far apart, against the
  * loop that explains. */
 #include "base/compiler.h"
-#include "net/data_movement.h"
+#include "families/data_movement.h"
 #include "tap.h"
 
 #define ROOM (3 * 530 * 37)

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "console/eta.h"
 #include "tap.h"
-#include "train/eta.h"
 
 /* Durations in seconds of a run of `steps` steps with an evaluation every
  * `eval_every` steps and a checkpoint every `save_every` steps. */

@@ -1,5 +1,5 @@
 /* BatchNorm in prediction, folded into the layer before it. */
-#include "math/blas.h"
+#include "kernels/blas.h"
 #include "nets.h"
 
 #define RESIDUAL                                                             \

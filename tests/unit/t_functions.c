@@ -2,7 +2,7 @@
  * names, or its signature says how it is called. */
 #include "base/compiler.h"
 #include "base/str.h"
-#include "net/op.h"
+#include "graph/op.h"
 #include "tap.h"
 
 /* Each input has a name; tensors of concat and stack share one. */

@@ -1,8 +1,8 @@
 /* Products: every shape, transposition and epilogue against plain loops in
  * double, and the same bytes for any number of threads. Products of bfloat16
- * (low) where the processor has them; math/low_precision.c rounds for the
+ * (low) where the processor has them; num/low_precision.c rounds for the
  * loops. */
-#include "math/blas.h"
+#include "kernels/blas.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@
 #include "base/compiler.h"
 #include "base/cpu.h"
 #include "base/thread_pool.h"
-#include "math/low_precision.h"
+#include "num/low_precision.h"
 #include "tap.h"
 
 #define EPS ((double)CR_REAL_EPS)

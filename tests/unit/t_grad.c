@@ -4,7 +4,7 @@
  * own, in tests/cases.) Differences need a double build: in float their own
  * error, and ReLU's kink within their step, hide what is looked for.
  */
-#include "net/graph.h"
+#include "graph/graph.h"
 #include "nets.h"
 
 #ifdef CR_DOUBLE

@@ -1,7 +1,7 @@
 /* The input where no data define it. */
 #include "base/str.h"
 #include "conf/config.h"
-#include "net/net.h"
+#include "graph/net.h"
 #include "tap.h"
 
 /* The first column's name and shape, or the first message. */

@@ -1,7 +1,7 @@
 /* Convolutions with random settings: each way to compute them (planar, direct,
  * by products), on each implementation, against the plain loop in double; and
  * the same bytes for any number of threads. */
-#include "math/conv.h"
+#include "kernels/conv.h"
 
 #include "kernels.h"
 

@@ -1,7 +1,7 @@
 /* Products and sums of rows with random settings, on each implementation,
  * against plain loops in double; any split gives the same bytes with cellrun's
  * kernels. */
-#include "math/gemm.h"
+#include "kernels/gemm.h"
 
 #include "kernels.h"
 

@@ -1,7 +1,7 @@
 /* Pooling with random settings against plain loops in double. Maxima of 2 by
  * 2 windows have kernels of their own per instruction set
- * (math/max_pool_2x2.c). */
-#include "math/pool.h"
+ * (kernels/max_pool_2x2.c). */
+#include "kernels/pool.h"
 
 #include "kernels.h"
 

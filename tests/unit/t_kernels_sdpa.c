@@ -1,6 +1,6 @@
 /* Attention with random settings, on each implementation, against plain loops
  * in double: layouts, masks, dropout, weights, and all gradients. */
-#include "math/sdpa.h"
+#include "kernels/sdpa.h"
 
 #include "kernels.h"
 

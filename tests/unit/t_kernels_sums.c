@@ -2,11 +2,11 @@
  * with random settings, against plain loops in double; random numbers in
  * blocks against one by one. */
 #include "kernels.h"
-#include "math/channel.h"
-#include "math/low_precision.h"
-#include "math/rng.h"
-#include "math/row_stats.h"
-#include "math/tensor_iter.h"
+#include "kernels/channel.h"
+#include "kernels/row_stats.h"
+#include "kernels/tensor_iter.h"
+#include "num/low_precision.h"
+#include "num/rng.h"
 
 #include <string.h>
 

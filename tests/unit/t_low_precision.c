@@ -1,6 +1,6 @@
 /* Rounding to float16 and bfloat16: every number of either type, the middle
  * between neighbours, and just next to it. */
-#include "math/low_precision.h"
+#include "num/low_precision.h"
 #include "tap.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* The helpers of cellrun.h, and that what it says fits what we have. */
 #include <unistd.h>
 
-#include "net/plugin.h"
+#include "plugin/plugin.h"
 #include "tap.h"
 
 #define LENGTH(a) (sizeof(a) / sizeof *(a))

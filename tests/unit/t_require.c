@@ -1,7 +1,7 @@
 /* --require: reading, names, and what holds. */
 #include "base/str.h"
+#include "score/require.h"
 #include "tap.h"
-#include "train/require.h"
 
 static bool value(void *ctx, const char *name, double *to)
 {

@@ -2,7 +2,7 @@
  * Random numbers: the published vectors of Philox4x32-10 (Random123,
  * kat_vectors), and that streams, keys and elements are distinct.
  */
-#include "math/rng.h"
+#include "num/rng.h"
 #include "tap.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
  * Types: what a value becomes in another one. The vectors of halves are those
  * of IEEE 754 round to nearest even.
  */
-#include "math/spec.h"
+#include "num/spec.h"
 #include "tap.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
 /* exp, tanh, erf and sigmoid against the library, over floats of all sizes. */
-#include "math/vec_math.h"
+#include "num/vec_math.h"
 #include "tap.h"
 
 #include <math.h>

@@ -1,0 +1,165 @@
+#include "base/signals.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t signals_stop, signals_hup, signals_usr1,
+    signals_usr2, signals_some;
+static volatile sig_atomic_t signals_training, signals_usr1_ends;
+static volatile sig_atomic_t signals_bar;
+static volatile double signals_suspended; /* written while nothing else runs */
+static const char *volatile signals_lock;
+
+static void signals_erase(void)
+{
+    static const char erase[] = CR_SIGNALS_ERASE;
+
+    if (signals_bar)
+        (void)!write(STDERR_FILENO, erase, sizeof erase - 1);
+    signals_bar = 0;
+}
+
+static void signals_quit(int status)
+{
+    const char *lock = signals_lock;
+
+    signals_erase();
+    if (lock)
+        unlink(lock);
+    _exit(status);
+}
+
+static void signals_catch(int sig)
+{
+    switch (sig) {
+    case SIGINT:
+    case SIGTERM:
+        if (signals_stop || !signals_training)
+            signals_quit(128 + sig);
+        signals_stop = sig;
+        break;
+    case SIGHUP:
+        signals_hup = 1;
+        break;
+    case SIGUSR1:
+        if (signals_usr1_ends && !signals_training)
+            signals_quit(CR_STATUS_AGAIN);
+        signals_usr1 = 1;
+        break;
+    default:
+        signals_usr2 = 1;
+    }
+    signals_some = 1;
+}
+
+/* Suspends the process with the default action, and counts the time. */
+static void signals_suspend(int sig)
+{
+    struct sigaction plain = { .sa_handler = SIG_DFL }, ours;
+    struct timespec from, to;
+    sigset_t set, old;
+    int error = errno;
+
+    signals_erase();
+    sigemptyset(&plain.sa_mask);
+    sigemptyset(&set);
+    sigaddset(&set, sig);
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    sigaction(sig, &plain, &ours);
+    raise(sig);
+    pthread_sigmask(SIG_UNBLOCK, &set, &old); /* stops here */
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    sigaction(sig, &ours, NULL);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    signals_suspended += (double)(to.tv_sec - from.tv_sec) +
+                         1e-9 * (double)(to.tv_nsec - from.tv_nsec);
+    errno = error;
+}
+
+/* Signals ignored at the start stay ignored (nohup). INT is the exception:
+ * shells ignore it for background jobs, which would disable kill -INT. */
+void cr_signals_start(void)
+{
+    static const int all[] = { SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
+    struct sigaction act = { .sa_handler = signals_catch,
+                             .sa_flags = SA_RESTART };
+    struct sigaction old;
+
+    sigemptyset(&act.sa_mask);
+    for (unsigned i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (sigaction(all[i], NULL, &old) != 0 || old.sa_handler != SIG_IGN ||
+            all[i] == SIGINT)
+            sigaction(all[i], &act, NULL);
+    act.sa_handler = signals_suspend;
+    if (sigaction(SIGTSTP, NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+        sigaction(SIGTSTP, &act, NULL);
+}
+
+void cr_signals_bar(bool shown)
+{
+    signals_bar = shown;
+}
+
+double cr_signals_suspended(void)
+{
+    return signals_suspended;
+}
+
+void cr_signals_defer(void)
+{
+    signals_training = 1;
+}
+
+void cr_signals_lock(const char *path)
+{
+    signals_lock = path;
+}
+
+void cr_signals_usr1_stops(void)
+{
+    signals_usr1_ends = 1;
+    if (signals_usr1 && !signals_training)
+        signals_quit(CR_STATUS_AGAIN);
+}
+
+bool cr_signals_end(void)
+{
+    return signals_stop || (signals_usr1_ends && signals_usr1);
+}
+
+int cr_signals_stop(void)
+{
+    return signals_stop;
+}
+
+static bool signals_take(volatile sig_atomic_t *flag)
+{
+    if (!*flag)
+        return false;
+    *flag = 0;
+    return true;
+}
+
+bool cr_signals_hup(void)
+{
+    return signals_take(&signals_hup);
+}
+
+bool cr_signals_usr1(void)
+{
+    return signals_take(&signals_usr1);
+}
+
+bool cr_signals_usr2(void)
+{
+    return signals_take(&signals_usr2);
+}
+
+bool cr_signals_any(void)
+{
+    bool some = signals_take(&signals_some);
+
+    return some || signals_stop;
+}

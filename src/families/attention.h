@@ -1,0 +1,50 @@
+/*
+ * What the ops attention and attention_weights share: their inputs, and what
+ * these are to kernels/sdpa.h.
+ *
+ * Inputs: query (N, L, E), key (N, S, E), value (N, S, E), or all three in
+ * query (N, L, 3 E), as one product makes them; (L, N, ...) unless
+ * batch_first; without N where there is no batch. key_padding_mask (N, S),
+ * attn_mask (L, S) or (N * heads, L, S): bool or uint8 hides keys, real
+ * numbers are added to the scores.
+ */
+#ifndef CR_FAMILIES_ATTENTION_H
+#define CR_FAMILIES_ATTENTION_H
+
+#include "graph/cell.h"
+#include "graph/op.h"
+#include "graph/op_attrs.h"
+#include "kernels/sdpa.h"
+
+enum {
+    CR_ATTN_Q,
+    CR_ATTN_K,
+    CR_ATTN_V,
+    CR_ATTN_PAD,
+    CR_ATTN_MASK,
+    CR_ATTN_INPUTS
+};
+
+extern const struct cr_opt cr_attention_opts[];
+extern const char *const cr_attention_inputs[];
+#define CR_ATTENTION_SIGNATURE \
+    "query, key=None, value=None, key_padding_mask=None, attn_mask=None, *, " \
+    "num_heads, batch_first=True, average_attn_weights=True, dropout=0.0"
+
+/* Checks the inputs; sets keep, scratch and macs, and where and what the
+ * weights are: (N, L, S), or (N, heads, L, S) unless averaged. */
+bool cr_attention_plan(struct cr_op_plan *plan, struct cr_spec *weights);
+/* All but results and gradients. */
+struct cr_sdpa cr_attention(const struct cr_op_ctx *ctx);
+void cr_attention_gradients(const struct cr_op_ctx *ctx, struct cr_sdpa *a);
+
+/* ---- attention_graph.c ---- */
+
+/* The same as single ops, where low precision rounds what is between them:
+ * out, and the weights if `weights` is not NULL. in: NULL where absent. */
+struct cr_val *cr_attention_graph(struct cr_build *b,
+                                  const struct cr_attention *o,
+                                  struct cr_val *const *in,
+                                  struct cr_val **weights);
+
+#endif

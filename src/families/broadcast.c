@@ -1,0 +1,243 @@
+#include "families/broadcast.h"
+
+#include <assert.h>
+#include <string.h>
+
+const char *const cr_input[] = { "input", NULL };
+const char *const cr_inputs2[] = { "input", "other", NULL };
+const char *const cr_targets2[] = { "input", "target", NULL };
+
+/* ---- plan ---- */
+
+bool cr_broadcast_shape(struct cr_op_plan *p, struct cr_spec *to)
+{
+    int i, k;
+
+    *to = CR_SCALAR;
+    for (k = 0; k < p->n_in; k++)
+        if (p->in[k].rank > to->rank)
+            to->rank = p->in[k].rank;
+    for (i = 0; i < to->rank; i++)
+        to->dim[i] = 1;
+    for (k = 0; k < p->n_in; k++) {
+        const struct cr_spec *x = &p->in[k];
+
+        for (i = 0; i < x->rank; i++) {
+            int64_t *dim = &to->dim[to->rank - x->rank + i];
+
+            if (*dim == 1)
+                *dim = x->dim[i];
+            else if (x->dim[i] != 1 && x->dim[i] != *dim)
+                return cr_error(
+                    p->diag, p->pos, CR_E_SHAPE,
+                    "found operands %s and %s, expected shapes that broadcast: "
+                    "counted from the last, dimensions are equal or 1",
+                    cr_diag_format(p->arena, &p->in[k == 0 ? 1 : k - 1]),
+                    cr_diag_format(p->arena, x));
+        }
+    }
+    return true;
+}
+
+static bool is_real(enum cr_type type)
+{
+    return type == CR_REAL || type == CR_F16 || type == CR_BF16 ||
+           type == CR_F32 || type == CR_F64;
+}
+
+/* What operand k is computed with as: CR_REAL, CR_I32 or CR_BOOL. */
+static enum cr_type class_of(const struct cr_broadcast *f,
+                             const struct cr_spec *in, int of)
+{
+    int k;
+
+    if (f->masks & CR_X(of))
+        return CR_BOOL;
+    for (k = 0; k < f->operands; k++)
+        if (!(f->masks & CR_X(k)) && is_real(in[k].type))
+            return CR_REAL;
+    return f->integer ? CR_I32 : CR_REAL;
+}
+
+bool cr_broadcast_plan(struct cr_op_plan *p, const struct cr_broadcast *f)
+{
+    if (!cr_broadcast_shape(p, &p->out[0]))
+        return false;
+    p->out[0].type = f->truth ? CR_BOOL
+                              : class_of(f, p->in, p->n_in - 1);
+    return true;
+}
+
+/* ---- elements of any type ---- */
+
+#define CONVERT(T, U, formula) \
+    { \
+        const T *x = data; \
+        U *y = room; \
+        CR_SIMD \
+        for (i = 0; i < n; i++) { \
+            T a = x[at + i]; \
+            y[i] = (U)(formula); \
+        } \
+        return room; \
+    }
+
+const void *cr_elements(enum cr_type as, enum cr_type type, const void *data,
+                        int64_t at, int64_t n, void *room)
+{
+    size_t size = cr_type_size(type);
+    int64_t i;
+
+    if (as == type)
+        return (const char *)data + (size_t)at * size;
+    if (as == CR_REAL && type == CR_I32)
+        CONVERT(int32_t, cr_real, a)
+    if (as == CR_REAL && (type == CR_BOOL || type == CR_U8))
+        CONVERT(unsigned char, cr_real, a)
+    if (as == CR_I32 && (type == CR_BOOL || type == CR_U8))
+        CONVERT(unsigned char, int32_t, a)
+    if (as == CR_BOOL && type == CR_REAL)
+        CONVERT(cr_real, unsigned char, a != 0)
+    if (as == CR_BOOL && type == CR_I32)
+        CONVERT(int32_t, unsigned char, a != 0)
+    cr_convert(type, (const char *)data + (size_t)at * size, as, room, n);
+    return room;
+}
+
+/* ---- forward ---- */
+
+struct forward {
+    const struct cr_op_ctx *s;
+    const struct cr_broadcast *f;
+    enum cr_type as[CR_BROADCAST_MAX];
+};
+
+static void forward_run(void *ctx, int64_t n, const int64_t *off,
+                        const int64_t *inc)
+{
+    const struct forward *c = ctx;
+    const struct cr_op_ctx *s = c->s;
+    cr_real room[CR_BROADCAST_MAX][CR_ITER_RUN_MAX];
+    const void *x[CR_BROADCAST_MAX] = { NULL };
+    bool whole = c->as[c->f->operands - 1] == CR_I32;
+    int k;
+
+    for (k = 0; k < c->f->operands; k++)
+        x[k] = cr_elements(c->as[k], s->in[k].type, s->x[k], off[k + 1],
+                           inc[k + 1] ? n : 1, room[k]);
+    (whole ? c->f->integer : c->f->real)(
+        s->attr, n, x, inc + 1,
+        (char *)s->y[0] + (size_t)off[0] * cr_type_size(s->out[0].type));
+}
+
+static void walk_open(struct cr_tensor_iter *w, const struct cr_op_ctx *s,
+                      int n)
+{
+    int k;
+
+    cr_tensor_iter_init(w, s->out[0].rank, s->out[0].dim);
+    for (k = 0; k < n; k++)
+        cr_tensor_iter_add(w, &s->in[k]);
+    cr_tensor_iter_merge(w);
+}
+
+void cr_broadcast(const struct cr_op_ctx *s, const struct cr_broadcast *f)
+{
+    struct forward c = { .s = s, .f = f };
+    struct cr_tensor_iter w;
+    int k;
+
+    for (k = 0; k < f->operands; k++)
+        c.as[k] = class_of(f, s->in, k);
+    walk_open(&w, s, f->operands);
+    cr_tensor_iter_parallel(&w, f->cost, &c, forward_run);
+}
+
+/* ---- backward ---- */
+
+struct backward {
+    const struct cr_op_ctx *s;
+    const struct cr_broadcast *f;
+    int of;
+};
+
+/* d of a run: dy's elements lie together. */
+static void back_values(const struct backward *b, int64_t n,
+                        const int64_t *off, const int64_t *inc, cr_real *d)
+{
+    static const cr_real nothing = 0;
+    const struct cr_op_ctx *s = b->s;
+    cr_real room[CR_BROADCAST_MAX][CR_ITER_RUN_MAX];
+    const void *x[CR_BROADCAST_MAX];
+    int64_t step[CR_BROADCAST_MAX];
+    int k;
+
+    for (k = 0; k < b->f->operands; k++) {
+        enum cr_type as = b->f->masks & CR_X(k) ? CR_BOOL : CR_REAL;
+
+        step[k] = s->x[k] ? inc[k + 1] : 0;
+        x[k] = s->x[k] ? cr_elements(as, s->in[k].type, s->x[k], off[k + 1],
+                                     step[k] ? n : 1, room[k])
+                       : &nothing;
+    }
+    b->f->grad(s->attr, n, b->of, x, step,
+               s->y[0] ? (const cr_real *)s->y[0] + off[0] : NULL,
+               (const cr_real *)s->dy[0] + off[0], d);
+}
+
+static void back_run(void *ctx, int64_t n, const int64_t *off,
+                     const int64_t *inc)
+{
+    const struct backward *b = ctx;
+    cr_real *dx = (cr_real *)b->s->dx[b->of] + off[0], d[CR_ITER_RUN_MAX];
+    int64_t i;
+
+    if (!b->s->accumulate[b->of]) {
+        back_values(b, n, off, inc, dx);
+        return;
+    }
+    back_values(b, n, off, inc, d);
+    CR_SIMD
+    for (i = 0; i < n; i++)
+        dx[i] += d[i];
+}
+
+static const cr_real *back_source(void *ctx, int64_t n, const int64_t *off,
+                                  const int64_t *inc, cr_real *room)
+{
+    back_values(ctx, n, off, inc, room);
+    return room;
+}
+
+static void back_sink(void *ctx, int64_t at, int64_t n, const double *sum)
+{
+    const struct backward *b = ctx;
+    cr_real *dx = (cr_real *)b->s->dx[b->of] + at;
+    int64_t i;
+
+    for (i = 0; i < n; i++)
+        dx[i] = (b->s->accumulate[b->of] ? dx[i] : 0) + (cr_real)sum[i];
+}
+
+void cr_broadcast_backward(const struct cr_op_ctx *s,
+                           const struct cr_broadcast *f)
+{
+    struct backward b = { .s = s, .f = f };
+    struct cr_tensor_iter w;
+
+    walk_open(&w, s, f->operands);
+    for (b.of = 0; b.of < f->operands; b.of++) {
+        if (!s->dx[b.of])
+            continue;
+        if (cr_count(&s->in[b.of]) == cr_count(&s->out[0]))
+            cr_tensor_iter_parallel(&w, f->cost, &b, back_run);
+        else
+            cr_reduce(&(struct cr_reduce){ .walk = &w,
+                                           .kept = b.of + 1,
+                                           .reducer = &cr_reducer_sum,
+                                           .cost = f->cost,
+                                           .ctx = &b,
+                                           .load = back_source,
+                                           .store = back_sink });
+    }
+}

@@ -1,0 +1,328 @@
+#include "families/data_movement.h"
+
+#include "base/compiler.h"
+#include "kernels/parallel_for.h"
+
+#include <string.h>
+
+#define MOVE_COST 0.4 /* nanoseconds per element */
+
+void cr_data_move_dense(const struct cr_spec *spec, int64_t *step)
+{
+    int64_t dense = 1;
+    int i;
+
+    for (i = spec->rank - 1; i >= 0; i--) {
+        step[i] = dense;
+        dense *= spec->dim[i];
+    }
+}
+
+void cr_data_move_open(struct cr_data_move *m, const struct cr_spec *dense,
+                       const int64_t *step, int64_t at)
+{
+    cr_tensor_iter_init(&m->walk, dense->rank, dense->dim);
+    cr_tensor_iter_add_strides(&m->walk, step);
+    cr_tensor_iter_merge(&m->walk);
+    m->at = at;
+}
+
+struct moving {
+    const struct cr_data_move *m;
+    size_t size;
+    const char *from;
+    char *to;
+    int of, into; /* operands */
+    bool add;
+};
+
+#define MOVE_STRIDED(T)                  \
+    {                                    \
+        const T *x = (const void *)from; \
+        T *y = (void *)to;               \
+        for (i = 0; i < n; i++)          \
+            y[i * step] = x[i * pace];   \
+    }
+
+static void move_run(void *ctx, int64_t n, const int64_t *off,
+                     const int64_t *inc)
+{
+    const struct moving *c = ctx;
+    const char *from = c->from + (size_t)off[c->of] * c->size;
+    char *to = c->to + (size_t)off[c->into] * c->size;
+    int64_t i, pace = inc[c->of], step = inc[c->into];
+
+    if (pace == 1 && step == 1)
+        memcpy(to, from, (size_t)n * c->size);
+    else if (c->size == 4)
+        MOVE_STRIDED(uint32_t)
+    else if (c->size == 8)
+        MOVE_STRIDED(uint64_t)
+    else if (c->size == 1)
+        MOVE_STRIDED(uint8_t)
+    else
+        for (i = 0; i < n; i++)
+            memcpy(to + (size_t)(i * step) * c->size,
+                   from + (size_t)(i * pace) * c->size, c->size);
+}
+
+static void add_run(void *ctx, int64_t n, const int64_t *off,
+                    const int64_t *inc)
+{
+    const struct moving *c = ctx;
+    const cr_real *from = (const cr_real *)(const void *)c->from + off[c->of];
+    cr_real *to = (cr_real *)(void *)c->to + off[c->into];
+    int64_t i, pace = inc[c->of], step = inc[c->into];
+
+    if (pace == 1 && step == 1) {
+        CR_SIMD
+        for (i = 0; i < n; i++)
+            to[i] += from[i];
+    } else {
+        for (i = 0; i < n; i++)
+            to[i * step] += from[i * pace];
+    }
+}
+
+/* ---- turned matrices ---- */
+
+#define TILE 16
+#define FAR 512 /* fewer lines stay in the cache by themselves */
+
+/* A walk whose innermost dimension is far apart on one side and dense on the
+ * other, while another dimension is the other way round: by square tiles, so
+ * that a line of the cache is used up while it is there. */
+struct turn {
+    struct moving c;
+    int dim;                /* the one that is dense where the last is not */
+    int64_t tiles[2], rest; /* along dim and the last one; all other indices */
+};
+
+static bool turn_open(struct turn *t, const struct cr_tensor_iter *w)
+{
+    int i, last = w->rank - 1;
+    int64_t count;
+
+    if (w->rank < 2 || w->step[1][last] == 1 || w->step[0][last] != 1 ||
+        t->c.size != sizeof(cr_real))
+        return false;
+    for (i = 0; i < last && w->step[1][i] != 1; i++)
+        continue;
+    if (i == last || w->dim[i] < TILE || w->dim[last] < FAR)
+        return false;
+    t->dim = i;
+    t->tiles[0] = (w->dim[i] + TILE - 1) / TILE;
+    t->tiles[1] = (w->dim[last] + TILE - 1) / TILE;
+    count = cr_tensor_iter_count(w);
+    t->rest = count / w->dim[i] / w->dim[last];
+    return true;
+}
+
+CR_INLINE void turn_put(cr_real *to, const cr_real *from, bool add)
+{
+    if (add)
+        *to += *from;
+    else
+        memcpy(to, from, sizeof *to); /* may hold integers */
+}
+
+static void turn_tile(const struct turn *t, int64_t tile)
+{
+    const struct moving *c = &t->c;
+    const struct cr_tensor_iter *w = &c->m->walk;
+    int last = w->rank - 1, d;
+    int64_t row = tile / t->tiles[1] % t->tiles[0] * TILE;
+    int64_t col = tile % t->tiles[1] * TILE;
+    int64_t rows = w->dim[t->dim] - row, cols = w->dim[last] - col;
+    int64_t off[2], i, k, rest = tile / t->tiles[1] / t->tiles[0];
+    int64_t pace[2] = { w->step[c->of][t->dim], w->step[c->of][last] };
+    int64_t step[2] = { w->step[c->into][t->dim], w->step[c->into][last] };
+    const cr_real *x;
+    cr_real *y, room[TILE][TILE];
+
+    off[0] = row * pace[0] + col * pace[1];
+    off[1] = row * step[0] + col * step[1];
+    for (d = last - 1; d >= 0; d--)
+        if (d != t->dim) {
+            off[0] += rest % w->dim[d] * w->step[c->of][d];
+            off[1] += rest % w->dim[d] * w->step[c->into][d];
+            rest /= w->dim[d];
+        }
+    x = (const cr_real *)(const void *)c->from + off[0];
+    y = (cr_real *)(void *)c->to + off[1];
+    rows = rows < TILE ? rows : TILE;
+    cols = cols < TILE ? cols : TILE;
+    /* each line of memory is read once and written once: powers of two as
+     * strides would throw it out of the cache in between */
+    if (pace[0] == 1)
+        for (k = 0; k < cols; k++)
+            for (i = 0; i < rows; i++)
+                memcpy(&room[i][k], &x[i + k * pace[1]], sizeof *x);
+    else
+        for (i = 0; i < rows; i++)
+            memcpy(room[i], &x[i * pace[0]], (size_t)cols * sizeof *x);
+    if (step[0] == 1)
+        for (k = 0; k < cols; k++)
+            for (i = 0; i < rows; i++)
+                turn_put(&y[i + k * step[1]], &room[i][k], c->add);
+    else
+        for (i = 0; i < rows; i++)
+            for (k = 0; k < cols; k++)
+                turn_put(&y[i * step[0] + k], &room[i][k], c->add);
+}
+
+static void turn_range(void *ctx, int64_t from, int64_t to)
+{
+    for (; from < to; from++)
+        turn_tile(ctx, from);
+}
+
+/* Places are those of operand 1; `of` is the operand that is read. */
+static void move(const struct cr_data_move *m, enum cr_type type,
+                 const void *from, void *to, int of, bool add)
+{
+    size_t size = cr_type_size(type), skip = (size_t)m->at * size;
+    struct turn t = { .c = { .m = m,
+                             .size = size,
+                             .from = (const char *)from + (of ? skip : 0),
+                             .to = (char *)to + (of ? 0 : skip),
+                             .of = of,
+                             .into = !of,
+                             .add = add } };
+
+    if (turn_open(&t, &m->walk))
+        cr_parallel_for_coarse(t.rest * t.tiles[0] * t.tiles[1],
+                               MOVE_COST * TILE * TILE, &t, turn_range);
+    else
+        cr_tensor_iter_parallel(&m->walk, MOVE_COST, &t.c,
+                                add ? add_run : move_run);
+}
+
+void cr_data_move_gather(const struct cr_data_move *m, enum cr_type type,
+                         const void *from, void *to)
+{
+    move(m, type, from, to, 1, false);
+}
+
+void cr_data_move_scatter(const struct cr_data_move *m, enum cr_type type,
+                          const void *from, void *to)
+{
+    move(m, type, from, to, 0, false);
+}
+
+void cr_data_move_gather_add(const struct cr_data_move *m, const cr_real *from,
+                             cr_real *to, bool add)
+{
+    move(m, CR_REAL, from, to, 1, add);
+}
+
+void cr_data_move_scatter_add(const struct cr_data_move *m, const cr_real *from,
+                              cr_real *to, bool add)
+{
+    move(m, CR_REAL, from, to, 0, add);
+}
+
+static const cr_real *sum_source(void *ctx, int64_t n, const int64_t *off,
+                                 const int64_t *inc, cr_real *room)
+{
+    const struct moving *c = ctx;
+
+    (void)n, (void)inc, (void)room;
+    return (const cr_real *)(const void *)c->from + off[0];
+}
+
+static void sum_sink(void *ctx, int64_t at, int64_t n, const double *sum)
+{
+    const struct moving *c = ctx;
+    cr_real *to = (cr_real *)(void *)c->to + at;
+    int64_t i;
+
+    for (i = 0; i < n; i++)
+        to[i] = (c->add ? to[i] : 0) + (cr_real)sum[i];
+}
+
+void cr_data_move_sum(const struct cr_data_move *m, const cr_real *from,
+                      cr_real *to, bool add)
+{
+    struct moving c = { .from = (const char *)from,
+                        .to = (char *)to,
+                        .add = add };
+
+    cr_reduce(&(struct cr_reduce){ .walk = &m->walk,
+                                   .kept = 1,
+                                   .reducer = &cr_reducer_sum,
+                                   .cost = MOVE_COST,
+                                   .ctx = &c,
+                                   .load = sum_source,
+                                   .store = sum_sink });
+}
+
+/* ---- bytes ---- */
+
+static void bytes_range(void *ctx, int64_t from, int64_t to)
+{
+    const struct moving *c = ctx;
+
+    if (c->from)
+        memcpy(c->to + from, c->from + from, (size_t)(to - from));
+    else
+        memset(c->to + from, 0, (size_t)(to - from));
+}
+
+void cr_data_move_bytes(const void *from, void *to, size_t n)
+{
+    struct moving c = { .from = from, .to = to };
+
+    cr_parallel_for((int64_t)n, MOVE_COST / 4, &c, bytes_range);
+}
+
+void cr_data_move_zero(void *to, size_t n)
+{
+    struct moving c = { .to = to };
+
+    cr_parallel_for((int64_t)n, MOVE_COST / 4, &c, bytes_range);
+}
+
+static void fill_range(void *ctx, int64_t from, int64_t to)
+{
+    const struct moving *c = ctx;
+    int64_t i;
+
+    for (i = from; i < to; i++)
+        memcpy(c->to + (size_t)i * c->size, c->from, c->size);
+}
+
+void cr_data_move_fill(const struct cr_spec *spec, double value, void *to)
+{
+    uint64_t one = 0;
+    struct moving c = { .size = cr_type_size(spec->type),
+                        .from = (const char *)&one,
+                        .to = to };
+
+    cr_convert(CR_F64, &value, spec->type, &one, 1);
+    if (one == 0)
+        cr_data_move_zero(to, cr_bytes(spec));
+    else
+        cr_parallel_for(cr_count(spec), MOVE_COST, &c, fill_range);
+}
+
+bool cr_like_plan(struct cr_op_plan *p)
+{
+    p->out[0] = p->in[0];
+    return true;
+}
+
+void cr_view_forward(const struct cr_op_ctx *s)
+{
+    cr_data_move_bytes(s->x[0], s->y[0], cr_bytes(&s->in[0]));
+}
+
+void cr_view_backward(const struct cr_op_ctx *s)
+{
+    int64_t n = cr_count(&s->in[0]);
+    struct cr_spec flat = { .type = CR_REAL, .rank = 1, .dim = { n } };
+    struct cr_data_move m;
+
+    cr_data_move_open(&m, &flat, (const int64_t[]){ 1 }, 0);
+    cr_data_move_scatter_add(&m, s->dy[0], s->dx[0], s->accumulate[0]);
+}

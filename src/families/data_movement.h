@@ -1,0 +1,77 @@
+/*
+ * What ops share that move elements: transpose, slices, concat ...
+ *
+ * In the walk of a move, operand 0 is a dense tensor and operand 1 the places
+ * of its elements in another one, from element `at`.
+ */
+#ifndef CR_FAMILIES_DATA_MOVEMENT_H
+#define CR_FAMILIES_DATA_MOVEMENT_H
+
+#include "graph/op.h"
+#include "kernels/tensor_iter.h"
+
+struct cr_data_move {
+    struct cr_tensor_iter walk;
+    int64_t at;
+};
+
+/* For a dense tensor of the shape, whose element i (an index per dimension)
+ * has its place at sum i[k] step[k] + at. */
+void cr_data_move_open(struct cr_data_move *m, const struct cr_spec *dense,
+                       const int64_t *step, int64_t at);
+/* Elements in row-major order of a shape. */
+void cr_data_move_dense(const struct cr_spec *spec, int64_t *step);
+
+/* to = the elements of `from` at the places, and the other way round. */
+void cr_data_move_gather(const struct cr_data_move *m, enum cr_type type,
+                         const void *from, void *to);
+void cr_data_move_scatter(const struct cr_data_move *m, enum cr_type type,
+                          const void *from, void *to);
+/* The same for gradients, added to what is there if `add`. */
+void cr_data_move_gather_add(const struct cr_data_move *m, const cr_real *from,
+                             cr_real *to, bool add);
+void cr_data_move_scatter_add(const struct cr_data_move *m, const cr_real *from,
+                              cr_real *to, bool add);
+/* to = or += the sum of what `from` has for each element: places repeat. */
+void cr_data_move_sum(const struct cr_data_move *m, const cr_real *from,
+                      cr_real *to, bool add);
+/* n bytes, over all threads */
+void cr_data_move_bytes(const void *from, void *to, size_t n);
+void cr_data_move_zero(void *to, size_t n);
+/* LEAF_forward and LEAF_backward of an op whose LEAF_move says where each
+ * element of the result lies in the input; `back` puts gradients there:
+ * cr_data_move_scatter_add, or cr_data_move_sum where places repeat. */
+#define CR_MOVE(leaf, back)                                       \
+    static void leaf##_forward(const struct cr_op_ctx *s)         \
+    {                                                             \
+        struct cr_data_move m = leaf##_move(s);                   \
+                                                                  \
+        cr_data_move_gather(&m, s->in[0].type, s->x[0], s->y[0]); \
+    }                                                             \
+                                                                  \
+    static void leaf##_backward(const struct cr_op_ctx *s)        \
+    {                                                             \
+        struct cr_data_move m = leaf##_move(s);                   \
+                                                                  \
+        back(&m, s->dy[0], s->dx[0], s->accumulate[0]);           \
+    }
+/* What their descriptors have in common. */
+#define CR_MOVE_OP                                                      \
+    .min_inputs = 1, .max_inputs = 1, .outputs = 1, .inputs = cr_input, \
+    .int_inputs = CR_X(0), .amp = CR_AMP_EXACT
+
+/* One number everywhere. */
+void cr_data_move_fill(const struct cr_spec *spec, double value, void *to);
+
+/* The result has the input's shape and type, and is no view of it. */
+bool cr_like_plan(struct cr_op_plan *plan);
+
+/* Ops whose result has the input's bytes under another shape. */
+void cr_view_forward(const struct cr_op_ctx *ctx);
+void cr_view_backward(const struct cr_op_ctx *ctx);
+#define CR_VIEW_OP                                                      \
+    .outputs = 1, .int_inputs = CR_X(0),                                \
+    .bprop = "return reshape(dy, a.shape)", .forward = cr_view_forward, \
+    .backward = cr_view_backward
+
+#endif

@@ -1,0 +1,89 @@
+/*
+ * What ops on single elements share: y = f(x), with dx a function of dy and
+ * of x or y at the same place. The op brings the two functions, or two loops
+ * over a stretch of elements; splitting them over threads, and adding to what
+ * is there, is done here.
+ */
+#ifndef CR_FAMILIES_POINTWISE_H
+#define CR_FAMILIES_POINTWISE_H
+
+#include "base/compiler.h"
+#include "graph/op.h"
+
+/* x and y, as far as .saved_for_backward names them, are NULL or n elements. d
+ * may be dy itself. */
+typedef void cr_map(const void *attr, int64_t n, const cr_real *x, cr_real *y);
+typedef void cr_map_grad(const void *attr, int64_t n, const cr_real *x,
+                         const cr_real *y, const cr_real *dy, cr_real *d);
+
+bool cr_pointwise_plan(struct cr_op_plan *plan);
+/* cost: rough nanoseconds per element, as for cr_parallel_for. */
+void cr_pointwise(const struct cr_op_ctx *ctx, double cost, cr_map *f);
+void cr_pointwise_backward(const struct cr_op_ctx *ctx, double cost,
+                           cr_map_grad *f);
+
+/* LEAF_forward and LEAF_backward of two functions for one element,
+ *   y = LEAF_y(o, x)   dx = LEAF_dx(o, v, dy)
+ * where o are the options (void: there are none) and v is `seen`: x or y. */
+#define CR_POINTWISE(leaf, options, seen, cost, grad_cost)         \
+    CR_CLONES static void leaf##_map(const void *attr, int64_t n,  \
+                                     const cr_real *x, cr_real *y) \
+    {                                                              \
+        const options *o = attr;                                   \
+        int64_t i;                                                 \
+                                                                   \
+        CR_SIMD                                                    \
+        for (i = 0; i < n; i++)                                    \
+            y[i] = leaf##_y(o, x[i]);                              \
+    }                                                              \
+                                                                   \
+    static void leaf##_forward(const struct cr_op_ctx *s)          \
+    {                                                              \
+        cr_pointwise(s, cost, leaf##_map);                         \
+    }                                                              \
+                                                                   \
+    CR_CLONES static void leaf##_map_grad(                         \
+        const void *attr, int64_t n, CR_UNUSED const cr_real *x,   \
+        CR_UNUSED const cr_real *y, const cr_real *dy, cr_real *d) \
+    {                                                              \
+        const options *o = attr;                                   \
+        int64_t i;                                                 \
+                                                                   \
+        CR_SIMD                                                    \
+        for (i = 0; i < n; i++)                                    \
+            d[i] = leaf##_dx(o, seen[i], dy[i]);                   \
+    }                                                              \
+                                                                   \
+    static void leaf##_backward(const struct cr_op_ctx *s)         \
+    {                                                              \
+        cr_pointwise_backward(s, grad_cost, leaf##_map_grad);      \
+    }
+
+#define CR_POINTWISE_READS_x CR_X(0)
+#define CR_POINTWISE_READS_y CR_Y(0)
+
+/* The same, with an op that is the cell's own, and LEAF_build for the cell's
+ * descriptor (a file that uses it includes graph/cell.h). Behind these: fields
+ * of the op, such as .bprop and the options that its text names. */
+#define CR_POINTWISE_CELL(leaf, options, seen, cost, grad_cost, ...)       \
+    CR_POINTWISE(leaf, options, seen, cost, grad_cost)                     \
+                                                                           \
+    static const struct cr_op leaf##_op = { .about.name = #leaf,           \
+                                            .min_inputs = 1,               \
+                                            .max_inputs = 1,               \
+                                            .outputs = 1,                  \
+                                            .saved_for_backward =          \
+                                                CR_POINTWISE_READS_##seen, \
+                                            .layouts = CR_LAYOUT_FLAT,     \
+                                            .plan = cr_pointwise_plan,     \
+                                            .forward = leaf##_forward,     \
+                                            .backward = leaf##_backward,   \
+                                            __VA_ARGS__ };                 \
+                                                                           \
+    static struct cr_val *leaf##_build(struct cr_build *b,                 \
+                                       struct cr_val *const *in)           \
+    {                                                                      \
+        return CR_EMIT_OP(b, &leaf##_op, cr_opts(b), in[0]);               \
+    }
+
+#endif

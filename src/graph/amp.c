@@ -1,0 +1,458 @@
+#include "graph/amp.h"
+
+#include <string.h>
+
+#include "base/str.h"
+#include "graph/graph.h"
+#include "graph/op_attrs.h"
+
+static const char *const types[] = { "float16", "bfloat16", "float32", NULL };
+
+static const struct cr_opt overflow_opts[] = {
+    CR_BOOL_DEFAULT(
+        struct cr_amp_overflow, skip_step, true,
+        "true: skip an update whose gradient is not finite, and lower the "
+        "scale; moving statistics keep the update of the forward pass, as in "
+        "MindSpore. false: end the run with status 5."),
+    CR_INT_DEFAULT(struct cr_amp_overflow, give_up_after, 1000, 1, INT32_MAX,
+                   "Number of consecutive skipped updates after which the run "
+                   "counts as diverged."),
+    { 0 },
+};
+
+static const struct cr_opt amp_opts[] = {
+    CR_ENUM_DEFAULT(struct cr_amp, level, CR_LEVEL_O0, "O0|O1|O2|O3|auto",
+                    "O0: float32. O1: convolutions, Dense, matrix products and "
+                    "ReLU in low precision. O2: low precision except for the "
+                    "parameters of BatchNorm and LayerNorm, and for the loss. "
+                    "O3: low precision except for the loss. auto: matrix "
+                    "products in low precision; sums, powers and normalisation "
+                    "in float32; other ops in the precision of their inputs."),
+    CR_ENUM_DEFAULT(struct cr_amp, dtype, 0, CR_LOW_TYPES,
+                    "Type of the low precision."),
+    CR_BOOL_OPTIONAL(struct cr_amp, keep_batchnorm_fp32,
+                     "Keep the parameters of BatchNorm in float32. Default: "
+                     "true except in O3."),
+    CR_NODE(struct cr_amp, cast,
+            "Precision of single cells: {float32: PATTERNS, float16: "
+            "PATTERNS}, over names of cells or, {of: BatchNorm2d}, their "
+            "types; the last matching pattern decides."),
+    CR_OBJ_OPTIONAL(struct cr_amp, loss_scale, CR_KIND_SCALER,
+                    "Factor of the loss while gradients are computed. Default: "
+                    "DynamicLossScaleManager in O2 with float16, else none."),
+    CR_SUB(struct cr_amp, overflow, overflow_opts,
+           "Action when the gradient of an update is not finite."),
+    { 0 },
+};
+
+const struct cr_section cr_section_amp = {
+    .about = {
+        .name = "amp",
+        .summary = "Mixed precision.",
+        .detail = "Values are rounded to float16 or bfloat16 wherever "
+                  "MindSpore stores them so, but stay in float32 memory; "
+                  "overflow and underflow occur as in MindSpore. O1 keeps "
+                  "MultiheadAttention, LSTM, GRU and RNN in float32, because "
+                  "they contain no op of its list. auto keeps LSTM in float32 "
+                  "if its input is float32 and seq_length is not given. "
+                  "Parameters and their updates are float32; so is the loss "
+                  "unless `to_float` next to its type sets another type. The "
+                  "modifier to_float sets the precision of one cell and its "
+                  "subcells; it cannot be combined with amp.level. Dense "
+                  "layers and matrix products in bfloat16 use AVX512-BF16 "
+                  "and AMX-BF16 where the processor has them. Their sums are "
+                  "then float32 too, but of pairs of products (AMX: of 16 "
+                  "pairs), and numbers below 2^-126 count as 0: the last bits "
+                  "of a sum may differ before it is rounded to bfloat16.",
+        .example = "amp: {level: O2, dtype: bfloat16, cast: {float32: "
+                   "[\"dense_relu_sequential.4\"]}}\n",
+        .opts = amp_opts,
+        .size = sizeof(struct cr_amp),
+    },
+};
+
+static const struct cr_precision full = { CR_LEVEL_O0, CR_REAL };
+
+/* float32, float16 or bfloat16 all through; false if it is none of them. */
+static bool precision_named(const char *name, struct cr_precision *to)
+{
+    *to = full;
+    if (strcmp(name, "float32") == 0)
+        return true;
+    to->level = CR_LEVEL_O3;
+    to->type = strcmp(name, "bfloat16") == 0 ? CR_BF16 : CR_F16;
+    return to->type == CR_BF16 || strcmp(name, "float16") == 0;
+}
+
+/* The node of a pattern among one or a list of them; NULL: it is none. */
+static const struct cr_node *casts_pattern(const struct cr_node *in,
+                                           const struct cr_node *like)
+{
+    if (in->kind != CR_NODE_LIST)
+        return in->text && strcmp(in->text, like->text) == 0 ? in : NULL;
+    for (CR_EACH(m, in))
+        if (m->text && strcmp(m->text, like->text) == 0)
+            return m;
+    return NULL;
+}
+
+/* A pattern that stands below another type too; true without one. */
+static bool casts_apart(struct cr_net *net, const struct cr_node *cast,
+                        const struct cr_node *below, const struct cr_node *one)
+{
+    const struct cr_node *other;
+
+    for (CR_EACH(m, cast)) {
+        if (m == below || !one->text)
+            break;
+        other = casts_pattern(m, one);
+        if (!other)
+            continue;
+        cr_error(net->diag, one->pos, CR_E_CONFLICT,
+                 "amp.cast: '%s' is listed under %s and %s",
+                 cr_quote(net->arena, one->text, strlen(one->text)), m->key,
+                 below->key);
+        cr_note(net->diag, "under %s      (%s:%d)", m->key,
+                other->pos.src->name, other->pos.line);
+        return false;
+    }
+    return true;
+}
+
+static bool casts_differ(struct cr_net *net, const struct cr_node *cast,
+                         const struct cr_node *below)
+{
+    bool ok = true;
+
+    if (below->kind != CR_NODE_LIST)
+        return casts_apart(net, cast, below, below);
+    for (CR_EACH(one, below))
+        ok = casts_apart(net, cast, below, one) && ok;
+    return ok;
+}
+
+static bool casts_read(struct cr_net *net, struct cr_amp *amp)
+{
+    bool ok = true;
+
+    if (amp->cast->kind != CR_NODE_MAP)
+        return cr_error(
+            net->diag, amp->cast->pos, CR_E_WRONG_TYPE,
+            "amp.cast: found %s, expected a map {float32: PATTERNS}",
+            cr_node_what(net->arena, amp->cast));
+    amp->casts =
+        CR_NEWS(net->arena, struct cr_cast, cr_node_count(amp->cast) + 1);
+    for (CR_EACH(m, amp->cast)) {
+        struct cr_cast *c = &amp->casts[amp->n_casts];
+
+        if (!precision_named(m->key, &c->precision)) {
+            const char *near = cr_closest_name(m->key, types);
+
+            ok = cr_error(net->diag, m->key_pos, CR_E_UNKNOWN_KEY,
+                          "amp.cast: found '%s', expected float32, float16 or "
+                          "bfloat16",
+                          m->key);
+            if (near)
+                cr_hint(net->diag, "did you mean '%s'?", near);
+            continue;
+        }
+        c->patterns = cr_patterns_read(net->config, m);
+        if (c->patterns && casts_differ(net, amp->cast, m))
+            amp->n_casts++;
+        else
+            ok = false;
+    }
+    return ok;
+}
+
+bool cr_amp_read(struct cr_net *net)
+{
+    struct cr_amp *amp = CR_NEW(net->arena, struct cr_amp);
+    const struct cr_node *node = cr_section(net->config, "amp");
+
+    net->amp = amp;
+    if (!cr_section_read(net->config, "amp", amp))
+        return false;
+    amp->pos = node ? node->pos : net->config->root->pos;
+    if (node && cr_node_get(node, "level"))
+        amp->pos = cr_node_get(node, "level")->pos;
+    return !amp->cast || casts_read(net, amp);
+}
+
+bool cr_amp_used(struct cr_net *net)
+{
+    bool ok = true;
+    int i;
+
+    for (i = 0; i < net->amp->n_casts; i++)
+        ok = cr_cells_used(net, net->amp->casts[i].patterns) && ok;
+    return ok;
+}
+
+static bool precision_read(struct cr_build *b, const struct cr_node *word)
+{
+    struct cr_net *net = b->net;
+    const struct cr_amp *amp = net->amp;
+    int i;
+
+    if (b->loss && b->depth == 1) {
+        b->precision = full;
+    } else if (b->depth == 1) {
+        b->precision.level = (enum cr_level)amp->level;
+        b->precision.type = amp->dtype == 0 ? CR_F16 : CR_BF16;
+    }
+    for (i = 0; i < amp->n_casts && !b->loss; i++)
+        if (cr_cell_matches(b, amp->casts[i].patterns))
+            b->precision = amp->casts[i].precision;
+    if (!word)
+        return true;
+    if (word->kind != CR_NODE_STR ||
+        !precision_named(word->text, &b->precision))
+        return cr_error(
+            net->diag, word->pos, CR_E_WRONG_TYPE,
+            "to_float: found %s, expected float16, bfloat16 or float32",
+            cr_node_what(net->arena, word));
+    if (b->loss || amp->level == CR_LEVEL_O0)
+        return true;
+    cr_error(net->diag, word->pos, CR_E_NETWORK,
+             "to_float cannot be combined with amp.level; use amp.cast to "
+             "change the precision of single cells");
+    cr_note(net->diag, "amp.level: %s      (%s:%d)",
+            cr_node_get(cr_section(net->config, "amp"), "level")->text,
+            amp->pos.src->name, amp->pos.line);
+    return false;
+}
+
+bool cr_precision_of(struct cr_build *b, const struct cr_node *word)
+{
+    if (!precision_read(b, word))
+        return false;
+    if (b->net->opts.force_float32 && b->precision.level != CR_LEVEL_O0) {
+        b->net->amp_ignored = true;
+        b->precision = full;
+    }
+    return true;
+}
+
+bool cr_net_amp_ignored(const struct cr_net *net)
+{
+    return net->amp_ignored;
+}
+
+struct cr_precision cr_precision(const struct cr_build *b)
+{
+    return b->precision;
+}
+
+void cr_precision_set(struct cr_build *b, struct cr_precision precision)
+{
+    b->precision = precision;
+}
+
+void cr_precision_full(struct cr_build *b)
+{
+    b->precision = full;
+}
+
+static bool is_real(const struct cr_val *x)
+{
+    return x && x->id >= 0 && x->spec.type == CR_REAL;
+}
+
+/* The numbers that all real inputs have. */
+static enum cr_type common_type(int n, struct cr_val *const *in)
+{
+    enum cr_type type = CR_REAL;
+    bool seen = false;
+    int i;
+
+    for (i = 0; i < n; i++) {
+        if (!is_real(in[i]))
+            continue;
+        if (seen && in[i]->low_type != type)
+            return CR_REAL;
+        type = in[i]->low_type;
+        seen = true;
+    }
+    return type;
+}
+
+/* A number in a text takes the type of what it is computed with. */
+static bool is_number(const struct cr_val *x)
+{
+    return x->producer && x->producer->op == cr_op_find("constant") &&
+           x->spec.rank == 0;
+}
+
+/* The type of a result in a cell without low precision: that of its inputs if
+ * all of them were cast to it. */
+static enum cr_type cast_type(const struct cr_build *b, const struct cr_op *op,
+                              int n, struct cr_val *const *in)
+{
+    enum cr_type type = CR_REAL;
+    int i;
+
+    if (op == cr_op_find("cast"))
+        return CR_REAL;
+
+    for (i = 0; i < n && !b->loss; i++) {
+        if (!is_real(in[i]) || is_number(in[i]))
+            continue;
+        if (!in[i]->cast || (type != CR_REAL && in[i]->low_type != type))
+            return CR_REAL;
+        type = in[i]->low_type;
+    }
+    return type;
+}
+
+enum cr_type cr_amp_type_of(const struct cr_build *b, const struct cr_op *op,
+                            int n, struct cr_val *const *in)
+{
+    switch (b->precision.level) {
+    case CR_LEVEL_O0:
+        return cast_type(b, op, n, in);
+    case CR_LEVEL_O1:
+        return op->amp & CR_AMP_WHITE ? b->precision.type : CR_REAL;
+    case CR_LEVEL_AUTO:
+        return op->amp & CR_AMP_LOW    ? b->precision.type
+               : op->amp & CR_AMP_HIGH ? CR_REAL
+                                       : common_type(n, in);
+    case CR_LEVEL_O2:
+    case CR_LEVEL_O3:
+        break;
+    }
+    return b->precision.type;
+}
+
+/* Whether the op's parameters stay as they are in prediction too. */
+static bool parameters_full(const struct cr_build *b, const struct cr_op *op)
+{
+    unsigned char keep = b->net->amp->keep_batchnorm_fp32;
+
+    if (op->float32_params && keep != CR_BOOL_NONE)
+        return keep;
+    return b->precision.level != CR_LEVEL_O3 && op->amp & CR_AMP_BLACK;
+}
+
+static struct cr_val *rounded(struct cr_build *b, enum cr_type type,
+                              bool predict, struct cr_val *x)
+{
+    struct cr_fake_cast *attr = CR_NEW(b->net->arena, struct cr_fake_cast);
+    struct cr_val *y;
+
+    attr->type = type == CR_BF16;
+    attr->predict = predict;
+    y = cr_emit_as_is(b, &cr_op_fake_cast, attr, 1, &x);
+    if (y)
+        y->low_type = type;
+    return y;
+}
+
+/* The same for all that take x. */
+static struct cr_val *rounded_once(struct cr_build *b, enum cr_type type,
+                                   struct cr_val *x)
+{
+    if (!x->rounded || x->rounded->low_type != type)
+        x->rounded = rounded(b, type, false, x);
+    return x->rounded;
+}
+
+struct cr_val *cr_amp_cast_in(struct cr_build *b, const struct cr_op *op,
+                              enum cr_type type, int i, struct cr_val *x)
+{
+    bool predict = op->float32_params & CR_X(i);
+
+    if (type == CR_REAL || !is_real(x) || x->low_type == type ||
+        op->running_stats & CR_X(i))
+        return x;
+    if (x->param >= 0 && parameters_full(b, op))
+        return x;
+    if (b->precision.level == CR_LEVEL_AUTO && op->bn_foldable && i == 2)
+        return x;
+    return predict ? rounded(b, type, true, x) : rounded_once(b, type, x);
+}
+
+struct cr_val *cr_cast_low(struct cr_build *b, enum cr_type type,
+                           struct cr_val *x)
+{
+    struct cr_val *y;
+
+    if (b->net->opts.force_float32) {
+        b->net->amp_ignored = true;
+        return x;
+    }
+    y = rounded(b, type, false, x);
+    if (y)
+        y->cast = true;
+    return y;
+}
+
+bool cr_is_low(const struct cr_val *x)
+{
+    return is_real(x) && x->low_type != CR_REAL;
+}
+
+struct cr_val *cr_rounded(struct cr_build *b, struct cr_val *x)
+{
+    enum cr_type type = b->precision.type;
+
+    return type == CR_REAL || !is_real(x) || x->low_type == type
+               ? x
+               : rounded_once(b, type, x);
+}
+
+struct cr_val *cr_amp_cast_out(struct cr_build *b, enum cr_type type,
+                               struct cr_val *y)
+{
+    const struct cr_opnode *node = y ? y->producer : NULL;
+    bool back = b->precision.level == CR_LEVEL_O1; /* float32 from here on */
+    bool cast = b->precision.level == CR_LEVEL_O0;
+    int i;
+
+    if (type == CR_REAL || !y)
+        return y;
+    for (i = 0; i < node->n_out; i++) {
+        struct cr_val *to = node->out[i];
+
+        if (!is_real(to))
+            continue;
+        to->low_type = type;
+        to->cast = cast;
+        if (node->op->amp & CR_AMP_EXACT || node->same)
+            continue;
+        to->low_type = CR_REAL;
+        to->cast = false;
+        to->result = rounded(b, type, false, to);
+        if (!to->result)
+            return NULL;
+        to->result->cast = cast;
+        if (back)
+            to->result->low_type = CR_REAL;
+    }
+    return y->result ? y->result : y;
+}
+
+struct cr_val *cr_amp_biased(struct cr_build *b, const struct cr_op *op,
+                             const void *attr, enum cr_type type,
+                             struct cr_val *const *in)
+{
+    struct cr_val *x[] = { in[0], in[1], cr_val_absent() };
+    struct cr_val *y =
+        cr_amp_cast_out(b, type, cr_emit_as_is(b, op, attr, 3, x));
+    struct cr_reshape *to = CR_NEW(b->net->arena, struct cr_reshape);
+    int64_t *dim = CR_NEWS(b->net->arena, int64_t, CR_RANK_MAX);
+    struct cr_val *sum[] = { y, in[2] };
+    int i;
+
+    if (!y)
+        return NULL;
+    /* the channels of a convolution are its second dimension */
+    if (in[1]->spec.rank > 2) {
+        to->shape.v = dim;
+        to->shape.n = y->spec.rank - 1;
+        for (i = 0; i < to->shape.n; i++)
+            dim[i] = i == 0 ? cr_count(&in[2]->spec) : 1;
+        sum[1] = cr_emit_as_is(b, cr_op_find("reshape"), to, 1, &in[2]);
+    }
+    return sum[1] ? cr_emit_as_is(b, cr_op_find("add"), NULL, 2, sum) : NULL;
+}

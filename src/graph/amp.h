@@ -1,0 +1,64 @@
+/*
+ * Low precision (cellrun-arithmetic(7), MIXED PRECISION): which types a cell
+ * computes with.
+ *
+ * Values stay float32 in memory; where MindSpore would store float16 or
+ * bfloat16 they are rounded to those numbers, parameters before the op,
+ * results after the op, gradients in the backward pass. Parameters are
+ * float32 always, and so is a loss without to_float.
+ */
+#ifndef CR_GRAPH_AMP_H
+#define CR_GRAPH_AMP_H
+
+#include "conf/config.h"
+#include "num/spec.h"
+
+enum cr_level {
+    CR_LEVEL_O0,
+    CR_LEVEL_O1,
+    CR_LEVEL_O2,
+    CR_LEVEL_O3,
+    CR_LEVEL_AUTO
+};
+
+/* Of one cell. */
+struct cr_precision {
+    enum cr_level level;
+    enum cr_type type; /* CR_F16 or CR_BF16, unless O0 */
+};
+
+struct cr_build;
+struct cr_val;
+
+/* Of the cell being built; a change holds for what it emits from there on. */
+struct cr_precision cr_precision(const struct cr_build *b);
+void cr_precision_set(struct cr_build *b, struct cr_precision precision);
+/* The same, back to float32. */
+void cr_precision_full(struct cr_build *b);
+/* x rounded to a type, which results of it alone then have too. */
+struct cr_val *cr_cast_low(struct cr_build *b, enum cr_type type,
+                           struct cr_val *x);
+/* Whether x has numbers of low precision. */
+bool cr_is_low(const struct cr_val *x);
+/* x in the cell's low precision; NULL and what is not real as it is. */
+struct cr_val *cr_rounded(struct cr_build *b, struct cr_val *x);
+
+/* Section `amp`. */
+struct cr_amp {
+    int level, dtype;
+    unsigned char keep_batchnorm_fp32; /* CR_BOOL_OPTIONAL */
+    const struct cr_node *cast;
+    struct cr_obj loss_scale; /* train/loss_scale.c reads this, */
+    struct cr_amp_overflow {
+        bool skip_step;
+        int64_t give_up_after;
+    } overflow; /* and this */
+    int n_casts;
+    struct cr_cast {
+        struct cr_precision precision;
+        struct cr_patterns *patterns;
+    } * casts;
+    struct cr_pos pos;
+};
+
+#endif

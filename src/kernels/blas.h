@@ -1,0 +1,84 @@
+/*
+ * Matrix products, and sums of rows.
+ *
+ * cr_gemms runs several independent products in one parallel region. Threads
+ * share the outputs, never a sum, so results do not depend on the number of
+ * threads. All matrices are row-major and dense.
+ */
+#ifndef CR_KERNELS_BLAS_H
+#define CR_KERNELS_BLAS_H
+
+#include "num/real.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Whether an operand is transposed. */
+enum cr_trans {
+    CR_N,
+    CR_T
+};
+
+/* Activation fused into a product. */
+enum cr_act {
+    CR_ACT_NONE,
+    CR_ACT_RELU
+};
+
+/* c = act(alpha op(a) op(b) + (add ? c : 0) + bias), then 0 where mask <= 0.
+ * op(a) is m x k, op(b) k x n, c m x n. */
+struct cr_gemm {
+    enum cr_trans ta, tb;
+    int64_t m, n, k;
+    const cr_real *a, *b;
+    cr_real alpha;
+    bool accumulate;
+    cr_real *c;
+    const cr_real *bias; /* n values, added to each row; NULL: none */
+    enum cr_act act;
+    const cr_real *mask; /* m x n, the output of a ReLU; NULL: none */
+    /* Round both operands to bfloat16 while reading and multiply them with
+     * AVX512-BF16 or AMX-BF16; sums are float32. Requires cr_gemm_low. */
+    bool bf16;
+    /* With bf16: round product and bias to bfloat16,
+     * c = act(alpha round(op(a) op(b) + bias) + (accumulate ? c : 0)). */
+    bool round;
+};
+
+/* Whether products can be `low`: the processor multiplies bfloat16. */
+bool cr_gemm_low(void);
+
+/* Bytes that products ask cr_thread_scratch for, at most. */
+size_t cr_gemm_thread_scratch(void);
+
+/* Runs all products in one parallel region; they must be independent. */
+void cr_gemms(const struct cr_gemm *g, int count);
+
+/* The product c = op(a) op(b) + (add ? c : 0) as a struct; cr_gemm runs it. */
+struct cr_gemm cr_product(enum cr_trans ta, enum cr_trans tb, int64_t m,
+                          int64_t n, int64_t k, const cr_real *a,
+                          const cr_real *b, bool add, cr_real *c);
+void cr_gemm(enum cr_trans ta, enum cr_trans tb, int64_t m, int64_t n,
+             int64_t k, const cr_real *a, const cr_real *b, bool add,
+             cr_real *c);
+
+/* to[j] = alpha sum_i x[i][j] + (add ? to[j] : 0)   x (n, cols) */
+void cr_sum_rows(int64_t n, int64_t cols, const cr_real *x, cr_real alpha,
+                 bool add, cr_real *to);
+
+/* Name of the implementation of products: "own avx512", "own avx2", "own
+ * generic", "oneDNN", "OpenBLAS" or "plain". */
+const char *cr_blas_name(void);
+/* The same as the name of a kernel: "gemm", "gemm_onednn", "gemm_openblas" or
+ * "gemm_plain". */
+const char *cr_gemm_kernel_name(void);
+/* Whether it is one of cellrun's own kernels, which give the same bytes for any
+ * number of threads; libraries do not guarantee that. */
+bool cr_blas_own(void);
+/* Selects an implementation by its name in CELLRUN_BLAS (own: by cr_isa), for
+ * comparisons within one process; false and no change if it is not available.
+ * Must not be called while another thread computes. */
+bool cr_blas_force(const char *name);
+
+#endif

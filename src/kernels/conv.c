@@ -1,0 +1,146 @@
+#include "kernels/conv.h"
+
+#include <string.h>
+
+#include "base/compiler.h"
+#include "base/thread_pool.h"
+#include "kernels/conv_nchw.h"
+
+/* In order of preference. */
+static const struct cr_conv_kernel *const kernels[] = {
+    &cr_conv_nhwc,
+    &cr_conv_nchw,
+    &cr_conv_im2col, /* accepts everything */
+};
+
+static const struct cr_conv_kernel *preferred;
+
+/* Our own kernels where our own kernels compute products: so plain and the
+ * libraries can be had for comparison. */
+static const struct cr_conv_kernel *kernel_of(const struct cr_conv *c)
+{
+    size_t i;
+
+    if (preferred && preferred->accepts(c))
+        return preferred;
+    for (i = 0; i + 1 < CR_LEN(kernels) && cr_blas_own(); i++)
+        if (kernels[i]->accepts(c))
+            return kernels[i];
+    return kernels[CR_LEN(kernels) - 1];
+}
+
+size_t cr_conv_scratch(const struct cr_conv *c)
+{
+    return kernel_of(c)->scratch(c);
+}
+
+size_t cr_conv_thread_scratch(const struct cr_conv *c)
+{
+    return kernel_of(c)->thread_scratch(c);
+}
+
+bool cr_conv_prefers_last(const struct cr_conv *c)
+{
+    struct cr_conv last = *c;
+
+    last.x = last.y = CR_CHANNELS_LAST;
+    if (preferred)
+        return preferred == &cr_conv_nhwc && preferred->accepts(&last);
+    return kernel_of(&last) == &cr_conv_nhwc &&
+           !(kernel_of(c) == &cr_conv_nchw && cr_conv_nchw_wins(c));
+}
+
+const char *cr_conv_kernel_name(const struct cr_conv *c)
+{
+    return kernel_of(c)->name;
+}
+
+void cr_conv_prefer(const char *name)
+{
+    size_t i;
+
+    preferred = NULL;
+    for (i = 0; name && i < CR_LEN(kernels); i++)
+        if (strcmp(kernels[i]->name, name) == 0)
+            preferred = kernels[i];
+}
+
+size_t cr_conv_packed(const struct cr_conv *c)
+{
+    const struct cr_conv_kernel *k = kernel_of(c);
+
+    return k->packed ? k->packed(c) : 0;
+}
+
+void cr_conv_pack(const struct cr_conv *c, const cr_real *w, cr_real *packed)
+{
+    kernel_of(c)->pack(c, w, packed);
+}
+
+void cr_conv_forward(const struct cr_conv *c, const cr_real *x,
+                     const cr_real *w, const cr_real *packed,
+                     const struct cr_conv_epilogue *end, cr_real *y,
+                     void *scratch)
+{
+    kernel_of(c)->forward(c, x, w, packed, end, y, scratch);
+}
+
+void cr_conv_input(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
+                   const struct cr_conv_epilogue *end, cr_real *dx,
+                   void *scratch)
+{
+    kernel_of(c)->input(c, dy, w, end, dx, scratch);
+}
+
+void cr_conv_weight(const struct cr_conv *c, const cr_real *x,
+                    const cr_real *dy, cr_real alpha, bool add, cr_real *dw,
+                    void *scratch)
+{
+    kernel_of(c)->weight(c, x, dy, alpha, add, dw, scratch);
+}
+
+/* ---- the gradient of the bias ---- */
+
+struct sums {
+    int64_t n, channels, space;
+    const cr_real *dy;
+    cr_real alpha, *db;
+    bool add;
+};
+
+/* Plain: the planes of each channel; eight chains, then one. */
+static void sums_part(void *ctx, int task, int n_tasks)
+{
+    const struct sums *s = ctx;
+    int64_t c, i, j, k, to = s->channels * (task + 1) / n_tasks;
+
+    for (c = s->channels * task / n_tasks; c < to; c++) {
+        cr_real chain[8] = { 0 }, sum = 0;
+
+        for (i = 0; i < s->n; i++) {
+            const cr_real *dy = s->dy + (i * s->channels + c) * s->space;
+
+            for (j = 0; j + 8 <= s->space; j += 8)
+                for (k = 0; k < 8; k++)
+                    chain[k] += dy[j + k];
+            for (; j < s->space; j++)
+                chain[0] += dy[j];
+        }
+        for (k = 0; k < 8; k++)
+            sum += chain[k];
+        s->db[c] = s->alpha * sum + (s->add ? s->db[c] : 0);
+    }
+}
+
+void cr_conv_bias(int64_t n, int64_t channels, int64_t space,
+                  enum cr_layout layout, const cr_real *dy, cr_real alpha,
+                  bool add, cr_real *db)
+{
+    struct sums s = { n, channels, space, dy, alpha, db, add };
+
+    if (layout == CR_CHANNELS_LAST || space == 1)
+        cr_sum_rows(n * space, channels, dy, alpha, add, db);
+    else
+        cr_parallel_run(sums_part, &s,
+                        n * channels * space < 65536 ? 1 : cr_thread_count());
+}

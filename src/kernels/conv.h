@@ -1,0 +1,110 @@
+/*
+ * Convolutions over up to three dimensions, and their gradients.
+ *
+ *   y[n][o][q] = sum over c, k of w[o][c][k] x[n][c][stride q + dilation k -
+ *                before]                       x outside of its dims is 0
+ *
+ * x (n, ci, in), w (co, ci / group, kernel), y (n, co, out). Output channels
+ * of a group depend on the input channels of the same group. The forward pass
+ * of a transposed convolution is cr_conv_input, so it takes an epilogue too.
+ *
+ * How it is computed is a list of kernels in order of preference (conv.c): ours
+ * for channels last and planar ones for plain tensors of few channels (AVX-512
+ * and AVX2, float, up to two dimensions), and im2col with a product, which
+ * accepts everything; CELLRUN_BLAS other than own takes im2col alone. oneDNN is
+ * not asked: on ResNet-20's shapes the direct kernels are as fast as its
+ * primitives, need no second pool of threads and keep the bytes the same.
+ *
+ * Outputs are split over threads; a gradient of weights is summed over chunks
+ * of the batch that depend on the shapes alone: the bytes do not depend on the
+ * number of threads.
+ */
+#ifndef CR_KERNELS_CONV_H
+#define CR_KERNELS_CONV_H
+
+#include "kernels/blas.h"
+#include "num/spec.h"
+
+#include <stddef.h>
+
+struct cr_conv {
+    int64_t n, group, ci, co;
+    /* depth, height, width; missing dimensions are 1 */
+    int64_t in[3], out[3], kernel[3], stride[3], dilation[3], pad_before[3];
+    enum cr_layout x, y; /* of x and dx, of y and dy; w is row-major */
+};
+
+/* Fused after the convolution: to = act(result + add + bias), then 0 where
+ * mask <= 0. Each may be NULL. add and mask have the shape and layout of `to`;
+ * add may be `to` itself. */
+struct cr_conv_epilogue {
+    const cr_real *bias; /* one per channel */
+    const cr_real *add, *mask;
+    enum cr_act act;
+};
+
+/* One way to compute all three. Private to src/kernels and its tests; the
+ * functions below call those of the kernel that is chosen for c. */
+struct cr_conv_kernel {
+    const char *name;
+    bool (*accepts)(const struct cr_conv *c);
+    /* Bytes of `scratch` of the functions below, and those that they ask
+     * cr_thread_scratch for, at most. */
+    size_t (*scratch)(const struct cr_conv *c);
+    size_t (*thread_scratch)(const struct cr_conv *c);
+    /* Bytes of w in the form that forward reads, and what makes it; NULL:
+     * forward reads w as it lies. */
+    size_t (*packed)(const struct cr_conv *c);
+    void (*pack)(const struct cr_conv *c, const cr_real *w, cr_real *packed);
+    /* packed may be NULL. */
+    void (*forward)(const struct cr_conv *c, const cr_real *x, const cr_real *w,
+                    const cr_real *packed, const struct cr_conv_epilogue *end,
+                    cr_real *y, void *scratch);
+    void (*input)(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
+                  const struct cr_conv_epilogue *end, cr_real *dx,
+                  void *scratch);
+    void (*weight)(const struct cr_conv *c, const cr_real *x, const cr_real *dy,
+                   cr_real alpha, bool add, cr_real *dw, void *scratch);
+};
+
+extern const struct cr_conv_kernel cr_conv_nhwc, cr_conv_nchw, cr_conv_im2col;
+
+/* Bytes of `scratch` of the three functions below. */
+size_t cr_conv_scratch(const struct cr_conv *c);
+/* Bytes that they ask cr_thread_scratch for, at most. */
+size_t cr_conv_thread_scratch(const struct cr_conv *c);
+/* Whether the direct kernels support it with channels last. */
+bool cr_conv_prefers_last(const struct cr_conv *c);
+
+/* Name of the kernel that is chosen. */
+const char *cr_conv_kernel_name(const struct cr_conv *c);
+/* From now on the kernel of that name computes what it accepts, for comparisons
+ * within one process; NULL: what is chosen. Not while another thread computes,
+ * and plans must be made again. */
+void cr_conv_prefer(const char *name);
+
+/* A weight that does not change can be packed once. Bytes of the result; 0:
+ * there is nothing to pack. */
+size_t cr_conv_packed(const struct cr_conv *c);
+void cr_conv_pack(const struct cr_conv *c, const cr_real *w, cr_real *packed);
+
+/* y = convolution of x; packed: w as cr_conv_pack makes it, or NULL */
+void cr_conv_forward(const struct cr_conv *c, const cr_real *x,
+                     const cr_real *w, const cr_real *packed,
+                     const struct cr_conv_epilogue *end, cr_real *y,
+                     void *scratch);
+/* dx = gradient of the input, the adjoint, from dy */
+void cr_conv_input(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
+                   const struct cr_conv_epilogue *end, cr_real *dx,
+                   void *scratch);
+/* dw = alpha (gradient) + (add ? dw : 0) */
+void cr_conv_weight(const struct cr_conv *c, const cr_real *x,
+                    const cr_real *dy, cr_real alpha, bool add, cr_real *dw,
+                    void *scratch);
+/* db = alpha (sums of dy by channel) + (add ? db : 0); dy (n, channels,
+ * space) */
+void cr_conv_bias(int64_t n, int64_t channels, int64_t space,
+                  enum cr_layout layout, const cr_real *dy, cr_real alpha,
+                  bool add, cr_real *db);
+
+#endif

@@ -1,0 +1,86 @@
+/*
+ * Direct convolution of channels-last tensors in two dimensions. conv_nhwc.inc
+ * has the kernels, conv_nhwc.c prepares their arguments. Private to
+ * src/kernels.
+ */
+#ifndef CR_KERNELS_CONV_NHWC_H
+#define CR_KERNELS_CONV_NHWC_H
+
+#include "kernels/conv.h"
+
+/* Channels of the source lie in blocks of this many. */
+#define CR_CONV_NHWC_BLOCK 16
+/* Most parts of images that a thread sums over before it takes the next. */
+#define CR_CONV_NHWC_TOGETHER 16
+
+/* A source (n, h, w, channels) as a thread copies it, part by part: rows
+ * from `lo_row` on, columns from `lo_col` on, zeros outside, channels in
+ * blocks, and columns sorted by their remainder by `step_col`, so that those
+ * an output row reads for one tap follow each other:
+ *
+ *   [block][row][column % step_col][column / step_col][16]
+ */
+struct cr_conv_nhwc_source {
+    const cr_real *x;
+    int64_t n, h, w, pixel;   /* pixel: channels of all groups */
+    int64_t groups, channels; /* channels: of one group */
+    int64_t lo_row, lo_col, step_row, step_col;
+    int64_t quotients;    /* columns / step_col, rounded up */
+    int64_t pitch, plane; /* numbers of a row, of a block */
+    int64_t blocks;
+    int64_t band, bands; /* output rows worked on at once */
+    int64_t rows;        /* copied for a band */
+};
+
+/* A grid of outputs that have their taps in common: all of them, or in the
+ * gradient of an input those of one remainder by the stride. */
+struct cr_conv_nhwc_grid {
+    int64_t rows, cols;
+    int64_t y_at, y_row, y_col; /* where they lie in an image of y */
+    int taps;
+    const int64_t *tap; /* places in the copy */
+    bool runs;          /* taps come in threes, column by column */
+    /* [group][vectors][block][tap][channel][lane]; where runs and one vector
+     * meet [...][block][run][channel][3][lane] */
+    const cr_real *w;
+    int64_t w_group;
+};
+
+struct cr_conv_nhwc_apply {
+    struct cr_conv_nhwc_source s;
+    size_t room; /* of a thread, for its copy */
+    int grids;
+    const struct cr_conv_nhwc_grid *grid;
+    int64_t cout, y_image; /* of one group; numbers of an image */
+    cr_real *y;
+    struct cr_conv_epilogue end;
+};
+
+/* Sums of x dy for every tap, channel and output channel, per chunk of the
+ * batch and unit (group, vectors of output channels, block of channels):
+ * [chunk][unit][tap][16][2 vectors]. */
+struct cr_conv_nhwc_sums {
+    struct cr_conv_nhwc_source s;
+    size_t room; /* of a thread, for its copies */
+    const cr_real *dy;
+    int64_t rows, cols, cout, dy_pixel, taps;
+    const int64_t *tap;
+    bool runs;
+    int64_t chunks, units, unit; /* unit: numbers of one */
+    cr_real alpha, *dw;          /* for what comes behind */
+    bool add;
+    int64_t together; /* parts of images in work at once */
+    cr_real *to;
+};
+
+typedef void cr_conv_nhwc_apply_part(const struct cr_conv_nhwc_apply *g,
+                                     int task, int n_tasks);
+typedef void cr_conv_nhwc_sums_part(const struct cr_conv_nhwc_sums *s, int task,
+                                    int n_tasks);
+
+cr_conv_nhwc_apply_part cr_conv_nhwc_apply_avx512, cr_conv_nhwc_apply_avx2;
+cr_conv_nhwc_sums_part cr_conv_nhwc_sums_avx512, cr_conv_nhwc_sums_avx2;
+/* Adds up chunks into dw. */
+cr_conv_nhwc_sums_part cr_conv_nhwc_reduce_avx512, cr_conv_nhwc_reduce_avx2;
+
+#endif

@@ -1,0 +1,106 @@
+/*
+ * Shared by the direct convolution kernels, conv_nhwc and conv_nchw: length of
+ * vectors, distribution of work, layout of scratch memory.
+ * Private to src/kernels.
+ */
+#ifndef CR_KERNELS_CONV_SIMD_H
+#define CR_KERNELS_CONV_SIMD_H
+
+#include "base/compiler.h"
+#include "base/cpu.h"
+#include "base/thread_pool.h"
+#include "kernels/conv.h"
+
+#include <stdint.h>
+
+#define CONV_SUM_BYTES (32 << 10) /* of what a tile of sums passes over */
+#define CONV_PARTIAL_BYTES (256 << 10)
+#define CONV_CHUNKS 8 /* of a batch */
+
+enum {
+    H = 1,
+    W = 2
+}; /* axes of struct cr_conv */
+
+/* 0: there is no kernel for the processor. */
+CR_INLINE int conv_lanes(void)
+{
+#ifdef CR_DOUBLE
+    return 0;
+#else
+    switch (cr_isa()) {
+    case CR_ISA_AVX512:
+        return 16;
+    case CR_ISA_AVX2:
+        return 8;
+    case CR_ISA_GENERIC:
+        break;
+    }
+    return 0;
+#endif
+}
+
+/* NAME_part, for cr_parallel_run: the kernel cr_KIND_NAME of the vectors'
+ * length. */
+#if defined(__x86_64__) && !defined(CR_DOUBLE)
+#define CONV_PART(kind, name)                                                 \
+    static void name##_part(void *ctx, int task, int n_tasks)                 \
+    {                                                                         \
+        (conv_lanes() == 16 ? cr_##kind##_##name##_avx512                     \
+                            : cr_##kind##_##name##_avx2)(ctx, task, n_tasks); \
+    }
+#else
+#define CONV_PART(kind, name)                                              \
+    static void name##_part(void *ctx, int task, int n_tasks)              \
+    {                                                                      \
+        (void)ctx, (void)task, (void)n_tasks; /* nothing comes this far */ \
+    }
+#endif
+
+CR_INLINE int64_t conv_min(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+CR_INLINE int64_t conv_max(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* a / b, rounded up. */
+CR_INLINE int64_t conv_up(int64_t n, int64_t by)
+{
+    return (n + by - 1) / by;
+}
+
+/* Whether depth plays no part: one plane in, and that plane is what each
+ * output sees (padding in front of it may be all that an output sees). */
+CR_INLINE bool conv_is_flat(const struct cr_conv *c)
+{
+    return c->in[0] == 1 && c->out[0] == 1 && c->kernel[0] == 1 &&
+           c->pad_before[0] == 0;
+}
+
+CR_INLINE int64_t conv_taps(const struct cr_conv *c)
+{
+    return c->kernel[H] * c->kernel[W];
+}
+
+CR_INLINE int conv_threads(const struct cr_conv *c)
+{
+    double macs = (double)(c->n * c->out[H] * c->out[W]) * (double)c->co *
+                  (double)(c->ci / c->group * conv_taps(c));
+
+    return macs < 150000 ? 1 : cr_thread_count();
+}
+
+/* Pieces of the scratch, each at a multiple of 64 bytes. */
+CR_INLINE void *conv_carve(char **at, int64_t bytes)
+{
+    char *piece = *at + (64 - (uintptr_t)*at % 64) % 64;
+
+    *at = piece + bytes;
+    return piece;
+}
+
+#endif

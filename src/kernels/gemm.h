@@ -1,0 +1,46 @@
+/*
+ * cellrun's kernels for matrix products, one function per instruction set.
+ *
+ * A call computes task `part` of `parts`; together they compute each output
+ * exactly once. An output is one chain of multiply-adds over blocks of k,
+ * independent of tiles and number of tasks, so its bytes depend on the product
+ * and the instruction set only.
+ */
+#ifndef CR_KERNELS_GEMM_H
+#define CR_KERNELS_GEMM_H
+
+#include "kernels/blas.h"
+
+#include <stddef.h>
+
+typedef void cr_gemm_part(const struct cr_gemm *g, int task, int n_tasks);
+
+cr_gemm_part cr_gemm_avx512;   /* x86-64, float only */
+cr_gemm_part cr_gemm_avx2;     /* x86-64, float only */
+cr_gemm_part cr_gemm_portable; /* vectors of 16 bytes; float and double */
+
+/* What they ask cr_thread_scratch for. */
+extern const size_t cr_gemm_thread_scratch_avx512, cr_gemm_thread_scratch_avx2;
+extern const size_t cr_gemm_thread_scratch_portable;
+
+/* For products with bf16, if the processor has AVX512-BF16. */
+cr_gemm_part cr_gemm_bf16;
+extern const size_t cr_gemm_thread_scratch_bf16;
+bool cr_gemm_has_bf16(void);
+/* Whether it may use AMX, for comparisons within one process; returns whether
+ * it does from now on. */
+bool cr_gemm_bf16_amx(bool use);
+
+/* The same for cr_sum_rows. */
+typedef void cr_sum_part(int64_t n, int64_t cols, const cr_real *x,
+                         cr_real alpha, bool add, cr_real *to);
+
+cr_sum_part cr_sum_avx512;
+cr_sum_part cr_sum_avx2;
+cr_sum_part cr_sum_portable;
+
+/* Splits 0..n-1 over parts, at multiples of `step`. */
+void cr_gemm_range(int64_t n, int64_t step, int part, int parts, int64_t *from,
+                   int64_t *to);
+
+#endif

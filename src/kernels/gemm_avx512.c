@@ -1,0 +1,27 @@
+/* Products in vectors of 16, for processors with AVX-512. */
+#include "base/compiler.h"
+
+/* Worth one percent of a step: at -O2 the tiles' loops are scheduled worse. */
+CR_O3
+
+#include "kernels/gemm.h"
+
+#if defined(__x86_64__) && !defined(CR_DOUBLE)
+
+#include "kernels/simd_avx512.h"
+
+#define KERNEL_NAME cr_gemm_avx512
+#define KERNEL_SUM cr_sum_avx512
+#define KERNEL_ROOM cr_gemm_thread_scratch_avx512
+#define WIDE 4
+#define MAX_ROWS 1, 9, 9, 9, 6
+#define TILES                                                               \
+    T(1, 1)                                                                 \
+    T(2, 1) T(3, 1) T(4, 1) T(5, 1) T(6, 1) T(7, 1) T(8, 1) T(9, 1) T(1, 2) \
+        T(2, 2) T(3, 2) T(4, 2) T(5, 2) T(6, 2) T(7, 2) T(8, 2) T(9, 2)     \
+            T(1, 3) T(2, 3) T(3, 3) T(4, 3) T(5, 3) T(6, 3) T(7, 3) T(8, 3) \
+                T(9, 3) T(1, 4) T(2, 4) T(3, 4) T(4, 4) T(5, 4) T(6, 4)
+
+#include "kernels/gemm.inc"
+
+#endif

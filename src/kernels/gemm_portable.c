@@ -1,0 +1,19 @@
+/* Products in vectors of 16 bytes, which compilers know on every processor;
+ * float and double. */
+#include "kernels/gemm.h"
+
+#include "base/compiler.h"
+
+#include "kernels/simd_portable.h"
+
+#define KERNEL_NAME cr_gemm_portable
+#define KERNEL_SUM cr_sum_portable
+#define KERNEL_ROOM cr_gemm_thread_scratch_portable
+#define WIDE 3
+#define MAX_ROWS 1, 8, 4, 3
+#define TILES                                                               \
+    T(1, 1)                                                                 \
+    T(2, 1) T(3, 1) T(4, 1) T(5, 1) T(6, 1) T(7, 1) T(8, 1) T(1, 2) T(2, 2) \
+        T(3, 2) T(4, 2) T(1, 3) T(2, 3) T(3, 3)
+
+#include "kernels/gemm.inc"

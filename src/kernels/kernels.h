@@ -1,0 +1,15 @@
+/*
+ * kernels/: how values are computed: products (blas.h, gemm.h), convolutions
+ * (conv.h), pooling, sums over rows and channels, attention (sdpa.h), loops
+ * over tensors (tensor_iter.h). One file per family and instruction set or
+ * library; those that there are for a family stand in one ordered list, the
+ * portable one last, which is the oracle of the others in
+ * tests/unit/t_kernels_*.c.
+ *
+ * Called by families/ and by the leaves in ops/, through plain arrays.
+ * What a kernel computes depends on its arguments, the processor and the number
+ * of threads, never on a clock. The only room that opens BLAS and oneDNN.
+ * Knows nothing of graphs, cells, names and configs.
+ *
+ * Includes: base num.
+ */

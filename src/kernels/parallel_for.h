@@ -1,0 +1,19 @@
+/*
+ * Parallel loops over elements.
+ */
+#ifndef CR_KERNELS_PARALLEL_FOR_H
+#define CR_KERNELS_PARALLEL_FOR_H
+
+#include <stdint.h>
+
+/* Calls fn in parallel for disjoint ranges that cover 0..n-1 and start at
+ * multiples of 16; in one call if n * cost is small. cost: approximate
+ * nanoseconds per element. */
+void cr_parallel_for(int64_t n, double cost, void *ctx,
+                     void (*fn)(void *ctx, int64_t from, int64_t to));
+
+/* The same for few elements with much work each: ranges start anywhere. */
+void cr_parallel_for_coarse(int64_t n, double cost, void *ctx,
+                            void (*fn)(void *ctx, int64_t from, int64_t to));
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * Max and average pooling with windows of one to three dimensions, of
+ * tensors (n, c, spatial) or, with channels last, (n, spatial, c).
+ *
+ * Threads share the outputs, in backward the samples and channels; each value
+ * is computed by one thread, in a fixed order.
+ */
+#ifndef CR_KERNELS_POOL_H
+#define CR_KERNELS_POOL_H
+
+#include "num/spec.h"
+
+/* The windows along one dimension: window o covers in[o * stride - pad_before +
+ * k * dilation], k < kernel, as far as it is inside. Adaptive: window o is
+ * floor(o in / out) to ceil((o + 1) in / out), exclusive. */
+struct cr_window {
+    int64_t in, out, kernel, stride, dilation, pad_before, pad_after;
+    bool adaptive;
+};
+
+struct cr_pool {
+    int64_t n, c;
+    bool last;
+    struct cr_window w[3]; /* missing dimensions first, of size 1 */
+    bool count_pad;        /* means: count padding, not the excess of ceil */
+    int64_t divisor;       /* means: divisor instead of the count; 0: none */
+};
+
+/* Number of elements of the largest window, and bytes of an index into it. */
+int64_t cr_pool_volume(const struct cr_pool *p);
+size_t cr_pool_index(const struct cr_pool *p);
+
+/* Maximum of each window, the first one of equals; a NaN counts as the maximum.
+ * at: its index in the window, cr_pool_index bytes each, in the order of y. A
+ * window within the padding gives -infinity. */
+void cr_pool_max(const struct cr_pool *p, const cr_real *x, cr_real *y,
+                 void *at);
+/* Converts these indices to h W + w within the channel, in the order of y. */
+void cr_pool_places(const struct cr_pool *p, const void *at, int32_t *to);
+/* dx = (add ? dx : 0) + dy at the maximum; 0 where mask <= 0. */
+void cr_pool_max_backward(const struct cr_pool *p, const cr_real *dy,
+                          const void *at, const cr_real *mask, bool add,
+                          cr_real *dx);
+
+void cr_pool_mean(const struct cr_pool *p, const cr_real *x, cr_real *y);
+void cr_pool_mean_backward(const struct cr_pool *p, const cr_real *dy, bool add,
+                           cr_real *dx);
+
+#endif

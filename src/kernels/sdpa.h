@@ -1,0 +1,99 @@
+/*
+ * Scaled dot-product attention of many heads over a batch, tiled, without a
+ * matrix of all weights:
+ *
+ *   s = scale q k' + mask + pad      p = softmax(s) over keys
+ *   out = drop(p) v
+ *
+ * A task is one head of one sample. It processes blocks of queries with all
+ * their keys, so that the scores s of a block fit into the cache. Backward
+ * recomputes the scores from q, k and two numbers per query. Keys that a mask
+ * hides from all queries of a block are skipped.
+ */
+#ifndef CR_KERNELS_SDPA_H
+#define CR_KERNELS_SDPA_H
+
+#include "num/real.h"
+#include "num/rng.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Strides in elements: row l of head h of sample n starts at
+ * n * batch + h * dim + l * row. */
+struct cr_sdpa_at {
+    int64_t batch, row;
+};
+
+enum cr_mask_kind {
+    CR_MASK_NONE,
+    CR_MASK_BOOL,    /* bytes: not 0 hides the key */
+    CR_MASK_ADDITIVE /* cr_real: added to the scores */
+};
+
+struct cr_sdpa_mask {
+    enum cr_mask_kind kind;
+    const void *x;
+    int64_t batch, head, row; /* strides in elements; 0: shared */
+};
+
+/* Bounds of the keys of a block of queries. */
+struct cr_sdpa_range {
+    int64_t from, to;
+};
+
+/* Inputs and buffers, which belong to the caller. */
+struct cr_sdpa {
+    int64_t batch, heads, queries, keys, dim; /* dim: of a head */
+    cr_real scale;
+    const cr_real *q, *k, *v;
+    struct cr_sdpa_at q_at, k_at, v_at, out_at;
+    struct cr_sdpa_mask mask, pad; /* pad: one row for all queries */
+    double keep_prob;              /* 1 - dropout probability */
+    struct cr_rng rng;
+    cr_real *softmax_stats; /* (batch, heads, queries, 2): maximum score and
+                               1 / sum of exponentials, for backward */
+    struct cr_sdpa_range *key_range; /* of each block, for backward */
+
+    cr_real *out;     /* result of forward; NULL: weights only */
+    cr_real *weights; /* after dropout: (batch, heads, queries, keys), or with
+                         `mean` their mean over heads; NULL: not needed */
+    bool mean;
+
+    const cr_real *dout; /* backward: gradient of out or of weights; the other
+                            one is NULL */
+    const cr_real *dweights;
+    cr_real *dq, *dk, *dv; /* in the layout of q, k, v; NULL: not needed */
+    bool add_q, add_k, add_v;
+    cr_real *dmask, *dpad; /* in the shape of the masks */
+    bool add_mask, add_pad;
+};
+
+/* Number of blocks of queries. */
+int64_t cr_sdpa_blocks(int64_t queries, int64_t keys);
+/* Bytes that forward and backward take from cr_thread_scratch; depends on
+ * queries, keys and dim only. */
+size_t cr_sdpa_thread_scratch(const struct cr_sdpa *a);
+void cr_sdpa_forward(struct cr_sdpa *a);
+void cr_sdpa_backward(struct cr_sdpa *a);
+
+/* ---- private to src/kernels ---- */
+
+#define CR_SDPA_STEP 16 /* ranges and score rows are multiples of it */
+
+typedef void cr_sdpa_part(const struct cr_sdpa *a, int task, int n_tasks);
+
+struct cr_sdpa_code {
+    cr_sdpa_part *forward, *backward, *masks;
+};
+
+extern const struct cr_sdpa_code cr_sdpa_avx512, cr_sdpa_avx2, cr_sdpa_portable;
+
+/* Index of the first query of a block. */
+int64_t cr_sdpa_first(int64_t queries, int64_t keys, int64_t block);
+/* Sets the range of keys of each block that the mask does not hide. */
+void cr_sdpa_ranges(const struct cr_sdpa *a, const void *mask,
+                    struct cr_sdpa_range *range);
+
+#endif

@@ -1,0 +1,89 @@
+/* Attention in vectors of 8, for processors with AVX2 and FMA. */
+#include "kernels/sdpa.h"
+
+#include "base/compiler.h"
+
+#if defined(__x86_64__) && !defined(CR_DOUBLE)
+
+#include "kernels/simd_avx2.h"
+
+#define KERNEL_CODE cr_sdpa_avx2
+#define WIDE 2
+#define MAX_ROWS 1, 10, 6
+#define TILES                                                                \
+    T(1, 1)                                                                  \
+    T(2, 1)                                                                  \
+    T(3, 1) T(4, 1) T(5, 1) T(6, 1) T(7, 1) T(8, 1) T(9, 1) T(10, 1) T(1, 2) \
+        T(2, 2) T(3, 2) T(4, 2) T(5, 2) T(6, 2)
+#define V_SUB(x, y) _mm256_sub_ps(x, y)
+#define V_MAX(x, y) _mm256_max_ps(x, y)
+#define V_SUM(x) sdpa_sum(x)
+#define V_LARGEST(x) sdpa_largest(x)
+#define V_EXP(x) sdpa_exp(x)
+/* the first n lanes, -inf behind */
+#define V_BELOW(x, n)                              \
+    _mm256_blendv_ps(_mm256_set1_ps(-INFINITY), x, \
+                     _mm256_castsi256_ps(simd_first_mask(n)))
+/* -inf where a byte is not 0, else 0 */
+#define V_HIDE(p) sdpa_hide(p)
+
+KERNEL CR_INLINE vec sdpa_hide(const unsigned char *p)
+{
+    __m256i x =
+        _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p));
+
+    return _mm256_and_ps(
+        _mm256_castsi256_ps(_mm256_cmpgt_epi32(x, _mm256_setzero_si256())),
+        _mm256_set1_ps(-INFINITY));
+}
+
+KERNEL CR_INLINE float sdpa_sum(vec x)
+{
+    float v[8];
+
+    V_STORE(v, x);
+    return ((v[0] + v[4]) + (v[2] + v[6])) + ((v[1] + v[5]) + (v[3] + v[7]));
+}
+
+KERNEL CR_INLINE float sdpa_largest(vec x)
+{
+    float v[8], most;
+    int i;
+
+    V_STORE(v, x);
+    most = v[0];
+    for (i = 1; i < 8; i++)
+        most = v[i] > most ? v[i] : most;
+    return most;
+}
+
+/* As cr_vec_exp; x <= 0 or NaN, but for sums of NaN. */
+KERNEL CR_INLINE vec sdpa_exp(vec x)
+{
+    vec v = _mm256_min_ps(_mm256_set1_ps(89),
+                          _mm256_max_ps(_mm256_set1_ps(-104), x));
+    vec n = _mm256_round_ps(
+        _mm256_mul_ps(v, _mm256_set1_ps(1.44269504088896341f)), 8);
+    vec r = _mm256_fnmadd_ps(n, _mm256_set1_ps(0.693359375f), v), y;
+    __m256i all = _mm256_cvtps_epi32(n), half = _mm256_srai_epi32(all, 1);
+    __m256i bias = _mm256_set1_epi32(127);
+    __m256i rest = _mm256_sub_epi32(all, half);
+
+    r = _mm256_fnmadd_ps(n, _mm256_set1_ps(-2.12194440e-4f), r);
+    y = _mm256_set1_ps(1.9875691500e-4f);
+    y = _mm256_fmadd_ps(y, r, _mm256_set1_ps(1.3981999507e-3f));
+    y = _mm256_fmadd_ps(y, r, _mm256_set1_ps(8.3334519073e-3f));
+    y = _mm256_fmadd_ps(y, r, _mm256_set1_ps(4.1665795894e-2f));
+    y = _mm256_fmadd_ps(y, r, _mm256_set1_ps(1.6666665459e-1f));
+    y = _mm256_fmadd_ps(y, r, _mm256_set1_ps(5.0000001201e-1f));
+    y = _mm256_add_ps(_mm256_fmadd_ps(y, _mm256_mul_ps(r, r), r),
+                      _mm256_set1_ps(1));
+    half = _mm256_slli_epi32(_mm256_add_epi32(half, bias), 23);
+    rest = _mm256_slli_epi32(_mm256_add_epi32(rest, bias), 23);
+    return _mm256_mul_ps(_mm256_mul_ps(y, _mm256_castsi256_ps(half)),
+                         _mm256_castsi256_ps(rest));
+}
+
+#include "kernels/sdpa.inc"
+
+#endif

@@ -1,0 +1,79 @@
+/* Vectors of 8 floats, as simd_avx512.h. Private to src/kernels. */
+#ifndef CR_KERNELS_SIMD_AVX2_H
+#define CR_KERNELS_SIMD_AVX2_H
+
+#include "base/compiler.h"
+#include "num/real.h"
+
+#if defined(__x86_64__) && !defined(CR_DOUBLE)
+
+#include <immintrin.h>
+#include <stdint.h>
+
+#define KERNEL CR_TARGET("avx2,fma")
+#define LANES 8
+#define V_ZERO() _mm256_setzero_ps()
+#define V_SET(x) _mm256_set1_ps(x)
+#define V_LOAD(p) _mm256_loadu_ps(p)
+#define V_STORE(p, x) _mm256_storeu_ps(p, x)
+#define V_LOAD_M(p, m) _mm256_maskload_ps(p, m)
+#define V_STORE_M(p, m, x) _mm256_maskstore_ps(p, m, x)
+#define V_FIRST(n) simd_first_mask(n)
+#define V_LOAD_N(p, n) ((n) == 8 ? V_LOAD(p) : V_LOAD_M(p, V_FIRST(n)))
+#define V_STORE_N(p, n, x) \
+    ((n) == 8 ? V_STORE(p, x) : V_STORE_M(p, V_FIRST(n), x))
+#define V_ADD(x, y) _mm256_add_ps(x, y)
+#define V_MUL(x, y) _mm256_mul_ps(x, y)
+#define V_FMA(x, y, z) _mm256_fmadd_ps(x, y, z)
+#define V_RELU(x) _mm256_max_ps(_mm256_setzero_ps(), x) /* NaN stays */
+#define V_MASK(x, y) \
+    _mm256_and_ps(x, _mm256_cmp_ps(y, _mm256_setzero_ps(), _CMP_NLE_UQ))
+
+typedef __m256 vec;
+typedef __m256i vec_mask;
+
+KERNEL CR_INLINE __m256i simd_first_mask(int n)
+{
+    return _mm256_cmpgt_epi32(_mm256_set1_epi32(n),
+                              _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+/* 8 x 8 numbers: pairs of rows, pairs of pairs, then halves of vectors. */
+KERNEL CR_INLINE void simd_transpose(const cr_real *from, int64_t from_row,
+                                     int rows, int cols, cr_real *to,
+                                     int64_t ld)
+{
+    __m256 x[8], y[8];
+    int i;
+
+#pragma GCC unroll 8
+    for (i = 0; i < 8; i++)
+        x[i] = i < rows ? V_LOAD_N(from + i * from_row, cols) : V_ZERO();
+#pragma GCC unroll 4
+    for (i = 0; i < 8; i += 2) {
+        y[i] = _mm256_unpacklo_ps(x[i], x[i + 1]);
+        y[i + 1] = _mm256_unpackhi_ps(x[i], x[i + 1]);
+    }
+#pragma GCC unroll 2
+    for (i = 0; i < 8; i += 4) {
+        __m256d a = _mm256_castps_pd(y[i]), b = _mm256_castps_pd(y[i + 1]);
+        __m256d c = _mm256_castps_pd(y[i + 2]), d = _mm256_castps_pd(y[i + 3]);
+
+        x[i] = _mm256_castpd_ps(_mm256_unpacklo_pd(a, c));
+        x[i + 1] = _mm256_castpd_ps(_mm256_unpackhi_pd(a, c));
+        x[i + 2] = _mm256_castpd_ps(_mm256_unpacklo_pd(b, d));
+        x[i + 3] = _mm256_castpd_ps(_mm256_unpackhi_pd(b, d));
+    }
+#pragma GCC unroll 4
+    for (i = 0; i < 4; i++) {
+        y[i] = _mm256_permute2f128_ps(x[i], x[4 + i], 0x20);
+        y[4 + i] = _mm256_permute2f128_ps(x[i], x[4 + i], 0x31);
+    }
+#pragma GCC unroll 8
+    for (i = 0; i < 8; i++)
+        if (i < cols)
+            V_STORE(to + i * ld, y[i]);
+}
+
+#endif
+#endif

@@ -1,0 +1,86 @@
+/* Vectors of 16 floats, for kernels written once for all vector lengths:
+ * their type, their operations, and turning a square of them. Private to
+ * src/kernels. */
+#ifndef CR_KERNELS_SIMD_AVX512_H
+#define CR_KERNELS_SIMD_AVX512_H
+
+#include "base/compiler.h"
+#include "num/real.h"
+
+#if defined(__x86_64__) && !defined(CR_DOUBLE)
+
+#include <immintrin.h>
+#include <stdint.h>
+
+#define KERNEL CR_TARGET("avx512f,avx512vl,avx512bw,avx512dq,avx2,fma")
+#define LANES 16
+#define V_ZERO() _mm512_setzero_ps()
+#define V_SET(x) _mm512_set1_ps(x)
+#define V_LOAD(p) _mm512_loadu_ps(p)
+#define V_STORE(p, x) _mm512_storeu_ps(p, x)
+#define V_FIRST(n) ((__mmask16)((1u << (n)) - 1))
+#define V_LOAD_M(p, m) _mm512_maskz_loadu_ps(m, p)
+#define V_STORE_M(p, m, x) _mm512_mask_storeu_ps(p, m, x)
+#define V_LOAD_N(p, n) ((n) == 16 ? V_LOAD(p) : V_LOAD_M(p, V_FIRST(n)))
+#define V_STORE_N(p, n, x) \
+    ((n) == 16 ? V_STORE(p, x) : V_STORE_M(p, V_FIRST(n), x))
+#define V_ADD(x, y) _mm512_add_ps(x, y)
+#define V_MUL(x, y) _mm512_mul_ps(x, y)
+#define V_FMA(x, y, z) _mm512_fmadd_ps(x, y, z)
+#define V_RELU(x) _mm512_max_ps(_mm512_setzero_ps(), x) /* NaN stays */
+#define V_MASK(x, y)     \
+    _mm512_maskz_mov_ps( \
+        _mm512_cmp_ps_mask(y, _mm512_setzero_ps(), _CMP_NLE_UQ), x)
+
+typedef __m512 vec;
+typedef __mmask16 vec_mask;
+
+/* 16 x 16 numbers: pairs of rows, pairs of pairs, then quarters of vectors. */
+KERNEL CR_INLINE void simd_transpose(const cr_real *from, int64_t from_row,
+                                     int rows, int cols, cr_real *to,
+                                     int64_t ld)
+{
+    __mmask16 some = V_FIRST(cols);
+    __m512 x[16], y[16];
+    int i, j;
+
+#pragma GCC unroll 16
+    for (i = 0; i < 16; i++)
+        x[i] = i < rows ? _mm512_maskz_loadu_ps(some, from + i * from_row)
+                        : _mm512_setzero_ps();
+#pragma GCC unroll 8
+    for (i = 0; i < 16; i += 2) {
+        y[i] = _mm512_unpacklo_ps(x[i], x[i + 1]);
+        y[i + 1] = _mm512_unpackhi_ps(x[i], x[i + 1]);
+    }
+#pragma GCC unroll 4
+    for (i = 0; i < 16; i += 4) {
+        __m512d a = _mm512_castps_pd(y[i]), b = _mm512_castps_pd(y[i + 1]);
+        __m512d c = _mm512_castps_pd(y[i + 2]), d = _mm512_castps_pd(y[i + 3]);
+
+        x[i] = _mm512_castpd_ps(_mm512_unpacklo_pd(a, c));
+        x[i + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(a, c));
+        x[i + 2] = _mm512_castpd_ps(_mm512_unpacklo_pd(b, d));
+        x[i + 3] = _mm512_castpd_ps(_mm512_unpackhi_pd(b, d));
+    }
+    /* x[4 i + j] holds, in quarter q, column 4 q + j of rows 4 i .. 4 i + 3 */
+#pragma GCC unroll 4
+    for (j = 0; j < 4; j++) {
+        __m512 a = _mm512_shuffle_f32x4(x[j], x[4 + j], 0x88);
+        __m512 b = _mm512_shuffle_f32x4(x[j], x[4 + j], 0xdd);
+        __m512 c = _mm512_shuffle_f32x4(x[8 + j], x[12 + j], 0x88);
+        __m512 d = _mm512_shuffle_f32x4(x[8 + j], x[12 + j], 0xdd);
+
+        y[j] = _mm512_shuffle_f32x4(a, c, 0x88);
+        y[4 + j] = _mm512_shuffle_f32x4(b, d, 0x88);
+        y[8 + j] = _mm512_shuffle_f32x4(a, c, 0xdd);
+        y[12 + j] = _mm512_shuffle_f32x4(b, d, 0xdd);
+    }
+#pragma GCC unroll 16
+    for (i = 0; i < 16; i++)
+        if (i < cols)
+            _mm512_storeu_ps(to + i * ld, y[i]);
+}
+
+#endif
+#endif

@@ -1,0 +1,124 @@
+#include "num/low_precision.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/compiler.h"
+#include "base/cpu.h"
+
+#if defined(__x86_64__) && !defined(CR_DOUBLE)
+#define HALF_F16C /* the processor may have instructions for float16 */
+#include <cpuid.h>
+#include <immintrin.h>
+#endif
+
+/* The last `low` bits of a float32's fraction rounded away: to nearest, ties
+ * to even. A carry into the exponent is right; NaN must not come here. */
+CR_INLINE uint32_t half_cut(uint32_t bits, int low)
+{
+    uint32_t odd = bits >> low & 1;
+
+    return (bits + (1u << (low - 1)) - 1 + odd) & ~((1u << low) - 1);
+}
+
+CR_INLINE float half_float(uint32_t bits)
+{
+    float x;
+
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+CR_INLINE uint32_t half_bits(float x)
+{
+    uint32_t bits;
+
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+/* Below 2^-14 the step of float16 is 2^-24, which is that of float32 between
+ * 0.5 and 1: a sum there rounds as it must. */
+CR_INLINE float half_16(float x)
+{
+    uint32_t bits = half_bits(x), sign = bits & 0x80000000u, size = bits ^ sign;
+    float a = half_float(size);
+    uint32_t small = half_bits((a + 0.5f) - 0.5f);
+    uint32_t normal = half_cut(size, 13);
+    uint32_t y = a < 0x1p-14f ? small : normal;
+
+    y = y > 0x477fe000u ? 0x7f800000u : y; /* 65504 */
+    y = size > 0x7f800000u ? size : y;     /* NaN */
+    return half_float(y | sign);
+}
+
+CR_INLINE float half_b16(float x)
+{
+    uint32_t bits = half_bits(x), size = bits & 0x7fffffffu;
+
+    return half_float(size > 0x7f800000u ? bits : half_cut(bits, 16));
+}
+
+CR_CLONES static void half_round_16(int64_t n, const cr_real *x, cr_real *y)
+{
+    int64_t i;
+
+    CR_SIMD
+    for (i = 0; i < n; i++)
+        y[i] = half_16((float)x[i]);
+}
+
+#ifdef HALF_F16C
+
+/* F16C: there and back in two instructions, the same numbers. bfloat16 stays
+ * with the code above: AVX512-BF16's conversion takes subnormal numbers for
+ * 0. */
+CR_TARGET("avx,f16c")
+static void half_round_f16c(int64_t n, const float *x, float *y)
+{
+    int64_t i = 0;
+
+    for (; i + 8 <= n; i += 8)
+        _mm256_storeu_ps(y + i,
+                         _mm256_cvtph_ps(_mm256_cvtps_ph(
+                             _mm256_loadu_ps(x + i),
+                             _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)));
+    for (; i < n; i++)
+        y[i] = half_16(x[i]);
+}
+
+static bool half_has_f16c(void)
+{
+    unsigned a, b, c, d;
+
+    /* clang 14 knows no such name for __builtin_cpu_supports */
+    return cr_isa() >= CR_ISA_AVX2 && __get_cpuid(1, &a, &b, &c, &d) &&
+           (c & bit_F16C);
+}
+
+#endif
+
+CR_CLONES static void half_round_b16(int64_t n, const cr_real *x, cr_real *y)
+{
+    int64_t i;
+
+    CR_SIMD
+    for (i = 0; i < n; i++)
+        y[i] = half_b16((float)x[i]);
+}
+
+void cr_round_to_type(enum cr_type to, int64_t n, const cr_real *x, cr_real *y)
+{
+    assert(to == CR_F16 || to == CR_BF16);
+    if (to == CR_BF16) {
+        half_round_b16(n, x, y);
+        return;
+    }
+#ifdef HALF_F16C
+    if (half_has_f16c()) {
+        half_round_f16c(n, x, y);
+        return;
+    }
+#endif
+    half_round_16(n, x, y);
+}

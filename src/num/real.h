@@ -1,0 +1,69 @@
+/* The number type that networks compute in, and its functions. */
+#ifndef CR_NUM_REAL_H
+#define CR_NUM_REAL_H
+
+#include "num/vec_math.h"
+
+#include <math.h>
+
+#ifdef CR_DOUBLE
+typedef double cr_real;
+#define CR_REAL_EPS 2.220446049250313e-16
+#define cr_exp exp
+#define cr_log log
+#define cr_tanh tanh
+#define cr_sigmoid(x) (1 / (1 + exp(-(x))))
+#define cr_erf erf
+#define cr_sqrt sqrt
+#define cr_abs fabs
+#define cr_ceil ceil
+#define cr_cos cos
+#define cr_expm1 expm1
+#define cr_floor floor
+#define cr_fmod fmod
+#define cr_log1p log1p
+#define cr_pow pow
+#define cr_rint rint
+#define cr_sin sin
+#define cr_acos acos
+#define cr_acosh acosh
+#define cr_asin asin
+#define cr_asinh asinh
+#define cr_atan atan
+#define cr_atan2 atan2
+#define cr_atanh atanh
+#define cr_erfc erfc
+#define cr_sinh sinh
+#define cr_tan tan
+#else
+typedef float cr_real;
+#define CR_REAL_EPS 1.1920928955078125e-07f
+#define cr_exp cr_vec_exp
+#define cr_log logf
+#define cr_tanh cr_vec_tanh
+#define cr_sigmoid cr_vec_sigmoid
+#define cr_erf cr_vec_erf
+#define cr_sqrt sqrtf
+#define cr_abs fabsf
+#define cr_ceil ceilf
+#define cr_cos cosf
+#define cr_expm1 expm1f
+#define cr_floor floorf
+#define cr_fmod fmodf
+#define cr_log1p log1pf
+#define cr_pow powf
+#define cr_rint rintf
+#define cr_sin sinf
+#define cr_acos acosf
+#define cr_acosh acoshf
+#define cr_asin asinf
+#define cr_asinh asinhf
+#define cr_atan atanf
+#define cr_atan2 atan2f
+#define cr_atanh atanhf
+#define cr_erfc erfcf
+#define cr_sinh sinhf
+#define cr_tan tanf
+#endif
+
+#endif

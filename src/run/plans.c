@@ -1,0 +1,80 @@
+#include "run/plans.h"
+
+#include <assert.h>
+
+bool cr_plans_eager(const struct cr_config *config)
+{
+    const struct cr_node *node = cr_node_find(config->root, "run.eager");
+
+    return node && node->kind == CR_NODE_BOOL && node->boolean;
+}
+
+struct cr_exec_opts cr_plans_train(bool separate_update, bool eager)
+{
+    return (struct cr_exec_opts){ .training = true,
+                                  .loss = true,
+                                  .backward = true,
+                                  .update = true,
+                                  .separate_update = separate_update,
+                                  .eager = eager };
+}
+
+struct cr_exec_opts cr_plans_eval(const struct cr_config *config, bool metrics,
+                                  bool eager)
+{
+    return (struct cr_exec_opts){ .loss = cr_section(config, "loss") != NULL,
+                                  .metrics = metrics,
+                                  .eager = eager || cr_plans_eager(config) };
+}
+
+struct cr_exec_opts cr_plans_predict(int64_t batch, bool fixed)
+{
+    return (struct cr_exec_opts){ .batch = batch, .const_params = fixed };
+}
+
+bool cr_plans_make(struct cr_plans *plans, struct cr_net *net,
+                   const struct cr_exec_opts *want,
+                   struct cr_data_loader *loader)
+{
+    struct cr_exec_opts one = *want;
+    int64_t samples = cr_data_loader_samples(loader), rest;
+    int scales = cr_data_loader_n_sizes(loader), s, k;
+
+    plans->batch = cr_data_loader_batch_size(loader);
+    rest = samples - (cr_data_loader_batches(loader) - 1) * plans->batch;
+    for (s = 0; s < scales; s++)
+        for (k = 0; k < 2; k++) {
+            one.batch = k == 0 ? plans->batch : rest;
+            if (k == 0 ? samples < plans->batch
+                       : rest <= 0 || rest >= plans->batch)
+                continue;
+            if (s > 0)
+                one.columns = cr_data_loader_columns_of_size(loader, s);
+            plans->at[s][k] = cr_net_exec(net, &one);
+            if (!plans->at[s][k])
+                return false;
+        }
+    plans->full = plans->at[0][0];
+    plans->last = plans->at[0][1];
+    return true;
+}
+
+void cr_plans_free(struct cr_plans *plans)
+{
+    int s, k;
+
+    for (s = 0; s < CR_SIZES_MAX; s++)
+        for (k = 0; k < 2; k++)
+            cr_exec_free(plans->at[s][k]);
+    *plans = (struct cr_plans){ 0 };
+}
+
+struct cr_exec *cr_plans_for(const struct cr_plans *plans,
+                             const struct cr_batch *batch)
+{
+    struct cr_exec *exec =
+        plans->at[batch->size_index][batch->n != plans->batch];
+
+    assert(exec);
+    return exec;
+}

@@ -1,0 +1,28 @@
+#include "train/step_plan.h"
+
+#include <math.h>
+
+bool cr_plans_need_gradients(const struct cr_train_section *train,
+                             const struct cr_log_section *log,
+                             const struct cr_optim_use *optim)
+{
+    return log->grad_norm || optim->scale.on || train->grad_accumulation > 1 ||
+           train->nan == CR_NAN_SKIP || !isnan(train->clip.norm) ||
+           !isnan(train->clip.value) || !isnan(train->clip.tensor_norm) ||
+           train->grad_noise.eta > 0;
+}
+
+bool cr_plans_train_of(struct cr_config *config,
+                       const struct cr_optim_use *optim,
+                       struct cr_train_section *train, struct cr_exec_opts *to)
+{
+    struct cr_log_section log = { 0 };
+
+    *train = (struct cr_train_section){ 0 };
+    if (!cr_section_read(config, "train", train) ||
+        !cr_section_read(config, "log", &log))
+        return false;
+    *to = cr_plans_train(cr_plans_need_gradients(train, &log, optim),
+                         cr_plans_eager(config));
+    return true;
+}
