@@ -23,7 +23,7 @@ ours=$(ls src/*.[ch] src/*.def src/*/*.[ch] src/*/*.def tests/*.[ch] \
 words='behind|in front of|beside|go(es)? on|(left|leaves?|leaving) out'
 words+='|control word|thaw(s|ed)?|ways? (back|forward)|learnt|to be had'
 words+='|(unless|if not|where not) given|nobody|of ours|(is|are) told|judge[sd]?'
-engine='src/(build|construct|draw|families|graph|kernels|num|plugin)/'
+engine='src/(build|construct|draw|families|graph|kernels|num|plan|plugin|run)/'
 result 'replaced words do not come back' < <(
     {
         grep -nwE "$words" src/*.[ch] src/*/*.[ch] src/*/*.def src/*/*.inc \
