@@ -14,6 +14,7 @@
 #include "model/single_batch.h"
 #include "plans.h"
 #include "tap.h"
+#include "train/section.h"
 
 struct golden {
     struct cr_arena arena;
