@@ -47,7 +47,8 @@ const struct cr_env cr_env_list[] = {
       .choices = "0|1" },
     { .name = "CELLRUN_PASSES",
       .text = "Passes that plans skip, for debugging: -NAME,-NAME, of "
-              "constants, fold, fuse_add, fuse_activation, prepare." },
+              "constants, fold, fuse_add, fuse_activation, prepare, "
+              "two_bytes." },
     { .name = "CELLRUN_VERIFY",
       .text = "If 1, every plan is checked after each pass, for debugging.",
       .choices = "0|1" },

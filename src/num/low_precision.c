@@ -52,6 +52,37 @@ CR_INLINE float half_16(float x)
     return half_float(y | sign);
 }
 
+/* The two bytes of x rounded to float16, and their value. */
+CR_INLINE uint16_t half_bits_16(float x)
+{
+    uint32_t bits = half_bits(half_16(x)), size = bits & 0x7fffffffu;
+    uint32_t small = (uint32_t)(half_float(size) * 0x1p24f);
+    uint32_t y = size < 0x38800000u ? small : (size - 0x38000000u) >> 13;
+
+    y = size == 0x7f800000u ? 0x7c00u : y;
+    y = size > 0x7f800000u ? 0x7e00u : y; /* NaN */
+    return (uint16_t)(y | (bits ^ size) >> 16);
+}
+
+CR_INLINE float half_of_16(uint16_t x)
+{
+    uint32_t size = x & 0x7fffu;
+    uint32_t small = half_bits((float)(int32_t)size * 0x1p-24f);
+    uint32_t y = size < 0x400u ? small : (size << 13) + 0x38000000u;
+
+    y = size >= 0x7c00u ? y + 0x38000000u : y; /* infinity, NaN */
+    return half_float(y | (uint32_t)(x & 0x8000u) << 16);
+}
+
+CR_INLINE uint16_t half_bits_b16(float x)
+{
+    uint32_t bits = half_bits(x), size = bits & 0x7fffffffu;
+
+    /* the low half of a NaN may be all that makes it one */
+    return (uint16_t)((size > 0x7f800000u ? bits | 0x400000u
+                                          : half_cut(bits, 16)) >> 16);
+}
+
 CR_INLINE float half_b16(float x)
 {
     uint32_t bits = half_bits(x), size = bits & 0x7fffffffu;
@@ -85,6 +116,32 @@ static void half_round_f16c(int64_t n, const float *x, float *y)
                              _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)));
     for (; i < n; i++)
         y[i] = half_16(x[i]);
+}
+
+CR_TARGET("avx,f16c")
+static void half_narrow_f16c(int64_t n, const float *x, uint16_t *y)
+{
+    int64_t i = 0;
+
+    for (; i + 8 <= n; i += 8)
+        _mm_storeu_si128(
+            (__m128i *)(y + i),
+            _mm256_cvtps_ph(_mm256_loadu_ps(x + i),
+                            _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+    for (; i < n; i++)
+        y[i] = half_bits_16(x[i]);
+}
+
+CR_TARGET("avx,f16c")
+static void half_widen_f16c(int64_t n, const uint16_t *x, float *y)
+{
+    int64_t i = 0;
+
+    for (; i + 8 <= n; i += 8)
+        _mm256_storeu_ps(
+            y + i, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(x + i))));
+    for (; i < n; i++)
+        y[i] = half_of_16(x[i]);
 }
 
 static bool half_has_f16c(void)
@@ -121,4 +178,72 @@ void cr_round_to_type(enum cr_type to, int64_t n, const cr_real *x, cr_real *y)
     }
 #endif
     half_round_16(n, x, y);
+}
+
+CR_CLONES static void half_narrow_16(int64_t n, const cr_real *x, uint16_t *y)
+{
+    int64_t i;
+
+    CR_SIMD
+    for (i = 0; i < n; i++)
+        y[i] = half_bits_16((float)x[i]);
+}
+
+CR_CLONES static void half_narrow_b16(int64_t n, const cr_real *x, uint16_t *y)
+{
+    int64_t i;
+
+    CR_SIMD
+    for (i = 0; i < n; i++)
+        y[i] = half_bits_b16((float)x[i]);
+}
+
+CR_CLONES static void half_widen_16(int64_t n, const uint16_t *x, cr_real *y)
+{
+    int64_t i;
+
+    CR_SIMD
+    for (i = 0; i < n; i++)
+        y[i] = half_of_16(x[i]);
+}
+
+CR_CLONES static void half_widen_b16(int64_t n, const uint16_t *x, cr_real *y)
+{
+    int64_t i;
+
+    CR_SIMD
+    for (i = 0; i < n; i++)
+        y[i] = half_float((uint32_t)x[i] << 16);
+}
+
+void cr_narrow(enum cr_type to, int64_t n, const cr_real *x, uint16_t *y)
+{
+    assert(to == CR_F16 || to == CR_BF16);
+    if (to == CR_BF16) {
+        half_narrow_b16(n, x, y);
+        return;
+    }
+#ifdef HALF_F16C
+    if (half_has_f16c()) {
+        half_narrow_f16c(n, x, y);
+        return;
+    }
+#endif
+    half_narrow_16(n, x, y);
+}
+
+void cr_widen(enum cr_type from, int64_t n, const uint16_t *x, cr_real *y)
+{
+    assert(from == CR_F16 || from == CR_BF16);
+    if (from == CR_BF16) {
+        half_widen_b16(n, x, y);
+        return;
+    }
+#ifdef HALF_F16C
+    if (half_has_f16c()) {
+        half_widen_f16c(n, x, y);
+        return;
+    }
+#endif
+    half_widen_16(n, x, y);
 }

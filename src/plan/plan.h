@@ -286,6 +286,7 @@ bool cr_plan_seeds_fill(struct cr_exec *exec, double sens);
 
 /* ---- updates and memory ---- */
 
+bool cr_plan_two_bytes(struct cr_exec *exec);        /* two_bytes.c */
 bool cr_plan_update_steps(struct cr_exec *exec);     /* update_steps.c */
 bool cr_plan_memory(struct cr_exec *exec);           /* memory.c */
 

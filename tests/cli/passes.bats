@@ -43,3 +43,37 @@ passes() {
             --atol 1e-5
     done
 }
+
+@test "two_bytes: the same parameters, in less memory, at every level of amp" {
+    cat >net.yaml <<'END'
+base: BASE
+network:
+  - {Conv2d: {out_channels: 12, kernel_size: 3}}
+  - BatchNorm2d
+  - ReLU
+  - {Conv2d: {out_channels: 12, kernel_size: 3}}
+  - GELU
+  - {MaxPool2d: {kernel_size: 2, stride: 2}}
+  - Flatten
+  - {Dense: {out_channels: 64}}
+  - LayerNorm: {normalized_shape: [64]}
+  - Tanh
+  - Dropout: {p: 0.2}
+  - {Dense: {out_channels: 10}}
+END
+    sed -i "s|BASE|$digits|" net.yaml
+    for amp in "O2 float16" "O2 bfloat16" "O3 float16" "O1 float16" \
+        "auto bfloat16"; do
+        with=(amp.level="${amp% *}" amp.dtype="${amp#* }" --steps 12)
+        less=$("$CELLRUN" summary net.yaml --json "${with[@]:0:2}" |
+            jq .memory_bytes)
+        more=$(CELLRUN_PASSES=-two_bytes "$CELLRUN" summary net.yaml --json \
+            "${with[@]:0:2}" | jq .memory_bytes)
+        [ "$less" -lt "$more" ]
+        CELLRUN_PASSES=-two_bytes "$CELLRUN" train net.yaml -o one -q \
+            --force "${with[@]}" >/dev/null
+        "$CELLRUN" train net.yaml -o all -q --force "${with[@]}" >/dev/null
+        run -0 "$CELLRUN" ckpt diff all/ckpt/last one/ckpt/last
+        [[ $output == *"no differences"* ]]
+    done
+}
