@@ -8,10 +8,11 @@
  *   - rounds a parameter again before backward instead of keeping the copy
  *   - else adds a step that writes the two bytes of each element right after
  *     the value is complete, and before the first step that needs it in
- *     backward one that makes float32 of them again, for those steps alone,
+ *     backward one that makes float32 of them again, for those steps alone.
  *
- * unless the step's memory would not shrink by it, as where the largest values
- * are needed soon. Both are exact, so the numbers stay. Which values are such numbers follows
+ * Not where the step's memory would be no smaller, as when its largest values
+ * are needed soon. Both are exact, so the numbers stay. Which values are such
+ * numbers follows
  * from the steps: results of fake casts, and of views and steps that move
  * values of such numbers. With CELLRUN_VERIFY=1 each step that narrows checks
  * its values.
