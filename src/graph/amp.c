@@ -50,8 +50,10 @@ const struct cr_section cr_section_amp = {
         .name = "amp",
         .summary = "Mixed precision.",
         .detail = "Values are rounded to float16 or bfloat16 wherever "
-                  "MindSpore stores them so, but stay in float32 memory; "
-                  "overflow and underflow occur as in MindSpore. O1 keeps "
+                  "MindSpore stores them so; overflow and underflow occur as "
+                  "in MindSpore. Ops compute on float32 memory; values that "
+                  "wait for the backward pass take two bytes where that "
+                  "saves memory. O1 keeps "
                   "MultiheadAttention, LSTM, GRU and RNN in float32, because "
                   "they contain no op of its list. auto keeps LSTM in float32 "
                   "if its input is float32 and seq_length is not given. "

@@ -2,9 +2,10 @@
  * Low precision (cellrun-arithmetic(7), MIXED PRECISION): which types a cell
  * computes with.
  *
- * Values stay float32 in memory; where MindSpore would store float16 or
- * bfloat16 they are rounded to those numbers, parameters before the op,
- * results after the op, gradients in the backward pass. Parameters are
+ * Ops compute on float32 memory; where MindSpore would store float16 or
+ * bfloat16, values are rounded to those numbers, parameters before the op,
+ * results after the op, gradients in the backward pass. Until the backward
+ * pass reads them, they take two bytes (plan/two_bytes.c). Parameters are
  * float32 always, and so is a loss without to_float.
  */
 #ifndef CR_GRAPH_AMP_H
