@@ -15,6 +15,7 @@
 #include "conf/command_line.h"
 #include "model/model.h"
 #include "plugin/plugin.h"
+#include "train/lint.h"
 #include "train/train.h"
 
 /* Rough speed of one core in multiply-adds per second. */
@@ -79,10 +80,10 @@ static bool check_samples(struct cr_train *t)
     bool ok = check_loader(t, t->loader, &t->plans);
 
     ok = ok && cr_train_lint_samples(t);
-    if (!ok || !t->eval_loader)
+    if (!ok || !t->scoring.loader)
         return ok;
-    ok = cr_plans_make(&plans, t->net, &want, t->eval_loader) &&
-         check_loader(t, t->eval_loader, &plans);
+    ok = cr_plans_make(&plans, t->net, &want, t->scoring.loader) &&
+         check_loader(t, t->scoring.loader, &plans);
     cr_plans_free(&plans);
     return ok;
 }
@@ -102,10 +103,10 @@ static bool check_run_needs(struct cr_cli *cli, struct cr_config *config,
 
     if (ok) {
         check_network(t.net, cost);
-        cost->steps = t.total;
+        cost->steps = t.length.total;
         cost->samples = cr_data_loader_samples(t.loader);
-        if (t.eval_loader)
-            cost->eval_samples = cr_data_loader_samples(t.eval_loader);
+        if (t.scoring.loader)
+            cost->eval_samples = cr_data_loader_samples(t.scoring.loader);
         cost->memory =
             cr_exec_bytes(t.plans.full ? t.plans.full : t.plans.last) +
             (size_t)cost->params * sizeof(cr_real);

@@ -250,7 +250,8 @@ static int lr_find_run(struct cr_cli *cli)
 {
     const struct lr_find *o = cr_cli_opts(cli);
     struct cr_train t = {
-        .cli = cli, .arena = cli->arena, .diag = cli->diag, .started = cr_now()
+        .cli = cli, .arena = cli->arena, .diag = cli->diag,
+        .history.started = cr_now()
     };
     bool ran = false;
 

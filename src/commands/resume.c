@@ -7,6 +7,7 @@
 #include "model/model.h"
 #include "report/report.h"
 #include "train/flags.h"
+#include "train/run_start.h"
 #include "train/train.h"
 
 struct resume {
@@ -123,7 +124,8 @@ static int resume_run(struct cr_cli *cli)
 {
     const struct resume *o = cr_cli_opts(cli);
     struct cr_train t = {
-        .cli = cli, .arena = cli->arena, .diag = cli->diag, .started = cr_now()
+        .cli = cli, .arena = cli->arena, .diag = cli->diag,
+        .history.started = cr_now()
     };
     struct cr_config_from reread = { 0 };
     const char *ckpt = NULL, *files[2] = { NULL };

@@ -99,7 +99,8 @@ static int train_run(struct cr_cli *cli)
 {
     const struct train *o = cr_cli_opts(cli);
     struct cr_train t = {
-        .cli = cli, .arena = cli->arena, .diag = cli->diag, .started = cr_now()
+        .cli = cli, .arena = cli->arena, .diag = cli->diag,
+        .history.started = cr_now()
     };
     struct cr_config_from reread;
     enum cr_outcome end;

@@ -72,7 +72,7 @@ static int kfold_train(struct kfold *k, struct cr_cli *cli, int64_t fold,
                        const char **dir)
 {
     struct cr_train t = { .cli = cli, .arena = cli->arena,
-                          .diag = cli->diag, .started = cr_now() };
+                          .diag = cli->diag, .history.started = cr_now() };
     int status = 2;
 
     t.flags = (struct cr_train_flags){

@@ -169,7 +169,7 @@ int cr_report_of_train(const struct cr_train *t, int status)
     struct cr_buf page = { .arena = cli->arena };
     struct cr_runs runs = { .arena = cli->arena, .diag = cli->diag };
 
-    if (!t->log.report || !t->dir.path || t->old_record ||
+    if (!t->opts.log.report || !t->dir.path || t->history.old_record ||
         cr_run_lock_lost(&t->dir.lock) || !cr_runs_add(&runs, t->dir.path) ||
         runs.n != 1)
         return status;

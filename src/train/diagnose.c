@@ -17,6 +17,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "train/diagnose.h"
 #include "train/train.h"
 
 #define UPDATES_MIN 50     /* minimum number of updates for a diagnosis */
@@ -51,11 +52,11 @@ static struct cr_pos diagnose_cell(const struct cr_train *t, const char *cell)
 
 static bool diagnose_fall(struct cr_train *t)
 {
-    const struct cr_trend *trend = &t->trend;
+    const struct cr_trend *trend = &t->last.trend;
     int whole = trend->n - (trend->in > 0), quarter = whole / 4;
     double first, last;
 
-    if (quarter < 4 || t->resumed || cr_section(t->config, "load"))
+    if (quarter < 4 || t->files.resumed || cr_section(t->config, "load"))
         return false;
     first = cr_trend_mean(trend, 0, quarter);
     last = cr_trend_mean(trend, whole - quarter, whole);
@@ -84,7 +85,7 @@ static bool diagnose_guessable(const struct cr_train *t)
 
 static bool diagnose_guess(struct cr_train *t, const struct cr_spec *out)
 {
-    const struct cr_trend *trend = &t->trend;
+    const struct cr_trend *trend = &t->last.trend;
     int whole = trend->n - (trend->in > 0), quarter = whole / 4;
     double last, guess;
 
@@ -228,7 +229,8 @@ static bool diagnose_feed(struct cr_train *t, struct cr_exec *exec,
 
 static void diagnose_batch(struct cr_train *t)
 {
-    struct cr_data_loader *loader = t->eval_loader ? t->eval_loader : t->loader;
+    struct cr_data_loader *loader =
+        t->scoring.loader ? t->scoring.loader : t->loader;
     struct cr_diag quiet = { .arena = t->arena };
     struct cr_exec_opts want = { .keep_outputs = true, .silent = true };
     const struct cr_batch *batch;
@@ -243,7 +245,7 @@ static void diagnose_batch(struct cr_train *t)
     /* At most the batch size of training: it needs no more memory, and the
      * network accepts it. */
     want.batch = batch->n < t->plans.batch ? batch->n : t->plans.batch;
-    if (!t->profile) /* the profile refers to the steps of the plans */
+    if (!t->observers.profile) /* it refers to the steps of the plans */
         cr_plans_free(&t->plans);
     exec = cr_net_exec(t->net, &want);
     if (exec && diagnose_feed(t, exec, loader, batch, want.batch, &varies) &&
@@ -266,9 +268,10 @@ void cr_train_diagnose(struct cr_train *t)
 {
     int before = t->diag->warnings + t->diag->errors;
 
-    if (cr_state_updates(&t->state) - t->started_step < UPDATES_MIN)
+    if (cr_state_updates(&t->state) - t->history.started_step < UPDATES_MIN)
         return;
     diagnose_batch(t);
-    if (t->eval && t->diag->warnings + t->diag->errors == before)
-        cr_eval_warn_one_class(t->eval, t->diag, diagnose_section(t, "loss"));
+    if (t->scoring.eval && t->diag->warnings + t->diag->errors == before)
+        cr_eval_warn_one_class(t->scoring.eval, t->diag,
+                               diagnose_section(t, "loss"));
 }

@@ -22,6 +22,8 @@
 
 #include "base/signals.h"
 #include "base/thread_pool.h"
+#include "train/eval_command.h"
+#include "train/save.h"
 #include "train/train.h"
 
 #define COMMAND_NAP 0.05  /* longest interval of polling, in seconds */
@@ -150,7 +152,8 @@ static int command_wait(struct cr_train *t, pid_t pid)
 
         if (asked == 0 &&
             (cr_signals_end() ||
-             (t->time_limit > 0 && now - t->started >= t->time_limit))) {
+             (t->length.time_limit > 0 &&
+              now - t->history.started >= t->length.time_limit))) {
             kill(-pid, SIGTERM);
             asked = now;
         }
@@ -173,15 +176,15 @@ void cr_train_eval_command(struct cr_train *t)
     int error, status;
     pid_t pid;
 
-    if (!t->run.exec_on_eval || !t->dir.path ||
-        !cr_config_allows(t->config, CR_RUN_COMMAND, t->run.exec_on_eval))
+    if (!t->opts.run.exec_on_eval || !t->dir.path ||
+        !cr_config_allows(t->config, CR_RUN_COMMAND, t->opts.run.exec_on_eval))
         return;
     cr_console_clear(&t->console);
     cr_train_flush(t);
     fflush(stderr);
     /* An ignored SIGCHLD would discard the status. */
     sigaction(SIGCHLD, &plain, NULL);
-    error = command_spawn(t->run.exec_on_eval, command_env(t, &mem), &pid);
+    error = command_spawn(t->opts.run.exec_on_eval, command_env(t, &mem), &pid);
     status = error ? 0 : command_wait(t, pid);
     cr_arena_free(&mem);
     if (error)

@@ -9,22 +9,27 @@
 #include "base/table.h"
 #include "rundir/export.h"
 #include "tensorboard/tensorboard.h"
+#include "train/diagnose.h"
+#include "train/nonfinite.h"
+#include "train/prepare.h"
+#include "train/run_record.h"
+#include "train/save.h"
 #include "train/train.h"
 
 static int finish_exit(const struct cr_train *t, enum cr_outcome end)
 {
     int problems = cr_diag_exit(t->diag);
 
-    if (t->unsaved && problems == 0)
+    if (t->files.unsaved && problems == 0)
         problems = cr_code_exit(CR_E_SYSTEM);
     switch (end) {
     case CR_OUTCOME_SIGNAL:
         /* status 75 requires a checkpoint */
-        return t->unsaved ? problems : 128 + cr_signals_stop();
+        return t->files.unsaved ? problems : 128 + cr_signals_stop();
     case CR_OUTCOME_TIME:
     case CR_OUTCOME_STOP_AFTER:
     case CR_OUTCOME_USR1:
-        return t->unsaved ? problems : CR_STATUS_AGAIN;
+        return t->files.unsaved ? problems : CR_STATUS_AGAIN;
     case CR_OUTCOME_DIVERGED:
         return cr_code_exit(CR_E_DIVERGED);
     default:
@@ -48,16 +53,16 @@ static void finish_print_text(struct cr_train *t, enum cr_outcome end)
         cr_buf_score_lines(&b, &s->eval, "eval.");
     if (s->best_metric)
         cr_buf_f(&b, "best.%s: %.4f at epoch %" PRId64 "\n", s->best_metric,
-                 s->best, cr_train_best_epoch(t));
+                 s->best, cr_state_best_epoch(&t->state));
     if (t->dir.path) {
         cr_buf_f(&b, "run: %s\n", t->dir.path);
-        if (cr_train_ckpt(t))
+        if (cr_run_ckpt(&t->dir))
             cr_buf_f(&b, "ckpt: %s\n", cr_rundir_file(&t->dir,
-                                                      cr_train_ckpt(t)));
+                                                      cr_run_ckpt(&t->dir)));
     }
     fputs(cr_buf_text(&b), stdout);
-    if (t->profile && !t->old_record)
-        cr_profile_print(t->profile);
+    if (t->observers.profile && !t->history.old_record)
+        cr_profile_print(t->observers.profile);
 }
 
 static void finish_print_json(struct cr_train *t, enum cr_outcome end)
@@ -80,45 +85,25 @@ static void finish_print_json(struct cr_train *t, enum cr_outcome end)
         cr_buf_json(&b, s->best_metric);
         cr_buf_char(&b, ':');
         cr_buf_real(&b, s->best);
-        cr_buf_f(&b, ",\"epoch\":%" PRId64 "}", cr_train_best_epoch(t));
+        cr_buf_f(&b, ",\"epoch\":%" PRId64 "}", cr_state_best_epoch(&t->state));
     }
     if (t->dir.path) {
         cr_buf_str(&b, ",\"run\":");
         cr_buf_json(&b, t->dir.path);
-        if (cr_train_ckpt(t)) {
+        if (cr_run_ckpt(&t->dir)) {
             cr_buf_str(&b, ",\"ckpt\":");
-            cr_buf_json(&b, cr_rundir_file(&t->dir, cr_train_ckpt(t)));
+            cr_buf_json(&b, cr_rundir_file(&t->dir, cr_run_ckpt(&t->dir)));
         }
     }
-    if (t->profile && !t->old_record) {
+    if (t->observers.profile && !t->history.old_record) {
         cr_buf_str(&b, ",\"profile\":");
-        cr_profile_json(t->profile, &b);
+        cr_profile_json(t->observers.profile, &b);
     }
     cr_buf_str(&b, "}\n");
     fputs(cr_buf_text(&b), stdout);
 }
 
-/* ---- --require */
-
-bool cr_train_value(void *ctx, const char *name, double *to)
-{
-    const struct cr_train *t = ctx;
-    const struct cr_metric_use *use;
-    const struct cr_score *score;
-
-    *to = NAN;
-    if (!t->eval_loader)
-        return false;
-    if (cr_starts(name, "best.")) {
-        *to = t->state.best_metric ? t->state.best : (double)NAN;
-        return t->best && strcmp(name + strlen("best."), t->best->name) == 0;
-    }
-    use = cr_metrics_find(&t->metrics, cr_score_bare(name));
-    score = cr_score_find(&t->state.eval, name);
-    if (score)
-        *to = score->value;
-    return use && cr_metric_single(use->metric);
-}
+/* ---- The end */
 
 /* Prints what a run that ended early has saved, and the command that
  * continues it. A run that diverged would do so again with the same
@@ -127,19 +112,20 @@ static void finish_hint(struct cr_train *t, enum cr_outcome end)
 {
     const char *dir = t->dir.path ? cr_escape(t->arena, t->dir.path) : "";
 
-    if (end == CR_OUTCOME_DONE || end == CR_OUTCOME_EARLY || t->unsaved ||
+    if (end == CR_OUTCOME_DONE || end == CR_OUTCOME_EARLY || t->files.unsaved ||
         !t->dir.path)
         return;
     if (t->flags.no_ckpt) {
         cr_console_log(&t->console, "nothing is saved: --no-ckpt is set");
         return;
     }
-    if (!t->saved)
+    if (!t->files.newest)
         return;
     cr_console_log(&t->console, "saved: %s (after step %" PRId64 " of %" PRId64
                                 ")",
-                   cr_escape(t->arena, t->saved), t->saved_step, t->total);
-    if (t->checkpoint.weights_only)
+                   cr_escape(t->arena, t->files.newest), t->files.step,
+                   t->length.total);
+    if (t->opts.checkpoint.weights_only)
         cr_console_log(&t->console,
                        "it has only weights: use it with train --load");
     else if (end == CR_OUTCOME_DIVERGED)
@@ -149,29 +135,6 @@ static void finish_hint(struct cr_train *t, enum cr_outcome end)
                        dir);
     else
         cr_console_log(&t->console, "to continue: cellrun resume %s", dir);
-}
-
-void cr_train_loss_scale_note(struct cr_train *t)
-{
-    const struct cr_loss_scale_opts *use = &t->optim.scale;
-    bool moves = use->rule.window > 0;
-    double scale = t->overflow_scale;
-
-    if (scale == 0 && !moves) /* skipped before the run was resumed */
-        scale = t->state.scale.value;
-    if (scale > 1)
-        cr_note(t->diag,
-                "the loss is finite, but its gradient times the loss scale %g "
-                "is not: %s",
-                scale,
-                !moves ? "use a smaller scale (1024) in amp.loss_scale, or "
-                         "DynamicLossScaleManager, which adapts it"
-                : use->skip
-                    ? "each skipped update lowers the scale; start with a "
-                      "smaller one (amp.loss_scale), or allow more updates and "
-                      "a larger amp.overflow.give_up_after"
-                    : "set amp.overflow.skip_step: true to skip such updates "
-                      "and lower the scale until none overflows");
 }
 
 /* Warns if every update of the run was skipped. */
@@ -193,25 +156,27 @@ int cr_train_finish(struct cr_train *t, enum cr_outcome end)
 {
     int status;
 
-    if (t->old_record)
+    if (t->history.old_record)
         end = cr_train_load_record(t);
     if (end != CR_OUTCOME_DIVERGED && end != CR_OUTCOME_FAILED)
         finish_idle(t);
-    if ((end == CR_OUTCOME_DONE || end == CR_OUTCOME_EARLY) && !t->old_record &&
+    if ((end == CR_OUTCOME_DONE || end == CR_OUTCOME_EARLY) &&
+        !t->history.old_record &&
         !t->flags.dry_run)
         cr_train_diagnose(t);
     if (end == CR_OUTCOME_DONE || end == CR_OUTCOME_EARLY)
-        cr_require_check(t->diag, t->require, false, cr_train_value, t, NULL);
+        cr_scoring_check(t);
     cr_console_problems(&t->console, t->diag);
     finish_hint(t, end);
-    cr_tensorboard_end(t->tensorboard, end == CR_OUTCOME_DONE ||
+    cr_tensorboard_end(t->observers.tensorboard, end == CR_OUTCOME_DONE ||
                                            end == CR_OUTCOME_EARLY);
     cr_train_close_records(t);
-    if (t->log.csv && t->dir.path && !t->old_record &&
+    if (t->opts.log.csv && t->dir.path && !t->history.old_record &&
         !cr_run_lock_lost(&t->dir.lock))
         cr_run_export_csv(t->arena, t->diag, t->dir.path);
     status = finish_exit(t, end);
-    if (!t->old_record && t->dir.lock.path && !cr_run_lock_lost(&t->dir.lock) &&
+    if (!t->history.old_record && t->dir.lock.path &&
+        !cr_run_lock_lost(&t->dir.lock) &&
         !cr_train_write_record(t, end, status) && status == 0)
         status = cr_diag_exit(t->diag);
     cr_console_problems(&t->console, t->diag);

@@ -9,6 +9,8 @@
 #include "ckpt/checkpoint.h"
 #include "conf/trust.h"
 #include "num/array_text.h"
+#include "train/gradient.h"
+#include "train/save.h"
 #include "train/train.h"
 
 #define BINS 20     /* bins of a histogram */
@@ -83,7 +85,7 @@ static const struct cr_hook *recorder_histograms(const struct cr_train *t)
     h->stat[CR_STAT_MEAN] = h->stat[CR_STAT_STD] = h->stat[CR_STAT_MIN] =
         h->stat[CR_STAT_MAX] = h->stat[CR_STAT_HISTOGRAM] = true;
     h->as = CR_AS_UNSCALED;
-    h->every = t->log.histograms;
+    h->every = t->opts.log.histograms;
     return h;
 }
 
@@ -94,22 +96,22 @@ bool cr_hook_recorder_open(struct cr_train *t, struct cr_hook_recorder **to)
     bool grads;
 
     *to = cr_hooks_observe(t->net, CR_IN_TRAIN, &grads) ? w : NULL;
-    if (t->log.histograms.unit != CR_UNIT_NONE) {
+    if (t->opts.log.histograms.unit != CR_UNIT_NONE) {
         w->taps[w->n++].hook = recorder_histograms(t);
         *to = w;
     }
     for (int i = 0; i < w->n; i++) {
         const struct cr_hook *h = w->taps[i].hook;
 
-        w->taps[i].every = cr_train_interval(t, &h->every);
+        w->taps[i].every = cr_run_interval(&t->length, &h->every);
         if (h->until.unit != CR_UNIT_NONE)
-            w->taps[i].until = cr_train_interval(t, &h->until).steps;
-        if (recorder_clips(h) && t->grad_accum > 1)
+            w->taps[i].until = cr_run_interval(&t->length, &h->until).steps;
+        if (recorder_clips(h) && t->length.grad_accum > 1)
             return cr_error(t->diag, h->pos, CR_E_CONFLICT,
                             "'as: clipped' requires train.grad_accumulation of "
                             "1: the update clips the sum of %" PRId64
                             " batches",
-                            t->grad_accum);
+                            t->length.grad_accum);
     }
     return recorder_may(w);
 }
@@ -487,13 +489,14 @@ bool cr_hook_recorder_step(struct cr_hook_recorder *w,
     /* same random numbers and loss scale as the first batch of the step */
     s.scale = cr_gradient_scale(&w->t->optim.scale, &w->t->state.scale);
     bad = cr_gradient_compute(s.exec, w->t->diag,
-                              w->t->state.step * w->t->grad_accum + 1, s.scale,
+                              w->t->state.step * w->t->length.grad_accum + 1,
+                              s.scale,
                               0, true, &loss);
     if (bad == CR_GRADIENT_NO_FORWARD || bad == CR_GRADIENT_NO_BACKWARD)
         return false;
     sight_all(&s);
     if (want.separate_update) {
-        s.clip = cr_gradient_clip(s.exec, &w->t->train, s.scale, &norm);
+        s.clip = cr_gradient_clip(s.exec, &w->t->opts.train, s.scale, &norm);
         sight_all(&s);
     }
     return sight_end(&s);

@@ -6,7 +6,9 @@
 #include "data/lint.h"
 #include "graph/amp.h"
 #include "score/probability.h"
+#include "train/lint.h"
 #include "train/train.h"
+#include "train/unfreeze.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -35,21 +37,22 @@ static void lint_freeze(struct cr_train *t)
         cr_warn(t->diag, lint_pos(t, "freeze", "patterns"), CR_E_NO_MATCH,
                 "no parameter is trainable; run cellrun summary to see why");
     for (int i = 0; i < n_rules; i++)
-        if (cr_train_unfreeze_step(t, &rule[i]) >= t->total)
+        if (cr_train_unfreeze_step(&t->length, &rule[i]) >= t->length.total)
             cr_warn(t->diag, rule[i].pos, CR_E_OUT_OF_RANGE,
                     "this entry of 'freeze.schedule' never applies: it is due "
                     "after %" PRId64 " updates, but the run has %" PRId64,
-                    cr_train_unfreeze_step(t, &rule[i]), t->total);
+                    cr_train_unfreeze_step(&t->length, &rule[i]),
+                    t->length.total);
 }
 
 static void lint_optim(struct cr_train *t)
 {
     const struct cr_optim_use *o = &t->optim;
 
-    if (o->lr.warm > (double)t->total)
+    if (o->lr.warm > (double)t->length.total)
         cr_warn(t->diag, o->lr.pos, CR_E_OUT_OF_RANGE,
                 "the warmup takes %.0f updates, but the run has only %" PRId64,
-                o->lr.warm, t->total);
+                o->lr.warm, t->length.total);
     for (int i = 0; i < o->n_groups; i++)
         if (o->group[i].params == 0)
             cr_warn(t->diag, o->group[i].node->pos, CR_E_NO_MATCH,
@@ -167,7 +170,7 @@ bool cr_train_lint_samples(struct cr_train *t)
     int n;
     const struct cr_column *column = cr_data_loader_columns(t->loader, &n);
 
-    return cr_data_loader_lint(t->loader, t->eval_loader, t->diag,
+    return cr_data_loader_lint(t->loader, t->scoring.loader, t->diag,
                                cr_label_column(t->config, column, n),
                                lint_normalises(t));
 }

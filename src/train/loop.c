@@ -10,8 +10,17 @@
 #include <string.h>
 
 #include "base/signals.h"
+#include "text/text.h"
+#include "train/eval_command.h"
+#include "train/gradient.h"
+#include "train/hook_recorder.h"
+#include "train/nonfinite.h"
+#include "train/outcome_files.h"
+#include "train/prepare.h"
 #include "train/progress.h"
+#include "train/save.h"
 #include "train/train.h"
+#include "train/unfreeze.h"
 
 #define LOOP_FLUSH 1.0 /* seconds between flushes of records */
 
@@ -26,12 +35,17 @@ struct loop {
     int64_t rate_samples;
     bool save_wanted;
     double grad_norm;
+    bool partial_update; /* parameters may be updated only in part */
+    bool grad_overflow;  /* the run diverges by an overflow of a scaled
+                            gradient */
     struct cr_epoch_means means; /* of the epochs that ended in this step */
 };
 
 static void loop_at(const struct loop *l, enum cr_phase phase)
 {
-    cr_profile_at(l->t->profile ? l->t->profile : &l->t->clock, phase);
+    struct cr_run_observers *o = &l->t->observers;
+
+    cr_profile_at(o->profile ? o->profile : &o->clock, phase);
 }
 
 /* ---- Log */
@@ -60,9 +74,9 @@ static int64_t loop_batch(const struct cr_train *t)
 static void loop_log(struct loop *l)
 {
     struct cr_train *t = l->t;
-    const struct cr_interval *every = &t->log_every;
+    const struct cr_interval *every = &t->every.log;
     int64_t batch = loop_batch(t), step = t->state.step;
-    bool opens = batch < t->grad_accum; /* first update of the epoch */
+    bool opens = batch < t->length.grad_accum; /* first update of the epoch */
     bool timed = every->seconds > 0 &&
                  (step == 1 || l->now - l->log_last >= every->seconds);
 
@@ -74,7 +88,7 @@ static void loop_log(struct loop *l)
     cr_run_progress_lines(
         &l->progress, opens,
         timed || (every->steps > 0 &&
-                  (opens || cr_interval_due(every, t->grad_accum > 1
+                  (opens || cr_interval_due(every, t->length.grad_accum > 1
                                                        ? step - 1
                                                        : batch))));
 }
@@ -92,12 +106,13 @@ static void loop_reread(struct loop *l)
     cr_console_log(
         &t->console,
         "epoch %" PRId64 ", step %" PRId64 " of %" PRId64 ", loss %f, lr %g",
-        cr_state_epoch(&t->state) + 1, t->state.step, t->total, t->loss, t->lr);
+        cr_state_epoch(&t->state) + 1, t->state.step, t->length.total,
+        t->last.loss, t->last.lr);
     if (t->flags.reread) {
         config = cr_config_load(t->arena, &diag, t->flags.reread);
         if (!config->load_failed && diag.errors == 0 &&
             cr_section_read(config, "log", &log) && log.every.value > 0)
-            t->log_every = cr_train_interval(t, &log.every);
+            t->every.log = cr_run_interval(&t->length, &log.every);
         else
             cr_console_problems(&t->console, &diag);
     }
@@ -118,7 +133,7 @@ static enum cr_outcome loop_signals(struct loop *l)
         return CR_OUTCOME_SIGNAL;
     if (cr_signals_usr1()) {
         l->save_wanted = true;
-        if (t->run.on_usr1 == CR_USR1_STOP)
+        if (t->opts.run.on_usr1 == CR_USR1_STOP)
             return CR_OUTCOME_USR1;
     }
     return CR_RUNNING;
@@ -136,15 +151,10 @@ static bool loop_eval_stop(void *ctx)
     return cr_signals_end();
 }
 
-static bool loop_better(double value, double than, bool max)
-{
-    return max ? value > than : value < than;
-}
-
 /* Epochs between two evaluations; at least one batch. */
 static double loop_epochs(const struct cr_train *t)
 {
-    return fmax(t->eval_opts.every.value, 1 / (double)t->per_epoch);
+    return fmax(t->opts.eval.every.value, 1 / (double)t->length.per_epoch);
 }
 
 /* Index of the epoch at whose end eval.every has passed `at` times. */
@@ -159,10 +169,10 @@ static int64_t loop_end(const struct cr_train *t, int64_t at)
 static int64_t loop_ends(const struct cr_train *t, int64_t *at)
 {
     const struct cr_state *s = &t->state;
-    int64_t n = cr_interval_times(&t->eval_every, s->step, at);
+    int64_t n = cr_interval_times(&t->every.eval, s->step, at);
 
-    if (t->train.steps == CR_INT_NONE)
-        while (n > 0 && loop_end(t, *at + n - 1) >= t->train.epochs)
+    if (t->opts.train.steps == CR_INT_NONE)
+        while (n > 0 && loop_end(t, *at + n - 1) >= t->opts.train.epochs)
             n--;
     for (; n > 0 && s->eval_step == s->step &&
            loop_end(t, *at) <= s->eval_epoch;
@@ -176,68 +186,11 @@ static bool loop_eval_planned(const struct loop *l)
     const struct cr_train *t = l->t;
     int64_t at;
 
-    if (t->eval_every.within)
+    if (t->every.eval.within)
         return loop_ends(t, &at) > 0;
-    return cr_interval_due(&t->eval_every, t->state.step) ||
-           (t->eval_every.seconds > 0 &&
-            l->now - l->eval_last >= t->eval_every.seconds);
-}
-
-static void loop_plateau(struct cr_train *t)
-{
-    struct cr_state *s = &t->state;
-    const struct cr_lr *lr = &t->optim.lr;
-    const struct cr_score *score = cr_score_find(&s->eval, t->plateau->monitor);
-
-    if (cr_plateau_step(t->plateau, t->plateau_max,
-                        lr->schedule->at(lr->opts, &lr->run, 0), score->value,
-                        &s->plateau))
-        cr_console_log(&t->console,
-                       "no improvement in %s: learning rate reduced to %g",
-                       t->plateau->monitor, s->plateau.rate);
-}
-
-/* Applies the scores to best and early stopping. An evaluation that is due
- * only at the end of the run is ignored for early stopping: an extended run
- * must stop at the same step as one that was long from the start. */
-static void loop_compare(struct cr_train *t, bool planned)
-{
-    struct cr_state *s = &t->state;
-    const struct cr_score *score;
-
-    if (s->step == 0) /* eval.first: before the first update */
-        return;
-    if (t->best) {
-        score = cr_score_find(&s->eval, t->best->name);
-        if (isfinite(score->value) &&
-            (!s->best_metric || strcmp(s->best_metric, t->best->name) != 0 ||
-             loop_better(score->value, s->best, t->best_max))) {
-            s->best_metric = t->best->name;
-            s->best_max = t->best_max;
-            s->best = score->value;
-            s->best_step = s->step;
-        }
-    }
-    if (planned && t->train.early_stop.monitor &&
-        t->train.early_stop.patience > 0) {
-        double delta = t->train.early_stop.min_delta;
-
-        score = cr_score_find(&s->eval, t->train.early_stop.monitor);
-        if (isfinite(score->value) &&
-            (!s->wait_has_best ||
-             loop_better(score->value,
-                         s->wait_best + (t->early_max ? delta : -delta),
-                         t->early_max))) {
-            s->wait_best = score->value;
-            s->wait_has_best = true;
-            s->wait = 0;
-        } else {
-            s->wait++;
-        }
-        s->stopped_early = s->wait >= t->train.early_stop.patience;
-    }
-    if (planned && t->plateau)
-        loop_plateau(t);
+    return cr_interval_due(&t->every.eval, t->state.step) ||
+           (t->every.eval.seconds > 0 &&
+            l->now - l->eval_last >= t->every.eval.seconds);
 }
 
 static bool loop_eval_due(const struct loop *l)
@@ -245,13 +198,13 @@ static bool loop_eval_due(const struct loop *l)
     const struct cr_train *t = l->t;
     const struct cr_state *s = &t->state;
 
-    if (!t->eval)
+    if (!t->scoring.eval)
         return false;
     if (s->eval_step >= s->step)
-        return t->eval_every.within && loop_eval_planned(l);
+        return t->every.eval.within && loop_eval_planned(l);
     if (s->step == 0)
-        return t->eval_opts.first || loop_eval_planned(l);
-    return s->step >= t->total || s->step >= t->stop_after ||
+        return t->opts.eval.first || loop_eval_planned(l);
+    return s->step >= t->length.total || s->step >= t->length.stop_after ||
            loop_eval_planned(l);
 }
 
@@ -263,10 +216,10 @@ static void loop_scored(struct loop *l, int64_t epoch, bool planned)
 
     t->state.eval_step = t->state.step;
     t->state.eval_epoch = epoch;
-    loop_compare(t, planned);
+    cr_scoring_apply(t, planned);
     cr_train_record_eval(t);
     cr_run_progress_scores(&l->progress);
-    if (t->run.exec_on_eval)
+    if (t->opts.run.exec_on_eval)
         loop_at(l, CR_PHASE_COMMAND);
     cr_train_eval_command(t);
     loop_at(l, CR_PHASE_OTHER);
@@ -281,7 +234,7 @@ static void loop_epochs_scored(struct loop *l, bool planned)
     struct cr_train *t = l->t;
     int64_t at, n = loop_ends(t, &at);
 
-    if (t->state.eval_step < 0 && t->eval_opts.first)
+    if (t->state.eval_step < 0 && t->opts.eval.first)
         loop_scored(l, 0, false);
     for (; n-- > 0 && !t->state.stopped_early; at++)
         loop_scored(l, loop_end(t, at), planned);
@@ -292,13 +245,13 @@ static enum cr_outcome loop_eval(struct loop *l)
     struct cr_train *t = l->t;
     double from = l->now;
     bool planned = loop_eval_planned(l), stopped, ok;
-    bool means = t->eval_opts.use_ema && t->train.ema.decay > 0;
+    bool means = t->opts.eval.use_ema && t->opts.train.ema.decay > 0;
 
     loop_at(l, CR_PHASE_EVAL);
     cr_run_progress_eval_begin(&l->progress);
     if (means)
         cr_net_ema_swap(t->net);
-    ok = cr_eval_run(t->eval, t->diag, loop_eval_stop, l, &stopped);
+    ok = cr_eval_run(t->scoring.eval, t->diag, loop_eval_stop, l, &stopped);
     if (means)
         cr_net_ema_swap(t->net);
     loop_at(l, CR_PHASE_OTHER);
@@ -308,14 +261,14 @@ static enum cr_outcome loop_eval(struct loop *l)
     l->rate_from += l->now - from; /* evaluation time does not count */
     if (stopped)
         return loop_signals(l);
-    t->state.eval = *cr_eval_scores(t->eval);
+    t->state.eval = *cr_eval_scores(t->scoring.eval);
     l->eval_last = l->now;
-    if (t->eval_every.within && planned)
+    if (t->every.eval.within && planned)
         loop_epochs_scored(l, planned);
     else
         loop_scored(l, cr_state_epoch_of(&t->state, t->state.step), planned);
     cr_train_outcomes_keep(t);
-    cr_run_progress_eval_end(&l->progress, !(t->eval_every.within && planned));
+    cr_run_progress_eval_end(&l->progress, !(t->every.eval.within && planned));
     return CR_RUNNING;
 }
 
@@ -328,13 +281,14 @@ static bool loop_save_due(const struct loop *l)
 
     if (l->save_wanted)
         return true;
-    if (t->train.nan == CR_NAN_FALLBACK && s->nan.good_step < 0)
+    if (t->opts.train.nan == CR_NAN_FALLBACK && s->nan.good_step < 0)
         return true; /* the initial state is a fallback, too */
     if (s->step == 0)
         return false;
-    return s->step >= t->total || cr_interval_due(&t->save_every, s->step) ||
-           (t->save_every.seconds > 0 &&
-            l->now - l->save_last >= t->save_every.seconds) ||
+    return s->step >= t->length.total ||
+           cr_interval_due(&t->every.save, s->step) ||
+           (t->every.save.seconds > 0 &&
+            l->now - l->save_last >= t->every.save.seconds) ||
            (s->best_metric && s->best_step == s->step &&
             s->eval_step == s->step);
 }
@@ -342,8 +296,8 @@ static bool loop_save_due(const struct loop *l)
 static bool loop_save(struct loop *l, enum cr_outcome *end)
 {
     const struct cr_train *t = l->t;
-    bool ok, planned = cr_interval_due(&t->save_every, t->state.step) ||
-                       t->save_every.seconds > 0;
+    bool ok, planned = cr_interval_due(&t->every.save, t->state.step) ||
+                       t->every.save.seconds > 0;
 
     loop_at(l, CR_PHASE_SAVE);
     ok = cr_train_save(l->t, end);
@@ -375,12 +329,12 @@ static enum cr_outcome loop_due(struct loop *l)
         end = loop_eval(l);
     if (end == CR_RUNNING && t->state.stopped_early)
         end = CR_OUTCOME_EARLY;
-    if (end == CR_RUNNING && t->state.step >= t->total)
+    if (end == CR_RUNNING && t->state.step >= t->length.total)
         end = CR_OUTCOME_DONE;
-    if (end == CR_RUNNING && t->state.step >= t->stop_after)
+    if (end == CR_RUNNING && t->state.step >= t->length.stop_after)
         end = CR_OUTCOME_STOP_AFTER;
-    if (end == CR_RUNNING && t->time_limit > 0 &&
-        l->now - t->started >= t->time_limit)
+    if (end == CR_RUNNING && t->length.time_limit > 0 &&
+        l->now - t->history.started >= t->length.time_limit)
         end = CR_OUTCOME_TIME;
     if (end != CR_RUNNING || loop_save_due(l)) {
         if (!loop_save(l, &end))
@@ -401,21 +355,23 @@ static enum cr_outcome loop_diverged(struct loop *l, struct cr_exec *exec,
 {
     struct cr_train *t = l->t;
 
-    t->grad_overflow = t->optim.scale.on && bad != CR_GRADIENT_BAD_LOSS;
+    l->grad_overflow = t->optim.scale.on && bad != CR_GRADIENT_BAD_LOSS;
     cr_train_record(t, true, l->grad_norm, 0);
 
-    t->why = cr_train_why(t, t->arena, exec, bad);
-    t->fix = cr_train_fix(t, exec);
+    t->fault.why = cr_train_why(t, t->arena, exec, bad);
+    t->fault.fix = cr_train_fix(t, exec);
     return CR_OUTCOME_DIVERGED;
 }
 
-static void loop_why(struct cr_train *t)
+static void loop_why(const struct loop *l)
 {
-    cr_error(t->diag, CR_NOWHERE, CR_E_DIVERGED, "%s", t->why);
-    if (t->grad_overflow)
+    struct cr_train *t = l->t;
+
+    cr_error(t->diag, CR_NOWHERE, CR_E_DIVERGED, "%s", t->fault.why);
+    if (l->grad_overflow)
         cr_train_loss_scale_note(t);
-    else if (t->fix)
-        cr_hint(t->diag, "%s", t->fix);
+    else if (t->fault.fix)
+        cr_hint(t->diag, "%s", t->fault.fix);
 }
 
 /* The loss scaler skips the update and lowers the scale. */
@@ -430,10 +386,10 @@ static enum cr_outcome loop_rescale(struct loop *l, struct cr_exec *exec,
     cr_loss_scale_adjust(&use->rule, s, false);
     if (s->n_overflow >= use->give_up_after) {
         loop_diverged(l, exec, bad);
-        t->why = cr_strf(t->arena,
+        t->fault.why = cr_strf(t->arena,
                          "%" PRId64 " consecutive updates were skipped, the "
                          "last with loss scale %g: %s",
-                         s->n_overflow, scale, t->why);
+                         s->n_overflow, scale, t->fault.why);
         return CR_OUTCOME_DIVERGED;
     }
     cr_net_skipped(t->net, cr_state_skipped(&t->state));
@@ -454,14 +410,15 @@ static enum cr_outcome loop_bad(struct loop *l, struct cr_exec *exec,
     struct cr_train *t = l->t;
 
     if (bad != CR_GRADIENT_BAD_LOSS)
-        t->overflow_scale = cr_gradient_scale(&t->optim.scale, &t->state.scale);
-    switch (cr_gradient_action(&t->optim.scale, t->train.nan, bad)) {
+        t->fault.overflow_scale =
+            cr_gradient_scale(&t->optim.scale, &t->state.scale);
+    switch (cr_gradient_action(&t->optim.scale, t->opts.train.nan, bad)) {
     case CR_ACTION_RESCALE:
         return loop_rescale(l, exec, bad);
     case CR_ACTION_SKIP:
         if (cr_train_nan_skip(t, exec, bad))
             return CR_RUNNING;
-        t->fix = cr_train_fix(t, exec);
+        t->fault.fix = cr_train_fix(t, exec);
         return CR_OUTCOME_DIVERGED;
     default:
         return loop_diverged(l, exec, bad);
@@ -474,7 +431,7 @@ static enum cr_outcome loop_update(struct loop *l, struct cr_exec *exec,
 {
     struct cr_train *t = l->t;
     enum cr_gradient bad =
-        cr_gradient_apply(exec, &t->train, scale, t->lr,
+        cr_gradient_apply(exec, &t->opts.train, scale, t->last.lr,
                           cr_state_updates(&t->state), &l->grad_norm);
 
     if (bad != CR_GRADIENT_FINITE)
@@ -513,7 +470,7 @@ static enum cr_outcome loop_batch_step(struct loop *l, struct cr_exec **of,
 {
     struct cr_train *t = l->t;
     const struct cr_batch *batch;
-    int64_t place = t->state.step * t->grad_accum + k + 1;
+    int64_t place = t->state.step * t->length.grad_accum + k + 1;
     enum cr_gradient bad;
     struct cr_exec *exec;
 
@@ -530,36 +487,37 @@ static enum cr_outcome loop_batch_step(struct loop *l, struct cr_exec **of,
         cr_data_loader_note(t->loader, t->diag);
         return CR_OUTCOME_FAILED;
     }
-    if (t->recorder && k == 0) {
+    if (t->observers.recorder && k == 0) {
         loop_at(l, CR_PHASE_WATCH);
-        if (!cr_hook_recorder_step(t->recorder, batch))
+        if (!cr_hook_recorder_step(t->observers.recorder, batch))
             return CR_OUTCOME_FAILED;
         loop_at(l, CR_PHASE_STEP);
     }
-    bad = cr_gradient_compute(exec, t->diag, place, scale, t->lr, false,
-                              &t->loss);
+    bad = cr_gradient_compute(exec, t->diag, place, scale, t->last.lr, false,
+                              &t->last.loss);
     if (bad == CR_GRADIENT_NO_FORWARD)
         cr_data_loader_note(t->loader, t->diag);
     /* Updates are part of the backward pass unless gradients are separate. */
-    t->partial_update =
+    l->partial_update =
         bad == CR_GRADIENT_NO_BACKWARD && !cr_train_needs_gradients(t);
     if (bad == CR_GRADIENT_NO_FORWARD || bad == CR_GRADIENT_NO_BACKWARD)
         return CR_OUTCOME_FAILED;
     if (bad != CR_GRADIENT_FINITE && seen->bad != CR_GRADIENT_BAD_LOSS)
         seen->bad = bad;
-    if (bad == CR_GRADIENT_FINITE && t->grad_accum > 1)
+    if (bad == CR_GRADIENT_FINITE && t->length.grad_accum > 1)
         cr_exec_accumulate(exec);
     if (bad != CR_GRADIENT_FINITE &&
-        cr_gradient_action(&t->optim.scale, t->train.nan, bad) ==
+        cr_gradient_action(&t->optim.scale, t->opts.train.nan, bad) ==
             CR_ACTION_DIVERGE)
         return loop_bad(l, exec, bad);
-    seen->loss += t->loss;
-    for (int i = 0; i < t->n_aux; i++)
-        t->aux[i] += cr_exec_aux_mean(exec, i) / (double)t->grad_accum;
+    seen->loss += t->last.loss;
+    for (int i = 0; i < t->last.n_aux; i++)
+        t->last.aux[i] +=
+            cr_exec_aux_mean(exec, i) / (double)t->length.grad_accum;
     cr_epoch_loss_add(&l->means, t, &seen->epoch, place, batch->n);
     seen->samples += batch->n;
     seen->cursor += batch->n;
-    if (place % t->per_epoch == 0)
+    if (place % t->length.per_epoch == 0)
         seen->cursor = 0;
     return CR_RUNNING;
 }
@@ -575,21 +533,21 @@ static enum cr_outcome loop_batches(struct loop *l, struct seen *seen)
     *seen = (struct seen){ .cursor = t->state.cursor,
                            .epoch = t->state.epoch_loss };
     l->means.n = 0;
-    for (int i = 0; i < t->n_aux; i++)
-        t->aux[i] = 0;
+    for (int i = 0; i < t->last.n_aux; i++)
+        t->last.aux[i] = 0;
     l->grad_norm = (double)NAN; /* unknown as yet */
-    t->lr = cr_optim_lr(&t->optim, t->net, cr_state_updates(&t->state));
-    for (int64_t k = 0; k < t->grad_accum && end == CR_RUNNING; k++)
+    t->last.lr = cr_optim_lr(&t->optim, t->net, cr_state_updates(&t->state));
+    for (int64_t k = 0; k < t->length.grad_accum && end == CR_RUNNING; k++)
         end = loop_batch_step(l, &exec, k, scale, seen);
     if (end != CR_RUNNING)
         return end;
-    t->loss = seen->loss / (double)t->grad_accum;
+    t->last.loss = seen->loss / (double)t->length.grad_accum;
     if (seen->bad != CR_GRADIENT_FINITE)
         return loop_bad(l, exec, seen->bad);
     if (!cr_train_needs_gradients(t))
         return CR_RUNNING;
     loop_at(l, CR_PHASE_UPDATE);
-    return loop_update(l, exec, scale * (double)t->grad_accum);
+    return loop_update(l, exec, scale * (double)t->length.grad_accum);
 }
 
 /* Undoes a step that is not completed: restores the moving statistics, which
@@ -609,7 +567,8 @@ static enum cr_outcome loop_step(struct loop *l, struct seen *seen)
 static void loop_mean(struct cr_train *t, int64_t updates)
 {
     cr_net_ema_update(t->net,
-                      t->train.ema.decay * (1 - exp(-(double)updates / 2000)));
+                      t->opts.train.ema.decay *
+                          (1 - exp(-(double)updates / 2000)));
 }
 
 /* Advances the state after a step; `before`: number of updates before it. */
@@ -619,10 +578,10 @@ static void loop_advance(struct cr_train *t, const struct seen *seen,
     struct cr_state *s = &t->state;
 
     s->step++;
-    if (t->train.ema.decay > 0 && cr_state_updates(s) > before)
+    if (t->opts.train.ema.decay > 0 && cr_state_updates(s) > before)
         loop_mean(t, cr_state_updates(s));
-    if (isfinite(t->loss))
-        cr_trend_add(&t->trend, t->loss);
+    if (isfinite(t->last.loss))
+        cr_trend_add(&t->last.trend, t->last.loss);
     s->samples += seen->samples;
     s->cursor = seen->cursor;
     s->epoch_loss = seen->epoch;
@@ -668,18 +627,18 @@ static enum cr_outcome loop_iteration(struct loop *l)
         return CR_OUTCOME_FAILED;
     end = loop_step(l, &seen);
     loop_at(l, CR_PHASE_OTHER);
-    if (end == CR_OUTCOME_FAILED && t->state.step > 0 && !t->partial_update)
+    if (end == CR_OUTCOME_FAILED && t->state.step > 0 && !l->partial_update)
         loop_save(l, &end); /* saves what was trained so far */
     if (end != CR_RUNNING)
         return end;
     loop_advance(t, &seen, updates);
     l->now = cr_now();
     loop_report(l);
-    if (t->profile)
-        t->profile->steps++;
-    if (t->text_samples) {
+    if (t->observers.profile)
+        t->observers.profile->steps++;
+    if (t->observers.text_samples) {
         loop_at(l, CR_PHASE_TEXT);
-        if (!cr_text_samples_step(t->text_samples))
+        if (!cr_text_samples_step(t->observers.text_samples))
             return CR_OUTCOME_FAILED;
         loop_at(l, CR_PHASE_OTHER);
     }
@@ -698,7 +657,7 @@ static void loop_begin(struct loop *l)
     l->now = l->rate_from = cr_now();
     l->rate_samples = t->state.samples;
     cr_run_progress_begin(&l->progress, t);
-    t->started_step = t->state.step;
+    t->history.started_step = t->state.step;
     if (t->optim.scale.on && t->state.scale.value <= 0)
         t->state.scale.value = t->optim.scale.rule.start;
     cr_net_skipped(t->net, cr_state_skipped(&t->state));
@@ -719,7 +678,7 @@ static enum cr_outcome loop_run(struct loop *l)
         loop_begin(l);
     }
     if (end == CR_OUTCOME_DIVERGED)
-        loop_why(t);
+        loop_why(l);
     return end;
 }
 
@@ -728,7 +687,7 @@ enum cr_outcome cr_train_loop(struct cr_train *t)
     struct loop l = { .t = t };
     enum cr_outcome end;
 
-    if (t->old_record)
+    if (t->history.old_record)
         return CR_OUTCOME_DONE;
     loop_at(&l, CR_PHASE_OTHER);
     loop_begin(&l);
@@ -741,8 +700,8 @@ enum cr_outcome cr_train_loop(struct cr_train *t)
     cr_run_progress_end(&l.progress, end);
     cr_train_flush(t);
     loop_at(&l, CR_PHASE_OTHER);
-    if (t->profile)
-        cr_profile_add(t->profile, &t->plans);
+    if (t->observers.profile)
+        cr_profile_add(t->observers.profile, &t->plans);
     return end;
 }
 
@@ -753,8 +712,8 @@ enum cr_outcome cr_train_steps(struct cr_train *t, int64_t n,
     enum cr_outcome end = CR_RUNNING;
     struct seen seen;
 
-    t->state.per_epoch = t->per_epoch;
-    t->state.grad_accum = t->grad_accum;
+    t->state.per_epoch = t->length.per_epoch;
+    t->state.grad_accum = t->length.grad_accum;
     loop_begin(&l);
     while (end == CR_RUNNING && cr_state_updates(&t->state) < n) {
         int64_t before = cr_state_updates(&t->state);
@@ -763,7 +722,7 @@ enum cr_outcome cr_train_steps(struct cr_train *t, int64_t n,
         if (end != CR_RUNNING)
             break;
         loop_advance(t, &seen, before);
-        if (cr_state_updates(&t->state) > before && !each(ctx, t->loss))
+        if (cr_state_updates(&t->state) > before && !each(ctx, t->last.loss))
             end = CR_OUTCOME_DONE;
     }
     return end == CR_RUNNING ? CR_OUTCOME_DONE : end;
@@ -777,16 +736,16 @@ enum cr_outcome cr_train_dry(struct cr_train *t)
     bool stopped;
 
     t->state.scale.value = t->optim.scale.rule.start;
-    t->state.per_epoch = t->per_epoch;
-    t->state.grad_accum = t->grad_accum;
+    t->state.per_epoch = t->length.per_epoch;
+    t->state.grad_accum = t->length.grad_accum;
     cr_data_loader_seek(t->loader, 0, 0);
     end = loop_step(&l, &seen);
     if (end == CR_OUTCOME_DIVERGED)
-        loop_why(t);
+        loop_why(&l);
     if (end == CR_RUNNING)
         loop_advance(t, &seen, 0);
-    if (end == CR_RUNNING && t->eval &&
-        !cr_eval_run(t->eval, t->diag, loop_eval_stop, &l, &stopped))
+    if (end == CR_RUNNING && t->scoring.eval &&
+        !cr_eval_run(t->scoring.eval, t->diag, loop_eval_stop, &l, &stopped))
         end = CR_OUTCOME_FAILED;
     return end == CR_RUNNING ? CR_OUTCOME_DONE : end;
 }

@@ -1,6 +1,7 @@
 #include "train/lr_curve.h"
 
 #include "base/str.h"
+#include "train/prepare.h"
 #include "train/train.h"
 
 /* Batches per epoch, from the headers of the data; 0 after reporting an

@@ -18,14 +18,20 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "ckpt/checkpoint.h"
+#include "train/gradient.h"
+#include "train/nonfinite.h"
+#include "train/run_start.h"
+#include "train/save.h"
 #include "train/train.h"
+#include "train/unfreeze.h"
 
 enum { NAN_ROW_MAX = 50, NAN_BACK_MAX = 5 };
 
 static int64_t nan_most(const struct cr_train *t, int64_t unless)
 {
-    return t->train.nan_give_up_after != CR_INT_NONE
-               ? t->train.nan_give_up_after
+    return t->opts.train.nan_give_up_after != CR_INT_NONE
+               ? t->opts.train.nan_give_up_after
                : unless;
 }
 
@@ -36,7 +42,9 @@ const char *cr_train_why(struct cr_train *t, struct cr_arena *arena,
 {
     return cr_gradient_why(arena, exec, cr_gradient_text(bad),
                            t->state.step + 1,
-                           bad == CR_GRADIENT_BAD_LOSS ? 0 : t->overflow_scale);
+                           bad == CR_GRADIENT_BAD_LOSS
+                               ? 0
+                               : t->fault.overflow_scale);
 }
 
 /* A suggested fix. cr_train_loss_scale_note adds more if the loss scale
@@ -45,7 +53,7 @@ const char *cr_train_fix(struct cr_train *t, struct cr_exec *exec)
 {
     const char *column = exec ? cr_exec_bad_column(exec) : NULL;
     const struct cr_node *lr = t->optim.opts->learning_rate.node;
-    const char *clip = isnan(t->train.clip.norm)
+    const char *clip = isnan(t->opts.train.clip.norm)
                            ? "; or clip the gradients: train.clip.norm=1"
                            : "";
 
@@ -61,11 +69,11 @@ const char *cr_train_fix(struct cr_train *t, struct cr_exec *exec)
         return cr_strf(t->arena,
                        "try lower learning rates, such as a tenth: %g instead "
                        "of %g at this step%s",
-                       t->lr / 10, t->lr, clip);
+                       t->last.lr / 10, t->last.lr, clip);
     return cr_strf(t->arena,
                    "try a lower learning rate, such as a tenth of %g: "
                    "optimizer.learning_rate=%g%s",
-                   t->lr, t->lr / 10, clip);
+                   t->last.lr, t->last.lr / 10, clip);
 }
 
 /* Reports only the first of consecutive skipped updates; metrics.jsonl records
@@ -92,7 +100,7 @@ bool cr_train_nan_skip(struct cr_train *t, struct cr_exec *exec,
     cr_net_skipped(t->net, cr_state_skipped(&t->state));
     if (s->consecutive < nan_most(t, NAN_ROW_MAX))
         return true;
-    t->why =
+    t->fault.why =
         cr_strf(t->arena, "%" PRId64 " consecutive update%s %s skipped: %s",
                 s->consecutive, s->consecutive == 1 ? "" : "s",
                 s->consecutive == 1 ? "was" : "were",
@@ -106,7 +114,7 @@ bool cr_train_nan_skip(struct cr_train *t, struct cr_exec *exec,
 static bool nan_restore(struct cr_train *t)
 {
     struct cr_tensor_file *file =
-        cr_tensor_file_open(t->arena, t->diag, t->good);
+        cr_tensor_file_open(t->arena, t->diag, t->files.good);
     bool ok = file && cr_tensor_file_verify(file, t->diag) &&
               cr_train_restore(t, file);
 
@@ -121,23 +129,24 @@ bool cr_train_nan_fallback(struct cr_train *t)
     int64_t from = t->state.step + 1, most = nan_most(t, NAN_BACK_MAX);
     enum cr_outcome end = CR_RUNNING;
 
-    if (t->train.nan != CR_NAN_FALLBACK || !t->good)
+    if (t->opts.train.nan != CR_NAN_FALLBACK || !t->files.good)
         return false;
     if (was.fallbacks >= most) {
-        t->why = cr_strf(t->arena, "%s (after %" PRId64 " fallback%s)", t->why,
+        t->fault.why =
+            cr_strf(t->arena, "%s (after %" PRId64 " fallback%s)", t->fault.why,
                          was.fallbacks, was.fallbacks == 1 ? "" : "s");
         return false;
     }
     if (!nan_restore(t))
         return false;
     t->state.nan.fallbacks = was.fallbacks + 1;
-    t->state.nan.factor = was.factor * t->train.nan_factor;
+    t->state.nan.factor = was.factor * t->opts.train.nan_factor;
     t->optim.factor = t->state.nan.factor;
     cr_console_log(&t->console,
                    "%s: falling back to step %" PRId64
                    ", all learning rates multiplied by %g (fallback %" PRId64
                    " of %" PRId64 ")",
-                   t->why, t->state.step, t->state.nan.factor,
+                   t->fault.why, t->state.step, t->state.nan.factor,
                    t->state.nan.fallbacks, most);
     if (!cr_train_drop_newer_ckpts(t) || !cr_train_reopen(t))
         return false;
@@ -148,6 +157,31 @@ bool cr_train_nan_fallback(struct cr_train *t)
                                  from, t->state.nan.fallbacks,
                                  t->state.nan.factor));
     cr_arena_free(&mem);
-    t->saved_step = -1;
+    t->files.step = -1;
     return cr_train_save(t, &end);
+}
+
+/* ---- The loss scale */
+
+void cr_train_loss_scale_note(struct cr_train *t)
+{
+    const struct cr_loss_scale_opts *use = &t->optim.scale;
+    bool moves = use->rule.window > 0;
+    double scale = t->fault.overflow_scale;
+
+    if (scale == 0 && !moves) /* skipped before the run was resumed */
+        scale = t->state.scale.value;
+    if (scale > 1)
+        cr_note(t->diag,
+                "the loss is finite, but its gradient times the loss scale %g "
+                "is not: %s",
+                scale,
+                !moves ? "use a smaller scale (1024) in amp.loss_scale, or "
+                         "DynamicLossScaleManager, which adapts it"
+                : use->skip
+                    ? "each skipped update lowers the scale; start with a "
+                      "smaller one (amp.loss_scale), or allow more updates and "
+                      "a larger amp.overflow.give_up_after"
+                    : "set amp.overflow.skip_step: true to skip such updates "
+                      "and lower the scale until none overflows");
 }

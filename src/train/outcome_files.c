@@ -10,10 +10,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "ckpt/checkpoint.h"
 #include "ckpt/run_index.h"
 #include "data/sample_json.h"
 #include "data/vocab.h"
 #include "tensorboard/tensorboard.h"
+#include "train/outcome_files.h"
 #include "train/train.h"
 
 #define OUTCOME_PAUSE 10.0
@@ -42,7 +44,7 @@ struct cr_outcomes **cr_train_outcomes_open(struct cr_train *t)
 
     if (t->flags.dry_run || t->flags.no_ckpt || t->flags.check)
         return NULL;
-    o = t->outcomes = CR_NEW(t->arena, struct cr_train_outcomes);
+    o = t->scoring.outcomes = CR_NEW(t->arena, struct cr_train_outcomes);
     o->now = &o->two[0];
     o->kept = &o->two[1];
     o->written = cr_now();
@@ -51,15 +53,15 @@ struct cr_outcomes **cr_train_outcomes_open(struct cr_train *t)
 
 void cr_train_outcomes_close(struct cr_train *t)
 {
-    if (!t->outcomes)
+    if (!t->scoring.outcomes)
         return;
-    cr_arena_free(&t->outcomes->two[0].mem);
-    cr_arena_free(&t->outcomes->two[1].mem);
+    cr_arena_free(&t->scoring.outcomes->two[0].mem);
+    cr_arena_free(&t->scoring.outcomes->two[1].mem);
 }
 
 void cr_train_outcomes_keep(struct cr_train *t)
 {
-    struct cr_train_outcomes *o = t->outcomes;
+    struct cr_train_outcomes *o = t->scoring.outcomes;
     struct cr_outcomes *done;
 
     if (!o || (t->state.best_metric && t->state.best_step != t->state.step))
@@ -78,7 +80,7 @@ void cr_train_outcomes_keep(struct cr_train *t)
 static void outcomes_old_first(struct cr_train *t)
 {
     static const char before[] = "\"first\":[\n", after[] = "],\n\"step\":";
-    struct cr_train_outcomes *o = t->outcomes;
+    struct cr_train_outcomes *o = t->scoring.outcomes;
     struct cr_arena mem = { 0 };
     size_t len, at;
     const char *why, *from = NULL, *end = NULL;
@@ -101,14 +103,14 @@ static void outcomes_old_first(struct cr_train *t)
 
 void cr_train_outcomes_batch(struct cr_train *t, const struct cr_batch *batch)
 {
-    struct cr_train_outcomes *o = t->outcomes;
+    struct cr_train_outcomes *o = t->scoring.outcomes;
     const struct cr_column *columns;
     int n, label;
 
     if (!o || o->seen)
         return;
     o->seen = true;
-    if (t->resumed && t->dir.path)
+    if (t->files.resumed && t->dir.path)
         outcomes_old_first(t);
     o->sampled = !o->old_first;
     columns = cr_data_loader_columns(t->loader, &n);
@@ -187,7 +189,8 @@ static struct cr_strs outcomes_tokens(struct cr_train *t, struct cr_arena *mem,
 {
     struct cr_strs names = { 0 };
     int n;
-    const struct cr_column *column = cr_data_loader_columns(t->eval_loader, &n);
+    const struct cr_column *column =
+        cr_data_loader_columns(t->scoring.loader, &n);
 
     for (int i = 0; i < n && names.n == 0 && classes <= TOKENS_NAMED; i++) {
         const struct cr_vocab *v = cr_vocab_kept(t->config, column[i].name);
@@ -283,14 +286,14 @@ static void outcomes_sample(struct cr_train *t, struct cr_buf *b,
         outcomes_list(b, o->output + i * o->width, o->width);
     }
     cr_buf_str(b, ",\"columns\":");
-    cr_sample_json(b, t->config, t->eval_loader, o->sample[i],
-                   outcomes_label(t->eval_loader, t->config));
+    cr_sample_json(b, t->config, t->scoring.loader, o->sample[i],
+                   outcomes_label(t->scoring.loader, t->config));
     cr_buf_char(b, '}');
 }
 
 static void outcomes_train(struct cr_train *t, struct cr_buf *b)
 {
-    const struct cr_train_outcomes *o = t->outcomes;
+    const struct cr_train_outcomes *o = t->scoring.outcomes;
     const char *label = outcomes_label(t->loader, t->config);
 
     if (o->old_first) {
@@ -309,11 +312,11 @@ static void outcomes_train(struct cr_train *t, struct cr_buf *b)
 
 static bool outcomes_json(struct cr_train *t)
 {
-    const struct cr_train_outcomes *o = t->outcomes;
+    const struct cr_train_outcomes *o = t->scoring.outcomes;
     struct cr_arena mem = { 0 };
     struct cr_buf b = { .arena = &mem };
     struct cr_strs names = outcomes_class_names(t);
-    int64_t cap = t->log.images.wrong, n = 0;
+    int64_t cap = t->opts.log.images.wrong, n = 0;
     int64_t *worst = CR_NEWS(&mem, int64_t, cap + 1);
     bool ok;
 
@@ -337,14 +340,14 @@ static bool outcomes_json(struct cr_train *t)
     cr_buf_str(&b, "]}\n");
     ok = cr_write_file(t->diag, cr_rundir_file(&t->dir, "samples.json"), b.text,
                        b.len);
-    cr_tensorboard_samples(t->tensorboard, b.text, b.len);
+    cr_tensorboard_samples(t->observers.tensorboard, b.text, b.len);
     cr_arena_free(&mem);
     return ok;
 }
 
 void cr_train_outcomes_write(struct cr_train *t, bool end)
 {
-    struct cr_train_outcomes *o = t->outcomes;
+    struct cr_train_outcomes *o = t->scoring.outcomes;
     double now = cr_now();
 
     if (!o || !t->dir.path || cr_run_lock_lost(&t->dir.lock) ||

@@ -45,31 +45,35 @@ static double progress_left(const struct cr_run_progress *p)
 {
     struct cr_train *t = p->t;
     const struct cr_state *s = &t->state;
-    struct cr_eta_work work = { .steps = (double)(t->total - s->step) };
+    struct cr_eta_work work = { .steps = (double)(t->length.total - s->step) };
     double left;
 
-    if (t->eval) {
-        int64_t batches = cr_data_loader_batches(t->eval_loader);
+    if (t->scoring.eval) {
+        int64_t batches = cr_data_loader_batches(t->scoring.loader);
         double samples;
 
-        if (t->eval_opts.max_batches > 0 && t->eval_opts.max_batches < batches)
-            batches = t->eval_opts.max_batches;
-        samples = (double)(batches * cr_data_loader_batch_size(t->eval_loader));
+        if (t->opts.eval.max_batches > 0 && t->opts.eval.max_batches < batches)
+            batches = t->opts.eval.max_batches;
+        samples =
+            (double)(batches * cr_data_loader_batch_size(t->scoring.loader));
         work.job[CR_ETA_EVAL].count = progress_count(
-            &t->eval_every, s->step + (s->eval_step >= s->step), t->total);
-        work.job[CR_ETA_EVAL].interval = t->eval_every.seconds;
+            &t->every.eval, s->step + (s->eval_step >= s->step),
+            t->length.total);
+        work.job[CR_ETA_EVAL].interval = t->every.eval.seconds;
         work.job[CR_ETA_EVAL].guess =
             FORWARD_SHARE * samples /
-            (double)(t->plans.batch * t->grad_accum);
+            (double)(t->plans.batch * t->length.grad_accum);
     }
     if (!t->flags.no_ckpt) {
         work.job[CR_ETA_SAVE].count = progress_count(
-            &t->save_every, s->step + (t->saved_step >= s->step), t->total);
-        work.job[CR_ETA_SAVE].interval = t->save_every.seconds;
+            &t->every.save, s->step + (t->files.step >= s->step),
+            t->length.total);
+        work.job[CR_ETA_SAVE].interval = t->every.save.seconds;
     }
     left = cr_eta_left(&p->eta, &work) - (progress_now() - p->marked);
-    if (t->time_limit > 0)
-        left = fmin(left, t->time_limit - (cr_now() - t->started));
+    if (t->length.time_limit > 0)
+        left =
+            fmin(left, t->length.time_limit - (cr_now() - t->history.started));
     return isnan(left) ? left : fmax(left, 0);
 }
 
@@ -77,7 +81,9 @@ static double progress_left(const struct cr_run_progress *p)
 
 static int64_t progress_epochs(const struct cr_train *t)
 {
-    return (t->total * t->grad_accum + t->per_epoch - 1) / t->per_epoch;
+    const struct cr_run_length *run = &t->length;
+
+    return (run->total * run->grad_accum + run->per_epoch - 1) / run->per_epoch;
 }
 
 /* Draws the bar: batches of the epoch, or of an evaluation. */
@@ -85,7 +91,7 @@ static void progress_bar(struct cr_run_progress *p, bool evaluating)
 {
     struct cr_train *t = p->t;
     const struct cr_state *s = &t->state;
-    const struct cr_trend *trend = &t->trend;
+    const struct cr_trend *trend = &t->last.trend;
     double loss[CR_TREND_MAX], step = cr_eta_step_seconds(&p->eta);
     struct cr_arena mem = { 0 };
     int64_t epochs = progress_epochs(t);
@@ -98,9 +104,11 @@ static void progress_bar(struct cr_run_progress *p, bool evaluating)
                          epoch),
         .short_label = evaluating ? "eval" : epoch,
         .at = evaluating ? p->eval_batches : cr_state_batch_of(s, s->step) + 1,
-        .of = t->per_epoch,
-        .loss = t->loss,
-        .rate = step > 0 ? (double)(t->plans.batch * t->grad_accum) / step : 0,
+        .of = t->length.per_epoch,
+        .loss = t->last.loss,
+        .rate = step > 0
+                    ? (double)(t->plans.batch * t->length.grad_accum) / step
+                    : 0,
         .left = progress_left(p),
         .trend = loss,
         .n_trend = trend->n,
@@ -109,9 +117,9 @@ static void progress_bar(struct cr_run_progress *p, bool evaluating)
     for (int i = 0; i < trend->n; i++)
         loss[i] = cr_trend_mean(trend, i, i + 1);
     if (evaluating) {
-        bar.of = cr_data_loader_batches(t->eval_loader);
-        if (t->eval_opts.max_batches > 0 && t->eval_opts.max_batches < bar.of)
-            bar.of = t->eval_opts.max_batches;
+        bar.of = cr_data_loader_batches(t->scoring.loader);
+        if (t->opts.eval.max_batches > 0 && t->opts.eval.max_batches < bar.of)
+            bar.of = t->opts.eval.max_batches;
     }
     cr_console_bar(&t->console, cr_now(), &bar);
     cr_arena_free(&mem);
@@ -150,9 +158,10 @@ static const char *progress_epoch_text(const struct cr_run_progress *p,
 static int progress_epoch_width(const struct cr_train *t)
 {
     int digits = snprintf(NULL, 0, "%" PRId64, progress_epochs(t));
-    bool within = t->eval && (t->eval_every.seconds > 0 ||
-                              fmod(t->eval_every.steps * (double)t->grad_accum,
-                                   (double)t->per_epoch) != 0);
+    bool within = t->scoring.eval && (t->every.eval.seconds > 0 ||
+                              fmod(t->every.eval.steps *
+                                   (double)t->length.grad_accum,
+                                   (double)t->length.per_epoch) != 0);
 
     return 2 * digits + 1 + (within ? 3 : 0);
 }
@@ -176,7 +185,7 @@ static int progress_metrics(const struct cr_run_progress *p,
                             int cap)
 {
     const struct cr_train *t = p->t;
-    const struct cr_scores *scores = cr_eval_scores(t->eval);
+    const struct cr_scores *scores = cr_eval_scores(t->scoring.eval);
     int n = 0;
 
     for (int i = 0; i < scores->n && n < cap; i++) {
@@ -188,7 +197,8 @@ static int progress_metrics(const struct cr_run_progress *p,
         cell[n++] = (struct cr_row_cell){
             .name = loss ? "eval.loss" : score->name,
             .text = p->new_scores ? progress_number(arena, score->value) : "",
-            .rank = t->best && strcmp(t->best->name, score->name) == 0
+            .rank = t->scoring.best &&
+                    strcmp(t->scoring.best->name, score->name) == 0
                         ? RANK_BEST_METRIC
                     : loss ? RANK_EVAL_LOSS
                            : RANK_METRIC + i,
@@ -222,7 +232,7 @@ static void progress_row(struct cr_run_progress *p)
                                       .text = progress_number(&mem, loss),
                                       .rank = RANK_LOSS,
                                       .right = true };
-    if (t->eval)
+    if (t->scoring.eval)
         n += progress_metrics(p, &mem, cell + n, CR_CONSOLE_CELLS - 6);
     cell[n++] = (struct cr_row_cell){
         .name = "samples/s",
@@ -232,9 +242,9 @@ static void progress_row(struct cr_run_progress *p)
     };
     cell[n++] = (struct cr_row_cell){
         .name = "lr",
-        .text = s->step > 0 ? cr_strf(&mem, "%.3g", t->lr) : "",
+        .text = s->step > 0 ? cr_strf(&mem, "%.3g", t->last.lr) : "",
         .rank = RANK_LR,
-        .repeats = t->lr == p->row_lr,
+        .repeats = t->last.lr == p->row_lr,
         .right = true,
     };
     cell[n++] =
@@ -242,7 +252,7 @@ static void progress_row(struct cr_run_progress *p)
                               .text = cr_duration(&mem, now - p->row_began),
                               .rank = RANK_TIME,
                               .right = true };
-    if (t->best)
+    if (t->scoring.best)
         cell[n++] = (struct cr_row_cell){ .name = "",
                                           .text = best ? "best" : "",
                                           .min = (int)strlen("best"),
@@ -258,7 +268,7 @@ static void progress_row(struct cr_run_progress *p)
     p->row_steps = 0;
     p->row_samples = s->samples;
     p->row_step = s->step;
-    p->row_lr = s->step > 0 ? t->lr : (double)NAN;
+    p->row_lr = s->step > 0 ? t->last.lr : (double)NAN;
 }
 
 /* ---- Lines of the log, as in MindSpore's tutorial */
@@ -274,7 +284,8 @@ void cr_run_progress_lines(struct cr_run_progress *p, bool opens, bool loss)
                           cr_state_epoch_of(s, s->step) + 1);
     if (loss)
         cr_console_detail(&t->console, "loss: %7f  [%3" PRId64 "/%3" PRId64 "]",
-                          t->loss, cr_state_batch_of(s, s->step), t->per_epoch);
+                          t->last.loss, cr_state_batch_of(s, s->step),
+                          t->length.per_epoch);
 }
 
 void cr_run_progress_scores(struct cr_run_progress *p)
@@ -308,13 +319,13 @@ void cr_epoch_loss_add(struct cr_epoch_means *ended, struct cr_train *t,
                        struct cr_loss_sum *epoch, int64_t batch,
                        int64_t samples)
 {
-    if ((batch - 1) % t->per_epoch == 0)
+    if ((batch - 1) % t->length.per_epoch == 0)
         *epoch = (struct cr_loss_sum){ 0 };
-    if (isfinite(t->loss)) {
-        epoch->sum += t->loss * (double)samples;
+    if (isfinite(t->last.loss)) {
+        epoch->sum += t->last.loss * (double)samples;
         epoch->samples += samples;
     }
-    if (batch % t->per_epoch != 0)
+    if (batch % t->length.per_epoch != 0)
         return;
     if (ended->n == ended->cap) {
         int cap = 2 * ended->cap + 1;

@@ -30,6 +30,8 @@
 #include "ckpt/json.h"
 #include "conf/environment.h"
 #include "kernels/blas.h"
+#include "train/prepare.h"
+#include "train/run_record.h"
 #include "train/train.h"
 
 const char *cr_train_status(enum cr_outcome end)
@@ -109,24 +111,15 @@ static void record_data(struct cr_buf *b, const char *split,
                  cr_data_loader_dataset(loader)->contents);
 }
 
-/* Path of the run's best or else last checkpoint, relative to the directory;
- * NULL: none. */
-const char *cr_train_ckpt(const struct cr_train *t)
+const char *cr_run_ckpt(const struct cr_rundir *dir)
 {
     static const char *const names[] = { "ckpt/best.safetensors",
                                          "ckpt/last.safetensors" };
 
     for (size_t i = 0; i < CR_LEN(names); i++)
-        if (access(cr_rundir_file(&t->dir, names[i]), F_OK) == 0)
+        if (access(cr_rundir_file(dir, names[i]), F_OK) == 0)
             return names[i];
     return NULL;
-}
-
-int64_t cr_train_best_epoch(const struct cr_train *t)
-{
-    int64_t step = t->state.best_step;
-
-    return step > 0 ? cr_state_epoch_of(&t->state, step) + 1 : 0;
 }
 
 static void record_best(struct cr_train *t, struct cr_buf *b)
@@ -137,7 +130,7 @@ static void record_best(struct cr_train *t, struct cr_buf *b)
              t->state.best_max ? "max" : "min");
     cr_buf_real(b, t->state.best);
     cr_buf_f(b, ",\"epoch\":%" PRId64 ",\"step\":%" PRId64 "}",
-             cr_train_best_epoch(t), t->state.best_step);
+             cr_state_best_epoch(&t->state), t->state.best_step);
 }
 
 static const char *record_json(struct cr_train *t, enum cr_outcome end,
@@ -156,36 +149,38 @@ static const char *record_json(struct cr_train *t, enum cr_outcome end,
     record_text(&b, "id", t->id);
     record_text(&b, "name", t->name);
     record_text(&b, "config", t->config->name);
-    cr_buf_f(&b, ",\"seed\":%" PRIu64, t->seed);
+    cr_buf_f(&b, ",\"seed\":%" PRIu64, t->opts.seed);
     record_text(&b, "host", host);
     cr_buf_f(&b, ",\"pid\":%ld", (long)getpid());
     record_text(&b, "cpu", record_cpu(t->arena));
     record_text(&b, "kernels", cr_blas_name());
     cr_buf_f(&b, ",\"threads\":%d,\"data\":{", cr_thread_count());
     record_data(&b, "train", t->loader);
-    record_data(&b, "eval", t->eval_loader);
+    record_data(&b, "eval", t->scoring.loader);
     cr_buf_f(&b, "},\"trained\":%" PRId64, values);
-    if (t->vars && t->vars->child)
-        cr_buf_f(&b, ",\"vars\":%s", cr_node_json(t->arena, t->vars));
-    if (t->started_text)
-        record_text(&b, "started", t->started_text);
+    if (t->history.vars && t->history.vars->child)
+        cr_buf_f(&b, ",\"vars\":%s", cr_node_json(t->arena, t->history.vars));
+    if (t->history.started_text)
+        record_text(&b, "started", t->history.started_text);
     else
-        record_time(&b, "started", t->started_at);
+        record_time(&b, "started", t->history.started_at);
     if (end != CR_RUNNING) {
         record_time(&b, "ended", (long long)time(NULL));
         cr_buf_f(&b, ",\"seconds\":%.3f",
-                 t->seconds_before + cr_now() - t->started);
+                 t->history.seconds_before + cr_now() - t->history.started);
     }
     if (end != CR_RUNNING) {
         cr_buf_str(&b, ",\"phases\":");
-        cr_profile_phases(t->profile ? t->profile : &t->clock, &b);
+        cr_profile_phases(t->observers.profile ? t->observers.profile
+                                               : &t->observers.clock,
+                          &b);
     }
     record_text(&b, "status", cr_train_status(end));
     if (end != CR_RUNNING)
         cr_buf_f(&b, ",\"exit\":%d", status);
     cr_buf_f(&b, ",\"epochs\":%" PRId64 ",\"steps\":%" PRId64 ",\"loss\":",
              cr_state_epoch(&t->state), t->state.step);
-    cr_buf_real(&b, t->loss);
+    cr_buf_real(&b, t->last.loss);
     if (cr_train_may_skip(t))
         cr_buf_f(&b, ",\"skipped\":%" PRId64, cr_state_skipped(&t->state));
     if (t->state.eval_step >= 0) {
@@ -195,8 +190,8 @@ static const char *record_json(struct cr_train *t, enum cr_outcome end,
     }
     if (t->state.best_metric)
         record_best(t, &b);
-    if (cr_train_ckpt(t))
-        record_text(&b, "ckpt", cr_train_ckpt(t));
+    if (cr_run_ckpt(&t->dir))
+        record_text(&b, "ckpt", cr_run_ckpt(&t->dir));
     if (status != 0 && t->diag->first)
         record_text(&b, "error", t->diag->first->text);
     cr_buf_str(&b, "}\n");
@@ -212,7 +207,7 @@ bool cr_train_write_record(struct cr_train *t, enum cr_outcome end, int status)
 /* Reads the results of a run that was already complete from its record. */
 enum cr_outcome cr_train_load_record(struct cr_train *t)
 {
-    const struct cr_node *r = t->old_record;
+    const struct cr_node *r = t->history.old_record;
     const struct cr_node *best = cr_node_get(r, "best");
     struct cr_state *s = &t->state;
 

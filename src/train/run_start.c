@@ -22,6 +22,11 @@
 #include "kernels/blas.h"
 #include "plugin/plugin.h"
 #include "tensorboard/tensorboard.h"
+#include "train/lint.h"
+#include "train/run_record.h"
+#include "train/run_start.h"
+#include "train/save.h"
+#include "train/unfreeze.h"
 
 const char *cr_train_folder(struct cr_train *t)
 {
@@ -29,8 +34,8 @@ const char *cr_train_folder(struct cr_train *t)
 
     if (t->flags.run_dir)
         return t->flags.run_dir;
-    if (t->run.dir)
-        runs = t->run.dir;
+    if (t->opts.run.dir)
+        runs = t->opts.run.dir;
     else if (!runs || !*runs)
         runs = "runs";
     return cr_strf(t->arena, "%s/%s/%.8s", runs, t->name, t->id);
@@ -88,18 +93,20 @@ static void start_rebatch(struct cr_train *t)
     int64_t batch, named = cr_state_name_of(s, before, &batch);
     double part;
 
-    if (s->per_epoch == t->per_epoch && s->grad_accum == t->grad_accum)
+    if (s->per_epoch == t->length.per_epoch &&
+        s->grad_accum == t->length.grad_accum)
         return;
     cr_warn(t->diag, CR_NOWHERE, CR_E_CKPT_MISMATCH,
             "steps per epoch changed from %" PRId64 " to %" PRId64
             "; step numbers are recomputed",
-            s->per_epoch / s->grad_accum, t->per_epoch / t->grad_accum);
-    if (epoch > INT64_MAX / 4 / t->per_epoch) /* beyond any real run */
-        epoch = INT64_MAX / 4 / t->per_epoch;
-    s->step =
-        (epoch * t->per_epoch + s->cursor / t->plans.batch) / t->grad_accum;
-    s->per_epoch = t->per_epoch;
-    s->grad_accum = t->grad_accum;
+            s->per_epoch / s->grad_accum,
+            t->length.per_epoch / t->length.grad_accum);
+    if (epoch > INT64_MAX / 4 / t->length.per_epoch) /* beyond any real run */
+        epoch = INT64_MAX / 4 / t->length.per_epoch;
+    s->step = (epoch * t->length.per_epoch + s->cursor / t->plans.batch) /
+              t->length.grad_accum;
+    s->per_epoch = t->length.per_epoch;
+    s->grad_accum = t->length.grad_accum;
     /* The present step keeps the name of its checkpoint. */
     s->named_epoch = named;
     s->ckpt_name_offset =
@@ -135,17 +142,17 @@ static void start_good(struct cr_train *t)
 {
     int64_t step = t->state.nan.good_step;
 
-    t->good = NULL;
-    if (t->train.nan != CR_NAN_FALLBACK) {
+    t->files.good = NULL;
+    if (t->opts.train.nan != CR_NAN_FALLBACK) {
         t->state.nan.good_step = -1;
         return;
     }
     if (step >= 0)
-        t->good = cr_train_ckpt_name(t, step);
-    if (step >= 0 && access(t->good, F_OK) == 0)
+        t->files.good = cr_train_ckpt_name(t, step);
+    if (step >= 0 && access(t->files.good, F_OK) == 0)
         return;
     t->state.nan.good_step = t->state.step;
-    t->good = t->saved;
+    t->files.good = t->files.newest;
 }
 
 /* Members of the state that come from this process, not from the checkpoint. */
@@ -153,7 +160,7 @@ static void start_state(struct cr_train *t)
 {
     char *dir = realpath(t->config->dir, NULL);
 
-    t->state.seed = t->seed;
+    t->state.seed = t->opts.seed;
     t->state.config_dir = cr_strdup(t->arena, dir ? dir : t->config->dir);
     t->state.optimizer = t->optim.optim->about.name;
     t->state.plugins = cr_plugin_marks(t->config);
@@ -176,8 +183,8 @@ bool cr_train_restore(struct cr_train *t, struct cr_tensor_file *file)
     }
     ok = cr_load_weights(file, t->diag, t->net, true);
     ok = cr_load_slots(file, t->diag, t->net) && ok;
-    if (t->train.ema.decay > 0) {
-        if (!t->resumed)
+    if (t->opts.train.ema.decay > 0) {
+        if (!t->files.resumed)
             cr_net_ema(t->net);
         ok = cr_load_means(file, t->diag, t->net) && ok;
     }
@@ -196,16 +203,16 @@ bool cr_train_restore(struct cr_train *t, struct cr_tensor_file *file)
     if (!t->state.has_contents)
         t->state.contents = data->contents;
     cr_plugin_compare(t->config, t->state.plugins, at);
-    t->trim.step = t->state.step;
-    t->trim.eval_step = t->state.eval_step;
+    t->files.trim.step = t->state.step;
+    t->files.trim.eval_step = t->state.eval_step;
     start_rebatch(t);
     t->config->fitted = t->state.fitted;
-    t->saved = cr_tensor_file_path(file);
-    t->saved_step = t->state.step;
-    t->saved_eval = t->state.eval_step;
+    t->files.newest = cr_tensor_file_path(file);
+    t->files.step = t->state.step;
+    t->files.eval_step = t->state.eval_step;
     cr_train_keep_best(t);
-    t->state.stopped_early = t->train.early_stop.patience > 0 &&
-                             t->state.wait >= t->train.early_stop.patience;
+    t->state.stopped_early = t->opts.train.early_stop.patience > 0 &&
+                             t->state.wait >= t->opts.train.early_stop.patience;
     start_good(t);
     t->optim.factor = t->state.nan.factor;
     start_state(t);
@@ -251,7 +258,7 @@ static bool start_over(const struct cr_train *t, const struct cr_node *record)
 
     return strcmp(status, "early_stopped") == 0 ||
            (strcmp(status, "completed") == 0 &&
-            cr_json_int(record, "steps", 0) >= t->total);
+            cr_json_int(record, "steps", 0) >= t->length.total);
 }
 
 /* Removes the checkpoints after the one resumed from. best.safetensors may
@@ -270,7 +277,7 @@ bool cr_train_drop_newer_ckpts(struct cr_train *t)
     for (int i = 0; i < n; i++) {
         if (list[i].epoch < epoch ||
             (list[i].epoch == epoch && list[i].step <= batch) ||
-            cr_ckpt_same(list[i].path, t->saved))
+            cr_ckpt_same(list[i].path, t->files.newest))
             continue;
         if (unlink(list[i].path) != 0)
             return cr_error(t->diag, cr_at_file(t->arena, list[i].path),
@@ -293,7 +300,7 @@ static bool start_too_short(struct cr_train *t)
     cr_error(t->diag, cr_at_file(t->arena, t->dir.path), CR_E_OUT_OF_RANGE,
              "the run has already done %" PRId64 " steps (%" PRId64
              " epochs), but should end after %" PRId64,
-             t->state.step, cr_state_epoch(&t->state), t->total);
+             t->state.step, cr_state_epoch(&t->state), t->length.total);
     cr_note(t->diag, t->flags.exact ? "use --force to start over in it"
                                     : "--epochs and --steps are totals, "
                                       "counted from the start of the run");
@@ -322,10 +329,10 @@ static bool start_resume(struct cr_train *t)
                 "differ by rounding",
                 kernels, cr_blas_name());
     if (record) {
-        t->started_text = cr_json_str(record, "started", NULL);
-        if (!t->vars)
-            t->vars = cr_node_get(record, "vars");
-        t->seconds_before = cr_json_real(record, "seconds", 0);
+        t->history.started_text = cr_json_str(record, "started", NULL);
+        if (!t->history.vars)
+            t->history.vars = cr_node_get(record, "vars");
+        t->history.seconds_before = cr_json_real(record, "seconds", 0);
     }
     if (t->flags.ckpt)
         file = cr_tensor_file_open(t->arena, t->diag, t->flags.ckpt);
@@ -334,26 +341,26 @@ static bool start_resume(struct cr_train *t)
     /* A run without checkpoints is complete only if it was to keep none. */
     if (none && start_over(t, record) &&
         cr_json_int(record, "exit", 0) != cr_code_exit(CR_E_SYSTEM)) {
-        t->old_record = record; /* kept no checkpoint */
+        t->history.old_record = record; /* kept no checkpoint */
         return true;
     }
     if (none) {
-        t->started_text = NULL;
-        t->seconds_before = 0;
+        t->history.started_text = NULL;
+        t->history.seconds_before = 0;
         return cr_rundir_clear(&t->dir);
     }
     if (!file)
         return false;
     ok = cr_train_restore(t, file);
     if (ok)
-        t->resumed = cr_tensor_file_path(file);
+        t->files.resumed = cr_tensor_file_path(file);
     cr_tensor_file_close(file);
-    if (ok && t->state.step > t->total &&
+    if (ok && t->state.step > t->length.total &&
         (t->flags.exact || !start_over(t, record)))
         ok = start_too_short(t);
     if (ok && start_over(t, record) &&
-        (t->state.stopped_early || t->state.step >= t->total))
-        t->old_record = record;
+        (t->state.stopped_early || t->state.step >= t->length.total))
+        t->history.old_record = record;
     return ok;
 }
 
@@ -362,17 +369,19 @@ static bool start_resume(struct cr_train *t)
 static bool start_retain(struct cr_train *t)
 {
     struct cr_retention publish = {
-        .path = t->resumed,
+        .path = t->files.resumed,
         .best = t->state.best_metric && t->state.best_step == t->state.step
-                    ? t->resumed
+                    ? t->files.resumed
                     : NULL,
         /* resuming a complete run must not delete files */
-        .keep = t->old_record ? 0 : t->checkpoint.keep_checkpoint_max,
-        .resumed = t->resumed,
-        .good = t->good,
+        .keep = t->history.old_record
+                    ? 0
+                    : t->opts.checkpoint.keep_checkpoint_max,
+        .resumed = t->files.resumed,
+        .good = t->files.good,
     };
 
-    if (strcmp(cr_path_dir(t->arena, t->resumed), t->dir.ckpt) != 0 ||
+    if (strcmp(cr_path_dir(t->arena, t->files.resumed), t->dir.ckpt) != 0 ||
         t->flags.no_ckpt)
         return true;
     return cr_ckpt_retain(t->diag, &publish);
@@ -385,11 +394,11 @@ static void start_fresh(struct cr_train *t)
     const struct cr_dataset *data = cr_data_loader_dataset(t->loader);
     struct cr_state *s = &t->state;
 
-    *s = (struct cr_state){ .per_epoch = t->per_epoch,
-                            .grad_accum = t->grad_accum,
+    *s = (struct cr_state){ .per_epoch = t->length.per_epoch,
+                            .grad_accum = t->length.grad_accum,
                             .eval_step = -1,
                             .nan = { .factor = 1, .good_step = -1 } };
-    t->saved_step = t->saved_eval = -1;
+    t->files.step = t->files.eval_step = -1;
     s->fingerprint = data->fingerprint;
     s->contents = data->contents;
     for (int i = 0; i < data->columns && i < CR_STATE_COLUMNS; i++)
@@ -405,7 +414,7 @@ static bool start_keep(void *ctx, const char *line)
 {
     struct cr_train *t = ctx;
     const struct cr_state *s = &t->state;
-    struct cr_metrics_trim *cut = &t->trim;
+    struct cr_metrics_trim *cut = &t->files.trim;
     struct cr_arena mem = { 0 };
     const char *why;
     size_t at;
@@ -441,33 +450,34 @@ static bool start_events(struct cr_train *t)
         .config = t->config,
         .yaml = t->yaml,
         .net = t->net,
-        .resumed = t->resumed ? t->state.step : -1,
+        .resumed = t->files.resumed ? t->state.step : -1,
     };
 
-    if (!t->log.tensorboard)
+    if (!t->opts.log.tensorboard)
         return true;
-    if (t->tensorboard)
-        cr_tensorboard_rewind(t->tensorboard, t->state.step);
+    if (t->observers.tensorboard)
+        cr_tensorboard_rewind(t->observers.tensorboard, t->state.step);
     else
-        t->tensorboard = cr_tensorboard_open(t->arena, t->diag, &run);
-    return t->tensorboard != NULL;
+        t->observers.tensorboard = cr_tensorboard_open(t->arena, t->diag, &run);
+    return t->observers.tensorboard != NULL;
 }
 
 bool cr_train_reopen(struct cr_train *t)
 {
+    struct cr_metrics_trim *trim = &t->files.trim;
     struct cr_state *s = &t->state;
     bool ok;
 
     cr_append_file_close(&t->dir.metrics, t->diag);
-    t->trim.n_read = t->trim.n_legacy = t->trim.n_unreadable = 0;
+    trim->n_read = trim->n_legacy = trim->n_unreadable = 0;
     ok = cr_rundir_metrics(&t->dir, start_keep, t);
-    if (t->trim.n_unreadable > 0)
+    if (trim->n_unreadable > 0)
         cr_warn(t->diag,
                 cr_at_file(t->arena, cr_rundir_file(&t->dir, "metrics.jsonl")),
                 CR_E_SYSTEM, "dropped %" PRId64 " line%s that %s not a record",
-                t->trim.n_unreadable, t->trim.n_unreadable == 1 ? "" : "s",
-                t->trim.n_unreadable == 1 ? "is" : "are");
-    s->legacy_records = t->trim.n_legacy;
+                trim->n_unreadable, trim->n_unreadable == 1 ? "" : "s",
+                trim->n_unreadable == 1 ? "is" : "are");
+    s->legacy_records = trim->n_legacy;
     return ok && start_events(t);
 }
 
@@ -509,7 +519,7 @@ static bool start_command(struct cr_train *t)
     bool resume = strcmp(t->cli->command->about.name, "resume") == 0;
     size_t len;
 
-    if (t->resumed && resume) {
+    if (t->files.resumed && resume) {
         old = cr_read_file(t->arena, &quiet, CR_NOWHERE, path, CR_E_SYSTEM,
                            1 << 20, &len);
         if (!t->cli->sets[0] || !old)
@@ -528,10 +538,12 @@ static const char *start_when(const void *of,
                               const struct cr_unfreeze_rule *rule)
 {
     const struct cr_train *t = of;
-    int64_t at = cr_train_unfreeze_step(t, rule), batches = at * t->grad_accum;
+    int64_t at = cr_train_unfreeze_step(&t->length, rule);
+    int64_t batches = at * t->length.grad_accum;
 
-    return batches % t->per_epoch == 0
-               ? cr_strf(t->arena, "epoch %" PRId64, batches / t->per_epoch)
+    return batches % t->length.per_epoch == 0
+               ? cr_strf(t->arena, "epoch %" PRId64,
+                         batches / t->length.per_epoch)
                : cr_strf(t->arena, "step %" PRId64, at);
 }
 
@@ -551,7 +563,7 @@ static bool start_files(struct cr_train *t)
     const char *text = t->config->text ? t->config->text : t->yaml;
     bool ok = cr_train_write_record(t, CR_RUNNING, 0);
 
-    if (!t->resumed ||
+    if (!t->files.resumed ||
         access(cr_rundir_file(&t->dir, "config.yaml"), F_OK) != 0)
         ok = ok && cr_rundir_put(&t->dir, "config.yaml", text);
     ok = ok && start_provenance(t);
@@ -566,7 +578,7 @@ static bool start_files(struct cr_train *t)
 
 static void start_say_over(struct cr_train *t)
 {
-    const char *status = cr_json_str(t->old_record, "status", "");
+    const char *status = cr_json_str(t->history.old_record, "status", "");
 
     if (strcmp(status, "early_stopped") == 0)
         cr_console_log(&t->console, "nothing to do: the run was stopped early");
@@ -575,7 +587,7 @@ static void start_say_over(struct cr_train *t)
             &t->console,
             "nothing to do: all %" PRId64
             " steps are done; increase --epochs or --steps to continue",
-            cr_json_int(t->old_record, "steps", 0));
+            cr_json_int(t->history.old_record, "steps", 0));
 }
 
 bool cr_train_start(struct cr_train *t)
@@ -589,15 +601,15 @@ bool cr_train_start(struct cr_train *t)
     cr_console_open(&t->console, t->flags.progress,
                     (struct cr_diag_format){ .json = t->cli->json,
                                              .color = t->cli->color });
-    t->started_at = (long long)time(NULL);
-    t->loss = NAN;
+    t->history.started_at = (long long)time(NULL);
+    t->last.loss = NAN;
     start_fresh(t);
     t->dir.arena = t->arena;
     t->dir.diag = t->diag;
     t->dir.sources = t->config->source_dirs;
-    t->vars = t->config->vars;
+    t->history.vars = t->config->vars;
     t->dir.config_file = t->cli->operands[0];
-    if (t->run.on_usr1 == CR_USR1_STOP)
+    if (t->opts.run.on_usr1 == CR_USR1_STOP)
         cr_signals_usr1_stops();
     /* An error in `load` must not leave a directory that looks used. */
     if (!t->flags.resume && !cr_load(t->config, t->net, NULL, &load))
@@ -611,40 +623,40 @@ bool cr_train_start(struct cr_train *t)
         return false;
     if (t->flags.resume && !t->flags.dry_run && !start_resume(t))
         return false;
-    if (t->old_record) {
+    if (t->history.old_record) {
         start_say_over(t);
-        return !t->resumed || start_retain(t);
+        return !t->files.resumed || start_retain(t);
     }
     if (!cr_data_loader_prepare(t->loader, t->diag))
         return false;
-    if (t->flags.resume && !t->resumed &&
+    if (t->flags.resume && !t->files.resumed &&
         !cr_load(t->config, t->net, NULL, &load))
         return false;
-    if (t->train.ema.decay > 0 && !t->resumed)
+    if (t->opts.train.ema.decay > 0 && !t->files.resumed)
         cr_net_ema(t->net); /* initialised as a copy */
     start_state(t);
     if (!t->flags.dry_run) {
         cr_signals_defer();
-        if (t->resumed && !cr_train_drop_newer_ckpts(t))
+        if (t->files.resumed && !cr_train_drop_newer_ckpts(t))
             return false;
-        if (t->resumed && !start_retain(t))
+        if (t->files.resumed && !start_retain(t))
             return false;
         if (!start_files(t))
             return false;
     }
-    if (t->resumed)
+    if (t->files.resumed)
         cr_console_log(&t->console, "resumed from %s at step %" PRId64,
-                       t->resumed, t->state.step);
+                       t->files.resumed, t->state.step);
     if (load.text)
         cr_console_log(&t->console, "%s", load.text);
     frozen = cr_freeze_report(t->arena, t->net, start_when, t);
     if (*frozen)
         cr_console_log(&t->console, "%s", frozen);
-    if (!t->eval && !t->resumed)
+    if (!t->scoring.eval && !t->files.resumed)
         cr_console_log(&t->console, "nothing is evaluated: add dataset.eval or "
                                     "dataset.split");
     /* Warnings are shown before the first step. */
     cr_console_problems(&t->console, t->diag);
-    t->started_step = t->state.step;
+    t->history.started_step = t->state.step;
     return true;
 }

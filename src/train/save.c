@@ -11,6 +11,9 @@
 
 #include "ckpt/vocab.h"
 #include "tensorboard/tensorboard.h"
+#include "train/nonfinite.h"
+#include "train/prepare.h"
+#include "train/save.h"
 #include "train/train.h"
 
 /* ---- Records */
@@ -54,7 +57,7 @@ static void save_line(struct cr_train *t, struct cr_buf *b)
 {
     cr_buf_str(b, "}\n");
     cr_append_file_add(&t->dir.metrics, b->text, b->len);
-    cr_tensorboard_record(t->tensorboard, b->text, b->len);
+    cr_tensorboard_record(t->observers.tensorboard, b->text, b->len);
 }
 
 void cr_train_record(struct cr_train *t, bool ahead, double grad_norm,
@@ -64,11 +67,11 @@ void cr_train_record(struct cr_train *t, bool ahead, double grad_norm,
     struct cr_buf b = { .arena = &mem };
 
     save_record_head(t, &b, "train", ahead);
-    save_member(&b, "loss", t->loss);
-    for (int i = 0; i < t->n_aux; i++)
-        save_member(&b, t->aux_names[i], t->aux[i]);
-    save_member(&b, "lr", t->lr);
-    if (t->log.grad_norm || !isnan(t->train.clip.norm))
+    save_member(&b, "loss", t->last.loss);
+    for (int i = 0; i < t->last.n_aux; i++)
+        save_member(&b, t->last.aux_names[i], t->last.aux[i]);
+    save_member(&b, "lr", t->last.lr);
+    if (t->opts.log.grad_norm || !isnan(t->opts.train.clip.norm))
         save_member(&b, "grad_norm", grad_norm);
     if (t->optim.scale.on)
         save_member(&b, "loss_scale", t->state.scale.value);
@@ -85,7 +88,7 @@ void cr_train_record_overflow(struct cr_train *t, double scale)
     struct cr_buf b = { .arena = &mem };
 
     save_record_head(t, &b, "overflow", true);
-    save_member(&b, "loss", t->loss);
+    save_member(&b, "loss", t->last.loss);
     save_member(&b, "loss_scale", scale);
     save_member(&b, "next_scale", t->state.scale.value);
     cr_buf_f(&b, ",\"skipped\":%" PRId64, cr_state_skipped(&t->state));
@@ -134,7 +137,7 @@ void cr_train_record_text(struct cr_train *t, const char *text, size_t n)
 void cr_train_flush(struct cr_train *t)
 {
     cr_append_file_flush(&t->dir.metrics, t->diag);
-    cr_tensorboard_flush(t->tensorboard, t->diag);
+    cr_tensorboard_flush(t->observers.tensorboard, t->diag);
     cr_append_file_flush(&t->console.log, t->diag);
     cr_console_problems(&t->console, t->diag);
 }
@@ -142,7 +145,7 @@ void cr_train_flush(struct cr_train *t)
 void cr_train_close_records(struct cr_train *t)
 {
     cr_append_file_close(&t->dir.metrics, t->diag);
-    cr_tensorboard_close(t->tensorboard, t->diag);
+    cr_tensorboard_close(t->observers.tensorboard, t->diag);
     cr_append_file_close(&t->console.log, t->diag);
 }
 
@@ -157,9 +160,9 @@ static const struct cr_tensor *save_tensors(struct cr_train *t,
     const struct cr_tensor *slot = cr_net_slots(t->net, &slots);
     const struct cr_tensor *mean = cr_net_ema_tensors(t->net, &means);
 
-    if (t->checkpoint.weights_only)
+    if (t->opts.checkpoint.weights_only)
         slots = 0;
-    if (t->checkpoint.weights_only && !t->eval_opts.use_ema)
+    if (t->opts.checkpoint.weights_only && !t->opts.eval.use_ema)
         means = 0;
     *n = params + slots + means;
     all = CR_NEWS(arena, struct cr_tensor, *n + 1);
@@ -180,16 +183,16 @@ static bool save_publish(struct cr_train *t, const char *path)
     bool best = t->state.best_metric && t->state.best_step == t->state.step;
     struct cr_retention retention = {
         .path = path,
-        .best = best ? path : t->best_waits,
-        .keep = t->checkpoint.keep_checkpoint_max,
-        .resumed = t->resumed,
-        .good = t->good,
+        .best = best ? path : t->files.best_waits,
+        .keep = t->opts.checkpoint.keep_checkpoint_max,
+        .resumed = t->files.resumed,
+        .good = t->files.good,
     };
 
-    t->best_waits = NULL;
+    t->files.best_waits = NULL;
     if (cr_ckpt_retain(t->diag, &retention))
         return true;
-    t->best_waits = retention.best;
+    t->files.best_waits = retention.best;
     cr_note(t->diag,
             "the checkpoint itself is saved; the links best and last are "
             "updated with the next one, or when the run is resumed");
@@ -199,7 +202,7 @@ static bool save_publish(struct cr_train *t, const char *path)
 static bool save_write(struct cr_train *t, const char *path)
 {
     struct cr_arena mem = { 0 };
-    struct cr_ckpt ckpt = { .train = !t->checkpoint.weights_only,
+    struct cr_ckpt ckpt = { .train = !t->opts.checkpoint.weights_only,
                             .config = t->yaml };
     struct cr_meta more[2];
     const char *vocab = cr_vocabs_json(&mem, t->config);
@@ -231,14 +234,14 @@ const char *cr_train_ckpt_name(const struct cr_train *t, int64_t step)
  * uninterrupted one. */
 static bool save_is_good(const struct cr_train *t)
 {
-    return t->train.nan == CR_NAN_FALLBACK &&
-           (t->state.nan.good_step < 0 || t->save_every.seconds > 0 ||
-            cr_interval_due(&t->save_every, t->state.step));
+    return t->opts.train.nan == CR_NAN_FALLBACK &&
+           (t->state.nan.good_step < 0 || t->every.save.seconds > 0 ||
+            cr_interval_due(&t->every.save, t->state.step));
 }
 
 void cr_train_keep_best(struct cr_train *t)
 {
-    t->kept = (struct cr_best){ .metric = t->state.best_metric,
+    t->files.best = (struct cr_best){ .metric = t->state.best_metric,
                                 .value = t->state.best,
                                 .step = t->state.best_step };
 }
@@ -250,35 +253,37 @@ static void save_lose_best(struct cr_train *t, const char *path)
 {
     struct cr_state *s = &t->state;
 
-    if (!s->best_metric || s->best_step == t->kept.step)
+    if (!s->best_metric || s->best_step == t->files.best.step)
         return;
     if (path)
         cr_note(t->diag,
                 "the best result so far, %s %.4f at epoch %" PRId64
                 ", is not saved%s",
-                s->best_metric, s->best, cr_train_best_epoch(t),
-                t->kept.metric ? ": the previous best checkpoint stays" : "");
-    s->best_metric = t->kept.metric;
-    s->best = t->kept.value;
-    s->best_step = t->kept.step;
+                s->best_metric, s->best, cr_state_best_epoch(&t->state),
+                t->files.best.metric ? ": the previous best checkpoint stays"
+                                     : "");
+    s->best_metric = t->files.best.metric;
+    s->best = t->files.best.value;
+    s->best_step = t->files.best.step;
 }
 
 bool cr_train_save(struct cr_train *t, enum cr_outcome *end)
 {
     int64_t step = t->state.step, good = t->state.nan.good_step;
-    const char *path, *good_path = t->good;
+    const char *path, *good_path = t->files.good;
     struct cr_nonfinite bad;
 
     if (t->flags.no_ckpt ||
-        (t->saved_step == step && t->saved_eval == t->state.eval_step))
+        (t->files.step == step && t->files.eval_step == t->state.eval_step))
         return true;
     bad = cr_net_nonfinite(t->net);
     if (*bad.name) {
-        t->why = cr_strf(t->arena, "%s%s is not finite after step %" PRId64,
+        t->fault.why =
+            cr_strf(t->arena, "%s%s is not finite after step %" PRId64,
                          bad.name,
                          *bad.type ? cr_strf(t->arena, " (%s)", bad.type) : "",
                          step);
-        t->fix = cr_train_fix(t, NULL);
+        t->fault.fix = cr_train_fix(t, NULL);
         save_lose_best(t, NULL);
         *end = CR_OUTCOME_DIVERGED;
         return false;
@@ -286,28 +291,28 @@ bool cr_train_save(struct cr_train *t, enum cr_outcome *end)
     /* The records up to a checkpoint must be on disk before the checkpoint
      * is. */
     cr_append_file_sync(&t->dir.metrics, t->diag);
-    cr_tensorboard_flush(t->tensorboard, t->diag);
+    cr_tensorboard_flush(t->observers.tensorboard, t->diag);
     path = cr_train_ckpt_name(t, step);
     if (save_is_good(t)) {
         t->state.nan.good_step = step;
-        t->good = path;
+        t->files.good = path;
     }
-    t->saved_step = step; /* also after an error: the next checkpoint is still
+    t->files.step = step; /* also after an error: the next checkpoint is still
                              tried */
-    t->saved_eval = t->state.eval_step;
+    t->files.eval_step = t->state.eval_step;
     if (save_write(t, path)) {
-        t->saved = path;
+        t->files.newest = path;
         cr_train_keep_best(t);
         if (save_publish(t, path))
             return true;
     } else {
         t->state.nan.good_step = good;
-        t->good = good_path;
+        t->files.good = good_path;
         save_lose_best(t, path);
     }
-    t->unsaved = true;
+    t->files.unsaved = true;
     cr_console_problems(&t->console, t->diag);
-    if (t->checkpoint.on_save_error != CR_SAVE_ABORT)
+    if (t->opts.checkpoint.on_save_error != CR_SAVE_ABORT)
         return true;
     *end = CR_OUTCOME_FAILED;
     return false;

@@ -54,6 +54,11 @@ int64_t cr_state_batch_of(const struct cr_state *state, int64_t step)
     return step > 0 ? (step * state->grad_accum - 1) % state->per_epoch : 0;
 }
 
+int64_t cr_state_best_epoch(const struct cr_state *s)
+{
+    return s->best_step > 0 ? cr_state_epoch_of(s, s->best_step) + 1 : 0;
+}
+
 int64_t cr_state_name_of(const struct cr_state *s, int64_t step, int64_t *batch)
 {
     int64_t at = step * s->grad_accum, epoch = cr_state_epoch_of(s, step);

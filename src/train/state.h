@@ -93,6 +93,8 @@ int64_t cr_state_in_epoch(const struct cr_state *state);
 /* The epoch in which a step ended, from 0, and its last batch there. */
 int64_t cr_state_epoch_of(const struct cr_state *state, int64_t step);
 int64_t cr_state_batch_of(const struct cr_state *state, int64_t step);
+/* The epoch of the best evaluation, from 1; 0: none. */
+int64_t cr_state_best_epoch(const struct cr_state *state);
 /* Numbers in the name of a step's checkpoint: its epoch, from 0, and the
  * batches of any size done in it. They never decrease. */
 int64_t cr_state_name_of(const struct cr_state *state, int64_t step,

@@ -7,6 +7,7 @@
 
 #include "base/table.h"
 #include "text/text.h"
+#include "train/save.h"
 #include "train/train.h"
 
 static const struct cr_opt sample_opts[] = {
@@ -69,7 +70,7 @@ bool cr_text_samples_read(struct cr_train *t, struct cr_text_samples **to)
     if (s->how.every.value <= 0)
         return cr_error(t->diag, section->pos, CR_E_OUT_OF_RANGE,
                         "'sample.every': expected a value above 0");
-    s->every = cr_train_interval(t, &s->how.every);
+    s->every = cr_run_interval(&t->length, &s->how.every);
     s->last = cr_now();
     columns = cr_data_loader_columns(t->loader, &n);
     s->generate = cr_generate_open(t->config, t->net, columns, n, false);
@@ -123,7 +124,7 @@ bool cr_text_samples_step(struct cr_text_samples *s)
         !(s->every.seconds > 0 && now - s->last >= s->every.seconds))
         return true;
     s->last = now;
-    ok = cr_generate_text(s->generate, &s->how, t->seed, (uint64_t)step,
+    ok = cr_generate_text(s->generate, &s->how, t->opts.seed, (uint64_t)step,
                           text_samples_put, &text, &finite);
     /* outputs that are not finite are handled by train.nan in the next step */
     if (ok && finite) {
