@@ -1,6 +1,7 @@
 /* gelu (Hendrycks and Gimpel, arXiv:1606.08415)
  *   tanh:        y = x/2 (1 + tanh u),  u = sqrt(2/pi) (x + 0.044715 x^3)
  *   none:        y = x/2 (1 + erf(x / sqrt 2)) */
+#include "kernels/gelu.h"
 #include "base/compiler.h"
 #include "families/pointwise.h"
 #include "graph/op_attrs.h"
@@ -11,76 +12,69 @@ static const struct cr_opt gelu_opts[] = {
     { 0 },
 };
 
-#define SQRT_2_PI ((cr_real)0.79788456080286535588)
-#define SQRT_HALF ((cr_real)0.70710678118654752440)
+#define SQRT_8_PI ((cr_real)1.59576912160573071176)
 #define CUBE ((cr_real)0.044715)
-
-CR_INLINE cr_real inner_tanh(cr_real v)
-{
-    return cr_tanh(SQRT_2_PI * (v + CUBE * v * v * v));
-}
 
 static bool by_tanh(const void *attr)
 {
     return ((const struct cr_gelu *)attr)->approximate == CR_GELU_TANH;
 }
 
-CR_CLONES_WIDE static void gelu_map(const void *attr, int64_t n,
-                                    const cr_real *x, cr_real *y)
+/* (1 + tanh u)/2 = sigmoid(2 u) */
+CR_CLONES_WIDE static void tanh_map(int64_t n, const cr_real *x, cr_real *y)
 {
-    const cr_real half = (cr_real)0.5;
     int64_t i;
 
-    if (by_tanh(attr)) {
-        CR_SIMD
-        for (i = 0; i < n; i++)
-            y[i] = half * x[i] * (1 + inner_tanh(x[i]));
-    } else {
-        CR_SIMD
-        for (i = 0; i < n; i++)
-            y[i] = half * x[i] * (1 + cr_erf(x[i] * SQRT_HALF));
+    CR_SIMD
+    for (i = 0; i < n; i++) {
+        cr_real v = x[i];
+
+        y[i] = v * cr_sigmoid(SQRT_8_PI * (v + CUBE * v * v * v));
     }
+}
+
+/* dy/dx = s + x s (1 - s) d(2 u)/dx,  s = sigmoid(2 u) */
+CR_CLONES_WIDE static void tanh_grad(int64_t n, const cr_real *x,
+                                     const cr_real *dy, cr_real *d)
+{
+    int64_t i;
+
+    CR_SIMD
+    for (i = 0; i < n; i++) {
+        cr_real v = x[i];
+        cr_real s = cr_sigmoid(SQRT_8_PI * (v + CUBE * v * v * v));
+
+        d[i] =
+            dy[i] * (s + v * s * (1 - s) * SQRT_8_PI * (1 + 3 * CUBE * v * v));
+    }
+}
+
+static void gelu_map(const void *attr, int64_t n, const cr_real *x, cr_real *y)
+{
+    if (by_tanh(attr))
+        tanh_map(n, x, y);
+    else
+        cr_gelu(n, x, y);
 }
 
 static void gelu_forward(const struct cr_op_ctx *s)
 {
-    cr_pointwise(s, 1.5, gelu_map);
+    cr_pointwise(s, 0.7, gelu_map);
 }
 
-/* tanh: dy/dx = (1 + t)/2 + x/2 (1 - t^2) du/dx
- * none: dy/dx = (1 + t)/2 + x exp(-x^2/2) / sqrt(2 pi) */
-CR_CLONES_WIDE static void gelu_grad(const void *attr, int64_t n,
-                                     const cr_real *x, const cr_real *y,
-                                     const cr_real *dy, cr_real *d)
+static void gelu_grad(const void *attr, int64_t n, const cr_real *x,
+                      const cr_real *y, const cr_real *dy, cr_real *d)
 {
-    const cr_real half = (cr_real)0.5;
-    int64_t i;
-
     (void)y;
-    if (by_tanh(attr)) {
-        CR_SIMD
-        for (i = 0; i < n; i++) {
-            cr_real v = x[i], t = inner_tanh(v);
-
-            d[i] =
-                dy[i] * half *
-                (1 + t + v * (1 - t * t) * SQRT_2_PI * (1 + 3 * CUBE * v * v));
-        }
-    } else {
-        CR_SIMD
-        for (i = 0; i < n; i++) {
-            cr_real v = x[i];
-
-            d[i] = dy[i] * half *
-                   (1 + cr_erf(v * SQRT_HALF) +
-                    v * SQRT_2_PI * cr_exp(-half * v * v));
-        }
-    }
+    if (by_tanh(attr))
+        tanh_grad(n, x, dy, d);
+    else
+        cr_gelu_grad(n, x, dy, d);
 }
 
 static void gelu_backward(const struct cr_op_ctx *s)
 {
-    cr_pointwise_backward(s, 2, gelu_grad);
+    cr_pointwise_backward(s, 1, gelu_grad);
 }
 
 const struct cr_op cr_op_gelu = {
