@@ -6,7 +6,7 @@
  *
  * Called by the leaves in ops/, cells/ and losses/, which add what is theirs;
  * computes by kernels/ on the threads of the pool.
- * Knows nothing of the network an op stands in, of plans and of training.
+ * Knows nothing of the network that an op belongs to, of plans and of training.
  *
  * Includes: base conf graph kernels num.
  */

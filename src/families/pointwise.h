@@ -63,8 +63,9 @@ void cr_pointwise_backward(const struct cr_op_ctx *ctx, double cost,
 #define CR_POINTWISE_READS_y CR_Y(0)
 
 /* The same, with an op that is the cell's own, and LEAF_build for the cell's
- * descriptor (a file that uses it includes graph/cell.h). Behind these: fields
- * of the op, such as .bprop and the options that its text names. */
+ * descriptor (a file that uses it includes graph/cell.h). The arguments
+ * after these are fields of the op, such as .bprop and the options that its
+ * text names. */
 #define CR_POINTWISE_CELL(leaf, options, seen, cost, grad_cost, ...)       \
     CR_POINTWISE(leaf, options, seen, cost, grad_cost)                     \
                                                                            \

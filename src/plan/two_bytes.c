@@ -1,20 +1,20 @@
 /*
- * Values that wait for the backward pass in two bytes each.
+ * Storage of saved values in two bytes.
  *
- * In low precision most of what forward keeps for backward is numbers of
- * float16 or bfloat16 in memory of float32. Where such a value waits for more
- * than a few steps around the turn from forward to backward, this pass
+ * In low precision most values that forward keeps for backward are float16 or
+ * bfloat16 numbers in float32 memory. For such a value that no step uses for a
+ * while between its last use in forward and its first use in backward, this
+ * pass
  *
- *   - rounds a parameter again before backward instead of keeping the copy
- *   - else adds a step that writes the two bytes of each element right after
- *     the value is complete, and before the first step that needs it in
- *     backward one that makes float32 of them again, for those steps alone.
+ *   - rounds a parameter again before backward instead of keeping its copy
+ *   - else adds a step that narrows the value to two bytes per element after
+ *     its last use in forward, and one that widens it to float32 before its
+ *     first use in backward.
  *
- * Not where the step's memory would be no smaller, as when its largest values
- * are needed soon. Both are exact, so the numbers stay. Which values are such
- * numbers follows
- * from the steps: results of fake casts, and of views and steps that move
- * values of such numbers. With CELLRUN_VERIFY=1 each step that narrows checks
+ * The pass changes nothing if the plan would not need less memory. Both ways
+ * are exact, so results are the same. The type of a value follows from the
+ * steps: results of fake casts have low precision, and so have views and moved
+ * elements of such values. With CELLRUN_VERIFY=1 each narrowing step checks
  * its values.
  */
 #include "families/two_bytes.h"
@@ -24,23 +24,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WAIT 4       /* steps: a value that waits for fewer stays as it is */
-#define SMALL 1024   /* bytes: so does a smaller one */
+#define WAIT 4     /* steps: values unused for fewer stay as they are */
+#define SMALL 1024 /* bytes: smaller values too */
 
-/* Memory that values share, by the value that it is of. */
+/* Uses of memory that a value and its aliases share. */
 struct memory {
-    struct cr_pval *content; /* written last before the turn; NULL */
-    struct cr_exec_step *near, *far; /* the last step before the turn that
-                                        touches it, the first one after it */
-    int first, last;         /* steps between which it lives */
-    bool fixed; /* read from outside, or written after the turn too */
+    struct cr_pval *content;             /* written last in forward; NULL */
+    struct cr_exec_step *last_forward;   /* last use in forward; NULL: none */
+    struct cr_exec_step *first_backward; /* first use in backward; or NULL */
+    int first, last;                     /* first and last step that uses it */
+    bool fixed; /* read from outside, or written in backward */
 };
 
 struct two_bytes {
     struct cr_exec *e;
-    enum cr_type *low;  /* per value: CR_F16, CR_BF16, or CR_REAL */
-    struct memory *of;  /* per value that has memory of its own */
-    bool back;          /* the turn is behind */
+    enum cr_type *low; /* per value: CR_F16, CR_BF16, or CR_REAL */
+    struct memory *of; /* per value that has memory of its own */
+    bool backward;     /* the current step is part of backward */
     bool check;
 };
 
@@ -102,17 +102,17 @@ static void touch(struct two_bytes *t, struct cr_exec_step *s,
 
     if (!m)
         return;
-    if (!m->near && !m->far)
+    if (!m->last_forward && !m->first_backward)
         m->first = s->at;
     m->last = s->at;
-    if (!t->back) {
-        m->near = s;
+    if (!t->backward) {
+        m->last_forward = s;
         if (writes)
             m->content = val;
         return;
     }
-    if (!m->far)
-        m->far = s;
+    if (!m->first_backward)
+        m->first_backward = s;
     m->fixed = m->fixed || writes;
 }
 
@@ -134,7 +134,7 @@ static void touches_find(struct two_bytes *t)
         for (i = 0; s->dx && i < s->n_in; i++)
             touch(t, s, s->dx[i], true);
         touch(t, s, s->saved, s->kind == CR_FORWARD);
-        t->back = t->back || s == t->e->last_forward;
+        t->backward = t->backward || s == t->e->last_forward;
     }
     for (v = t->e->vals; v; v = v->next) {
         const struct cr_exec_step *by = v->maker;
@@ -168,7 +168,7 @@ static struct cr_pval *step_add(struct two_bytes *t, const struct cr_op *op,
     return s->y[0];
 }
 
-/* The readers of v after the turn read w from now on. */
+/* From now on the steps of backward read w instead of v. */
 static void readers_move(struct two_bytes *t, struct cr_pval *v,
                          struct cr_pval *w)
 {
@@ -206,25 +206,28 @@ static void narrow(struct two_bytes *t, const struct cr_pval *base,
 
     if (copy) {
         w = step_add(t, copy->op, copy->attr, copy->x[0].val, copy->out[0],
-                     m->far);
+                     m->first_backward);
     } else {
         bits.type = t->low[m->content->id];
         w = step_add(t, &cr_two_bytes_narrow, &t->check, m->content, bits,
                      m->content->maker->next);
-        w = step_add(t, &cr_two_bytes_widen, NULL, w, m->content->spec, m->far);
+        w = step_add(t, &cr_two_bytes_widen, NULL, w, m->content->spec,
+                     m->first_backward);
     }
     for (v = t->e->vals, i = 0; i < n; v = v->next, i++)
         if (v != w && cr_pval_base(v) == base)
             readers_move(t, v, w);
 }
 
-static bool waits(const struct two_bytes *t, const struct cr_pval *v,
-                  const struct memory *m)
+static bool is_narrowed(const struct two_bytes *t, const struct cr_pval *v,
+                        const struct memory *m)
 {
-    return !v->alias && !m->fixed && m->near && m->far && m->content &&
-           m->content->maker && m->content->spec.type == CR_REAL &&
+    return !v->alias && !m->fixed && m->last_forward && m->first_backward &&
+           m->content && m->content->maker &&
+           m->content->spec.type == CR_REAL &&
            t->low[m->content->id] != CR_REAL && m->content->bytes == v->bytes &&
-           v->bytes >= SMALL && m->far->at - m->near->at > WAIT;
+           v->bytes >= SMALL &&
+           m->first_backward->at - m->last_forward->at > WAIT;
 }
 
 /* Adds to the bytes that live in the steps from..to. */
@@ -246,7 +249,7 @@ static double largest(const double *change, int n)
     return most;
 }
 
-/* Whether all that waits in two bytes makes the step's memory smaller. */
+/* Whether narrowing makes the memory of the plan smaller. */
 static bool pays(struct two_bytes *t, int n)
 {
     int i, n_steps = t->e->n_steps;
@@ -258,17 +261,19 @@ static bool pays(struct two_bytes *t, int n)
         const struct memory *m = &t->of[i];
         double bytes = (double)v->bytes;
 
-        if (v->alias || v->feed >= 0 || v->param >= 0 || !(m->near || m->far))
+        if (v->alias || v->feed >= 0 || v->param >= 0 ||
+            !(m->last_forward || m->first_backward))
             continue;
         lives(before, m->first, m->last, bytes);
-        if (!waits(t, v, m)) {
+        if (!is_narrowed(t, v, m)) {
             lives(after, m->first, m->last, bytes);
             continue;
         }
-        lives(after, m->first, m->near->at, bytes);
-        lives(after, m->far->at, m->last, bytes);
+        lives(after, m->first, m->last_forward->at, bytes);
+        lives(after, m->first_backward->at, m->last, bytes);
         if (!copy_of_param(m->content))
-            lives(after, m->content->maker->at, m->far->at, bytes / 2);
+            lives(after, m->content->maker->at, m->first_backward->at,
+                  bytes / 2);
     }
     return largest(after, n_steps) < largest(before, n_steps);
 }
@@ -292,7 +297,7 @@ bool cr_plan_two_bytes(struct cr_exec *e)
     if (!pays(t, n))
         return true;
     for (v = e->vals, i = 0; i < n; v = v->next, i++)
-        if (waits(t, v, &t->of[i]))
+        if (is_narrowed(t, v, &t->of[i]))
             narrow(t, v, &t->of[i]);
     return true;
 }
