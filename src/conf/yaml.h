@@ -11,7 +11,7 @@
 #include "conf/node.h"
 
 #define CR_DEPTH_MAX 64               /* of nested lists and maps */
-#define CR_NODES_MAX 100000           /* of a text, aliases expanded */
+#define CR_NODES_MAX 1000000           /* of a text, aliases expanded */
 #define CR_TEXT_MAX ((size_t)4 << 20) /* bytes of a config file */
 
 /* The bytes [from, to) of a source as one node, which may have a tag; an

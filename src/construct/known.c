@@ -8,7 +8,7 @@
 #include "construct/script_interp.h"
 #include "graph/op_attrs.h"
 
-#define RANGE_MAX 10000 /* numbers of one range */
+#define RANGE_MAX 100000 /* numbers of one range */
 
 /* ---- conditions ---- */
 

@@ -170,7 +170,8 @@ bool cr_interp_print(struct cr_interp *m, const struct cr_script *call)
         if (!cr_interp_eval(m, c.arg, &t) || !add_lines(&c, &t))
             return false;
     }
-    m->b->pos = cr_script_pos(m->text, call->at, call->len);
+    m->b->pos = cr_script_pos(&m->b->net->place, m->text, call->at,
+                              call->len);
     if (!call->args)
         line_new(&c)->text = "";
     return cr_emit_as_is(m->b, &cr_op_print, c.lines, c.n, c.in) != NULL;

@@ -19,6 +19,7 @@
 #ifndef CR_CONSTRUCT_SCRIPT_H
 #define CR_CONSTRUCT_SCRIPT_H
 
+#include "base/line_cursor.h"
 #include "conf/node.h"
 
 struct cr_script_value;
@@ -82,7 +83,9 @@ struct cr_script_line {
 struct cr_script_line *cr_script_parse(struct cr_arena *arena,
                                        struct cr_diag *diag,
                                        const struct cr_node *text);
-/* The place in the file of a part of the text. */
-struct cr_pos cr_script_pos(const struct cr_node *text, size_t at, size_t len);
+/* The place in the file of a part of the text; the search begins where the one
+ * before has ended. */
+struct cr_pos cr_script_pos(struct cr_text_place *place,
+                            const struct cr_node *text, size_t at, size_t len);
 
 #endif

@@ -26,17 +26,15 @@ static bool eval(struct cr_interp *m, const struct cr_script *e,
 
 static struct cr_pos place(const struct cr_interp *m, const struct cr_script *e)
 {
-    return m->op ? m->at : cr_script_pos(m->text, e->at, e->len);
+    return m->op ? m->at
+                 : cr_script_pos(&m->b->net->place, m->text, e->at, e->len);
 }
 
 static struct cr_var *find_var(struct cr_interp *m, const char *name)
 {
-    int i;
+    int i = cr_name_map_get(&m->var_names, name);
 
-    for (i = m->n_vars - 1; i >= 0; i--)
-        if (strcmp(m->vars[i].name, name) == 0)
-            return &m->vars[i];
-    return NULL;
+    return i >= 0 ? &m->vars[i] : NULL;
 }
 
 /* "y (64, 16, 8, 8), x (64, 16, 9, 9)": the tensors an expression names. */

@@ -7,56 +7,49 @@
 #include <string.h>
 
 #define HEIGHT_MAX 1000  /* of what a part is made of: a + b + c + ... */
-#define PARTS_MAX 100000 /* of all expressions of a text */
+#define PARTS_MAX 2000000 /* of all expressions of a text */
 
 /* ---- places ---- */
 
-/* The start of line number `line` (from 1) of a source; NULL: none. */
-static const char *source_line(const struct cr_source *src, int line)
+static const char *source_line(struct cr_line_cursor *c,
+                               const struct cr_source *src, int line)
 {
-    const char *s = src->text, *end = s ? s + src->len : NULL;
-
-    for (; s && line > 1; line--) {
-        s = memchr(s, '\n', (size_t)(end - s));
-        s = s ? s + 1 : NULL;
-    }
-    return s;
+    return src->text ? cr_line_cursor_to(c, src->text, src->len, line) : NULL;
 }
 
-struct cr_pos cr_script_pos(const struct cr_node *text, size_t at, size_t len)
+struct cr_pos cr_script_pos(struct cr_text_place *p,
+                            const struct cr_node *text, size_t at, size_t len)
 {
     struct cr_pos pos = text->pos;
-    const char *s = text->text, *start = s, *p, *source;
-    size_t n, blanks, eol;
-    int line = 0;
+    const char *s = text->text, *first, *source;
+    size_t n, skip, blanks, eol;
+    int line;
 
     if (!pos.src)
         return pos;
-    for (p = s; p < s + at; p++)
-        if (*p == '\n') {
-            line++;
-            start = p + 1;
-        }
-    n = (size_t)(s + at - start);
+    cr_line_cursor_at(&p->text, s, s + at);
+    line = p->text.line - 1;
+    n = (size_t)(s + at - p->text.start);
     eol = strcspn(s + at, "\n");
     len = len > eol ? eol : len;
-    source = source_line(pos.src, pos.line);
+    source = source_line(&p->begin, pos.src, pos.line);
     /* a block's place is already the line behind its | */
     if (source && text->quoted && pos.col > 0 && source[pos.col - 1] != '"' &&
         source[pos.col - 1] != '\'') {
-        source = source_line(pos.src, pos.line + line);
+        source = source_line(&p->file, pos.src, pos.line + line);
         if (!source)
             return pos;
         blanks = strspn(source, " ");
-        p = start + strspn(start, " ");
-        if (n < (size_t)(p - start))
+        skip = strspn(p->text.start, " ");
+        first = p->text.start + skip;
+        if (n < skip)
             return pos;
         pos.line += line;
         pos.col = (int)blanks + 1;
         pos.len = 1;
         /* what stands before it may have been a variable */
-        if (strncmp(source + blanks, p, n - (size_t)(p - start)) == 0) {
-            pos.col += (int)cr_utf8_count(p, n - (size_t)(p - start));
+        if (strncmp(source + blanks, first, n - skip) == 0) {
+            pos.col += (int)cr_utf8_count(first, n - skip);
             pos.len = (int)cr_utf8_count(s + at, len);
         }
         return pos;
@@ -74,8 +67,8 @@ struct cr_pos cr_script_pos(const struct cr_node *text, size_t at, size_t len)
 struct cr_script *cr_parse_fail_at(struct cr_parser *p, size_t at, size_t len,
                                    const char *what)
 {
-    cr_error(p->diag, cr_script_pos(p->node, at, len), CR_E_CONSTRUCT, "%s",
-             what);
+    cr_error(p->diag, cr_script_pos(&p->place, p->node, at, len),
+             CR_E_CONSTRUCT, "%s", what);
     return NULL;
 }
 

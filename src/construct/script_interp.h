@@ -5,6 +5,7 @@
 #ifndef CR_CONSTRUCT_SCRIPT_INTERP_H
 #define CR_CONSTRUCT_SCRIPT_INTERP_H
 
+#include "base/name_map.h"
 #include "construct/script.h"
 #include "construct/script_value.h"
 
@@ -20,6 +21,7 @@ struct cr_interp {
     const struct cr_node *cells, *text;
     struct cr_var *vars;
     int n_vars, room_vars;
+    struct cr_name_map var_names; /* name to index */
     int n_run; /* lines that were run */
     const struct cr_script_line *lines;
     bool noted;             /* the error has its shapes beside it */

@@ -330,7 +330,8 @@ struct cr_script_line *cr_script_parse(struct cr_arena *arena,
         }
     }
     if (!returns(first, &end)) {
-        cr_error(diag, end ? cr_script_pos(node, end->at, end->len) : node->pos,
+        cr_error(diag, end ? cr_script_pos(&p.place, node, end->at, end->len)
+                     : node->pos,
                  CR_E_CONSTRUCT, "the last line must be 'return EXPRESSION'");
         return NULL;
     }

@@ -13,6 +13,7 @@ struct cr_parser {
     struct cr_arena *arena;
     struct cr_diag *diag;
     const struct cr_node *node;
+    struct cr_text_place place;
     const char *s;
     size_t at, end; /* end: of the part before `at` */
     int depth, brackets, parts;

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#define VARS_MAX 1000
-#define RUN_MAX 100000 /* lines of a text, each as often as it is run */
+#define VARS_MAX 200000
+#define RUN_MAX 1000000 /* lines of a text, each as often as it is run */
 
 static struct cr_var *var_new(struct cr_interp *m, const char *name)
 {
@@ -19,6 +19,7 @@ static struct cr_var *var_new(struct cr_interp *m, const char *name)
         m->room_vars = room;
     }
     m->vars[m->n_vars].name = name;
+    cr_name_map_add(m->b->net->arena, &m->var_names, name, m->n_vars);
     return &m->vars[m->n_vars++];
 }
 
@@ -145,7 +146,8 @@ static bool run_line(struct cr_interp *m, const struct cr_script_line *line,
                      const struct cr_script_line **end)
 {
     if (++m->n_run > RUN_MAX) {
-        m->b->pos = cr_script_pos(m->text, line->at, line->len);
+        m->b->pos = cr_script_pos(&m->b->net->place, m->text, line->at,
+                                  line->len);
         return cr_fail(m->b, CR_E_LIMIT, "more than %d lines are run", RUN_MAX);
     }
     switch (line->kind) {
@@ -179,9 +181,12 @@ static bool run_lines(struct cr_interp *m, const struct cr_script_line *line,
 bool cr_interp_input(struct cr_interp *m, const char *name,
                      struct cr_script_value value)
 {
+    struct cr_var *v;
+
     if (cr_node_get(m->cells, name))
         return cr_fail(m->b, CR_E_NETWORK, "'%s' is an input and a cell", name);
-    var_new(m, name)->value = value;
+    v = cr_interp_var(m, name);
+    (v ? v : var_new(m, name))->value = value;
     return true;
 }
 
@@ -216,7 +221,8 @@ bool cr_interp_run(struct cr_interp *m, struct cr_script_value *value,
         return false;
     *returned = end->expr;
     if (!m->op)
-        m->b->pos = cr_script_pos(m->text, end->at, end->len);
+        m->b->pos = cr_script_pos(&m->b->net->place, m->text, end->at,
+                                  end->len);
     return true;
 }
 

@@ -18,6 +18,7 @@
 #ifndef CR_GRAPH_GRAPH_H
 #define CR_GRAPH_GRAPH_H
 
+#include "base/line_cursor.h"
 #include "base/name_map.h"
 #include "graph/amp.h"
 #include "graph/cell.h"
@@ -27,8 +28,8 @@
 
 /* Limits */
 #define CR_CELL_DEPTH 64      /* of nested cells */
-#define CR_CALLS_MAX 50000    /* of cells, in a graph */
-#define CR_GRAPH_NODES 200000 /* of a graph */
+#define CR_CALLS_MAX 200000   /* of cells, in a graph */
+#define CR_GRAPH_NODES 500000 /* of a graph */
 
 struct cr_opnode;
 struct cr_call;
@@ -178,6 +179,7 @@ struct cr_net {
     int n_cells, cap_cells;
     struct cr_name_map cell_names;
     const struct cr_observer *observer; /* NULL: none */
+    struct cr_text_place place; /* of the last part of a construct */
     int n_shown;            /* rows of the network; those of the loss follow */
     struct cr_unfreeze_rule *unfreeze_rules; /* freeze.c */
     struct cr_patterns **unfreeze_patterns;

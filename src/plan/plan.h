@@ -39,7 +39,10 @@ struct cr_pval {
     struct cr_operand *uses;  /* operands that read it */
     int n_uses;
     int feed, param;          /* index of the column or parameter; -1 */
-    struct cr_pval *alias;    /* the value whose memory it shares; NULL */
+    struct cr_pval *alias;    /* the value whose memory it shares; NULL. Once
+                                 set it stays */
+    struct cr_pval *up;       /* one that it shares memory with through several
+                                 aliases, nearer to the base; NULL: alias */
     struct cr_pval *grad;     /* its gradient, as written last; NULL: none */
     struct cr_pval *other;    /* the same value in the other layout; NULL */
     bool root;                /* read from outside: never reused or fused */

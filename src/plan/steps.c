@@ -20,10 +20,21 @@ struct cr_pval *cr_pval_new(struct cr_exec *e, const struct cr_spec *spec)
     return v;
 }
 
+static struct cr_pval *up(const struct cr_pval *val)
+{
+    return val->up ? val->up : val->alias;
+}
+
+/* A parameter of many readers has a chain of as many gradients: each look-up
+ * halves the way for the next one. */
 struct cr_pval *cr_pval_base(struct cr_pval *val)
 {
-    while (val && val->alias)
-        val = val->alias;
+    while (val && val->alias) {
+        struct cr_pval *above = up(val);
+
+        val->up = up(above);
+        val = above;
+    }
     return val;
 }
 

@@ -100,7 +100,7 @@ nested() {
     "$CELLRUN" check nested.yaml
     nested 30 'a: @' 'a(a(x))'
     run -2 --separate-stderr "$CELLRUN" check nested.yaml
-    [[ "$stderr" == "nested.yaml:91:17: error: the network calls its cells more than 50000 times: "*"[E0017]"* ]]
+    [[ "$stderr" == "nested.yaml:91:17: error: the network calls its cells more than 200000 times: "*"[E0017]"* ]]
     [[ "$stderr" == *"as network.body.a.a.a"* ]]
     [ "$(wc -l <<<"$stderr")" -lt 9 ]
     # the same with cells of their own
@@ -108,6 +108,6 @@ nested() {
     "$CELLRUN" check nested.yaml
     nested 30 'a: @, b: @' 'b(a(x))'
     run -2 --separate-stderr "$CELLRUN" check nested.yaml
-    [[ "$stderr" == *"error: variables, repeats and blocks make more than 100000 values [E0017]"* ]]
+    [[ "$stderr" == *"error: variables, repeats and blocks make more than 1000000 values [E0017]"* ]]
     [ "$(grep -c error: <<<"$stderr")" -eq 1 ]
 }

@@ -213,11 +213,11 @@ static const struct pair trees[] = {
     { "network: [{ReLU: , when: 1}]",
       "t:1:26: error: 'when': found the number 1, expected true or false "
       "[E0005]" },
-    { "network: [{ReLU: , repeat: 100001}]",
-      "t:1:28: error: variables, repeats and blocks make more than 100000 "
+    { "network: [{ReLU: , repeat: 1000001}]",
+      "t:1:28: error: variables, repeats and blocks make more than 1000000 "
       "values [E0017]" },
     { "network: [{ReLU: , repeat: 9223372036854775807}]",
-      "t:1:28: error: variables, repeats and blocks make more than 100000 "
+      "t:1:28: error: variables, repeats and blocks make more than 1000000 "
       "values [E0017]" },
     { "vars: [$x]\na: 1",
       "t:1:7: error: 'vars': found a list, expected a map of names and values "
