@@ -4,8 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
+
+#define HUGE_PAGE ((uintptr_t)2 << 20)
 
 #if defined(__SANITIZE_ADDRESS__)
 #define PIECE_MIN 0
@@ -44,6 +47,21 @@ void cr_out_of_memory(size_t bytes)
     _exit(1);
 }
 
+/* Values of tens of MiB, read row by row, otherwise miss the processor's table
+ * of pages all the time: up to a quarter of a product's speed. */
+static void want_huge_pages(void *base, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    uintptr_t from = ((uintptr_t)base + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+    uintptr_t to = ((uintptr_t)base + bytes) / HUGE_PAGE * HUGE_PAGE;
+
+    if (from < to) /* a system without them is not an error */
+        (void)madvise((void *)from, to - from, MADV_HUGEPAGE);
+#else
+    (void)base, (void)bytes;
+#endif
+}
+
 static struct cr_piece *piece_new(struct cr_arena *arena, size_t size)
 {
     struct cr_piece *p = malloc(sizeof *p);
@@ -55,6 +73,7 @@ static struct cr_piece *piece_new(struct cr_arena *arena, size_t size)
     p->base = calloc(1, size + 64);
     if (!p->base)
         cr_out_of_memory(size + 64);
+    want_huge_pages(p->base, size + 64);
     arena->total += size + 64;
     return p;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/compiler.h"
 
@@ -37,6 +38,7 @@ enum cr_isa cr_isa_best(void)
 
 /* Kernels use this in every call, so the environment is read once. */
 static enum cr_isa allowed;
+static size_t cache_bytes = 512 << 10;
 static pthread_once_t isa_once = PTHREAD_ONCE_INIT;
 
 static void isa_find(void)
@@ -44,6 +46,12 @@ static void isa_find(void)
     const char *want = getenv("CELLRUN_ISA");
     enum cr_isa i;
 
+#ifdef _SC_LEVEL2_CACHE_SIZE
+    long cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
+
+    if (cache > 0)
+        cache_bytes = (size_t)cache;
+#endif
     allowed = cr_isa_best();
     for (i = CR_ISA_GENERIC; want && i < allowed; i++)
         if (strcmp(want, isa_names[i]) == 0)
@@ -54,6 +62,12 @@ enum cr_isa cr_isa(void)
 {
     pthread_once(&isa_once, isa_find);
     return allowed;
+}
+
+size_t cr_cpu_cache(void)
+{
+    pthread_once(&isa_once, isa_find);
+    return cache_bytes;
 }
 
 bool cr_isa_force(enum cr_isa isa)

@@ -3,6 +3,7 @@
 #define CR_BASE_CPU_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Instruction sets for which kernels exist, in rising order. */
 enum cr_isa {
@@ -22,6 +23,9 @@ enum cr_isa cr_isa_best(void);
  * nothing if the processor lacks the set. Not while another thread computes.
  * Matrix products are switched by cr_blas_force. */
 bool cr_isa_force(enum cr_isa isa);
+
+/* Bytes of a core's level-2 cache; 512 KiB where the system does not say. */
+size_t cr_cpu_cache(void);
 
 /* Measures the fused multiply-adds of float that the calling thread's core
  * executes with cr_isa(), in FLOP per second, as the mean over about `seconds`:

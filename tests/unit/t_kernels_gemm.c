@@ -115,6 +115,46 @@ static enum verdict products(void)
     return products_of(false);
 }
 
+/* Larger than what is drawn: several blocks of rows, of columns and of k. */
+static void blocks(int implementation)
+{
+    static const struct {
+        enum cr_trans ta, tb;
+        int64_t m, n, k;
+    } shapes[] = {
+        { CR_N, CR_T, 300, 290, 1100 }, { CR_N, CR_T, 256, 300, 1030 },
+        { CR_N, CR_T, 64, 300, 1100 },  { CR_T, CR_N, 290, 300, 1100 },
+        { CR_T, CR_T, 150, 300, 600 },  { CR_N, CR_N, 300, 600, 40 },
+    };
+    const char *name = implementations[implementation].name;
+    bool good = true;
+    size_t i;
+
+    if (!implementation_take(implementation)) {
+        ok(true, "blocks of a product, %s # SKIP not on this machine", name);
+        return;
+    }
+    for (i = 0; i < CR_LEN(shapes) && good; i++) {
+        int64_t m = shapes[i].m, n = shapes[i].n, k = shapes[i].k;
+        const cr_real *old = numbers_new(m * n);
+        struct cr_gemm g =
+            cr_product(shapes[i].ta, shapes[i].tb, m, n, k, numbers_new(m * k),
+                       numbers_new(k * n), true, numbers_copy(old, m * n));
+
+        setting_is("(%lld, %lld) (%lld, %lld), %s", (long long)m, (long long)k,
+                   (long long)k, (long long)n, cr_blas_name());
+        g.alpha = (cr_real)-0.5;
+        g.bias = numbers_new(n);
+        g.mask = i % 2 ? numbers_new(m * n) : NULL;
+        g.act = i % 3 == 0 ? CR_ACT_RELU : CR_ACT_NONE;
+        cr_gemms(&g, 1);
+        good = near_naive(&g, old) && fences_whole();
+        fences_free();
+    }
+    ok(good, "blocks of a product, %s", name);
+    implementation_take(0);
+}
+
 static enum verdict low_products(void)
 {
     return cr_gemm_low() ? products_of(true) : DECLINED;
@@ -186,6 +226,8 @@ int main(void)
     int i;
 
     kernels_begin(300);
+    for (i = 0; i < ALL; i++)
+        blocks(i); /* on one thread, which so has several */
     cr_thread_pool_start(3);
     for (i = 0; i < ALL; i++) {
         kernel_compare("product", i, products);
