@@ -84,7 +84,7 @@ tested = CELLRUN="$(abspath $(BUILD))/cellrun" BUILD="$(abspath $(BUILD))" \
         check-double check-kernels \
         check-valgrind inject fuzz fuzzers soak soak-sweep soak-random soak-peer \
         check-search check-search-rungs \
-        soak-kernels mutate bench \
+        soak-kernels soak-passes mutate bench \
         bench-peers install uninstall clean packages packages-ci \
         print-packages print-packages-ci run \
         help format curves curves-amp curves-resnet20 compile_commands.json \
@@ -298,6 +298,10 @@ soak-peer: all
 	CELLRUN="$(abspath $(BUILD))/cellrun" $(VENV)/bin/python \
 	    tests/soak/peer.py
 
+# Trains the configs with each optional pass of the planner skipped.
+soak-passes: all
+	CELLRUN="$(abspath $(BUILD))/cellrun" tests/soak/passes.sh
+
 # N settings of each kernel from number SEED on, on each implementation.
 soak-kernels: $(kernels)
 	for t in $(kernels); do \
@@ -439,6 +443,7 @@ help:
 	@echo 'make inject     every call that the system may refuse fails once'
 	@echo 'make soak       kill a run N (200) times and resume it'
 	@echo 'make soak-sweep   kill the processes of a sweep N (50) times'
+	@echo 'make soak-passes  train the configs, passes skipped one by one'
 	@echo 'make soak-random  N (200) random networks, in ways that must agree'
 	@echo 'make soak-peer    N (200) random networks against PyTorch; VENV=dir'
 	@echo 'make check-search  sweep methods against Optuna; VENV=dir'
