@@ -56,10 +56,12 @@ config() {
     *) columns= ;;
     esac
     echo "base: $root/configs/$1.yaml" >"$2"
-    # CIFAR-10 as folders of images, without the evaluation, which takes long
+    # CIFAR-10 as folders of images, evaluated on a few of them
     case $1 in
-    resnet*) echo "dataset: !replace {train: {ImageFolderDataset: \
-{dataset_dir: cifar10/train, shuffle: true}}}" >>"$2" ;;
+    resnet*) echo "dataset: !replace
+  train: {ImageFolderDataset: {dataset_dir: cifar10/train, shuffle: true}}
+  eval: {ImageFolderDataset: {dataset_dir: cifar10/test, num_samples: 16}}" \
+        >>"$2" ;;
     esac
     [ -z "$columns" ] || echo "dataset: {train: {NumpySlicesDataset: \
 {data: $columns, shuffle: false}}}" >>"$2"
