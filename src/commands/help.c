@@ -641,6 +641,37 @@ static int help_search(struct cr_cli *cli, struct cr_buf *buf,
     return 0;
 }
 
+/* Whether the usage of a command names a subcommand: "ls|show PATH". */
+static bool help_has_subcommand(const struct cr_command *command,
+                                const char *word)
+{
+    static const char between[] = " |[]";
+    const char *at = command->usage + strspn(command->usage, between);
+    size_t n;
+
+    for (; *at; at += n + strspn(at + n, between)) {
+        n = strcspn(at, between);
+        if (strlen(word) == n && strncmp(at, word, n) == 0)
+            return islower((unsigned char)*word);
+    }
+    return false;
+}
+
+/* "ckpt diff": the help of the command. */
+static bool help_subcommand(struct cr_buf *buf, const struct cr_cli *cli)
+{
+    const struct cr_descriptor *about =
+        cli->n_operands == 2
+            ? cr_registry_find(CR_KIND_COMMAND, cli->operands[0])
+            : NULL;
+
+    if (!about || !help_has_subcommand((const struct cr_command *)about,
+                                       cli->operands[1]))
+        return false;
+    help_about(buf, about, CR_KIND_COMMAND);
+    return true;
+}
+
 static int help_run(struct cr_cli *cli)
 {
     const struct help *o = cr_cli_opts(cli);
@@ -667,7 +698,7 @@ static int help_run(struct cr_cli *cli)
     else if (!name)
         found = help_overview(&buf);
     else
-        found = help_any(&buf, name);
+        found = help_any(&buf, name) || help_subcommand(&buf, cli);
     if (!found)
         return help_unknown(cli, o->man ? o->man : name);
     cr_terminal_text(cr_buf_text(&buf));

@@ -198,7 +198,7 @@ static bool command_unknown_flag(struct line *l, int i, size_t from, size_t len)
                 if (*name == '_')
                     *name = '-';
         }
-    guess = len > 1 ? cr_closest_name(word, names) : NULL;
+    guess = len > 1 ? cr_term_flag(word, names) : NULL;
     key = len > 1 && !guess ? cr_term_key(arena, word) : NULL;
     if (guess)
         cr_hint(l->cli->diag, "did you mean '--%s'?", guess);

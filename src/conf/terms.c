@@ -216,6 +216,17 @@ bool cr_term_hint(struct cr_diag *diag, const char *word,
     return key != NULL;
 }
 
+/* The name of the list that one of n pairs gives the word, or the closest. */
+static const char *term_paired(const char *const pairs[][2], size_t n,
+                               const char *word, const char *const *names)
+{
+    for (size_t i = 0; i < n; i++)
+        for (int k = 0; strcmp(pairs[i][0], word) == 0 && names[k]; k++)
+            if (strcmp(pairs[i][1], names[k]) == 0)
+                return names[k];
+    return cr_closest_name(word, names);
+}
+
 const char *cr_term_subcommand(const char *word, const char *const *names)
 {
     static const char *const words[][2] = {
@@ -228,9 +239,16 @@ const char *cr_term_subcommand(const char *word, const char *const *names)
         { "merge", "average" },  { "csv", "export" },
     };
 
-    for (size_t i = 0; i < CR_LEN(words); i++)
-        for (int k = 0; strcmp(words[i][0], word) == 0 && names[k]; k++)
-            if (strcmp(words[i][1], names[k]) == 0)
-                return names[k];
-    return cr_closest_name(word, names);
+    return term_paired(words, CR_LEN(words), word, names);
+}
+
+const char *cr_term_flag(const char *word, const char *const *names)
+{
+    static const char *const flags[][2] = {
+        { "format", "to" },      { "type", "to" },     { "checkpoint", "ckpt" },
+        { "weights", "ckpt" },   { "model", "ckpt" },  { "out", "output" },
+        { "workers", "threads" }, { "jobs", "threads" }, { "cpus", "threads" },
+    };
+
+    return term_paired(flags, CR_LEN(flags), word, names);
 }

@@ -38,5 +38,7 @@ bool cr_term_hint(struct cr_diag *diag, const char *word,
 /* The subcommand of the list that the word may stand for, such as ls for list,
  * or the closest one by spelling; NULL if there is none. */
 const char *cr_term_subcommand(const char *word, const char *const *names);
+/* The same for the long name of a flag, such as to for format. */
+const char *cr_term_flag(const char *word, const char *const *names);
 
 #endif

@@ -486,6 +486,14 @@ const char *const cr_predict_endings[CR_PREDICT_ENDINGS] = {
     ".tsv", ".csv", ".jsonl", ".npy", ".npz", ".png"
 };
 
+/* Suffixes of formats that predict does not write. */
+static const char *const write_other[] = {
+    ".xlsx", ".xls", ".ods",  ".parquet", ".feather", ".arrow",
+    ".json", ".xml", ".html", ".pkl",     ".pickle",  ".h5",
+    ".hdf5", ".mat", ".pt",   ".safetensors", ".gz",  ".zip",
+    ".zst",  ".xz",  ".bz2",  ".yaml",    ".pdf",
+};
+
 /* Refuses a name with the suffix of another format. */
 static bool write_ending(const struct cr_predict *j)
 {
@@ -506,6 +514,12 @@ static bool write_ending(const struct cr_predict *j)
                                      "ends in %s, the suffix of --format",
                             cr_quote(j->cli->arena, path, strlen(path)),
                             cr_predict_endings[format]);
+    for (size_t i = 0; path && i < CR_LEN(write_other) &&
+                       format <= CR_PREDICT_CSV;
+         i++)
+        if (cr_ends(path, write_other[i]))
+            return cr_cli_ending(j->cli, "-o", path,
+                                 ".tsv .csv .jsonl .npy .npz");
     return true;
 }
 

@@ -3,8 +3,10 @@
  * the last one if none is best. samples.json: samples to show. Neither affects
  * the run: its checkpoints are the same without them.
  *
- * Written at the end of the run, and when a best checkpoint is saved, at most
- * every OUTCOME_PAUSE seconds, so that short epochs do not wait for the disk.
+ * eval.npz is written with each best checkpoint, so that a killed run has both;
+ * samples.json, and eval.npz where no evaluation is best, when a checkpoint is
+ * saved, at most every OUTCOME_PAUSE seconds, so that short epochs do not wait
+ * for the disk, and at the end of the run.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -27,8 +29,7 @@
 struct cr_train_outcomes {
     struct cr_outcomes two[2]; /* the evaluation under way; the one to keep */
     struct cr_outcomes *now, *kept;
-    bool has_kept, unwritten, sampled; /* sampled: the first training samples
-                                          are known, but not written yet */
+    bool has_kept, npz_due, json_due; /* due: they have something new */
     double written; /* time of the last files, or the start, by cr_now() */
     bool seen;      /* whether a batch was seen */
     const char *old_first; /* of a resumed run: the first samples as the text of
@@ -71,7 +72,7 @@ void cr_train_outcomes_keep(struct cr_train *t)
     o->kept = done;
     done->step = t->state.step;
     done->epoch = t->state.eval_epoch;
-    o->has_kept = o->unwritten = true;
+    o->has_kept = o->npz_due = o->json_due = true;
 }
 
 /* Finds the first samples of a run that is resumed. Line feeds of a JSON text
@@ -112,7 +113,8 @@ void cr_train_outcomes_batch(struct cr_train *t, const struct cr_batch *batch)
     o->seen = true;
     if (t->files.resumed && t->dir.path)
         outcomes_old_first(t);
-    o->sampled = !o->old_first;
+    if (!o->old_first)
+        o->json_due = true;
     columns = cr_data_loader_columns(t->loader, &n);
     label = cr_label_column(t->config, columns, n);
     for (int64_t i = 0; i < batch->n && i < OUTCOME_TRAIN; i++) {
@@ -349,14 +351,19 @@ void cr_train_outcomes_write(struct cr_train *t, bool end)
 {
     struct cr_train_outcomes *o = t->scoring.outcomes;
     double now = cr_now();
+    bool due;
 
-    if (!o || !t->dir.path || cr_run_lock_lost(&t->dir.lock) ||
-        !(o->unwritten || o->sampled) ||
-        (!end && now - o->written < OUTCOME_PAUSE))
+    if (!o || !t->dir.path || cr_run_lock_lost(&t->dir.lock))
         return;
+    due = end || now - o->written >= OUTCOME_PAUSE;
+    if (o->npz_due && (due || t->state.best_metric)) {
+        o->npz_due = false;
+        if (o->kept->kind != CR_OUTCOMES_NONE && !outcomes_npz(t, o->kept))
+            return;
+    }
+    if (!o->json_due || !due)
+        return;
+    o->json_due = false;
     o->written = now;
-    o->unwritten = o->sampled = false;
-    if (!o->has_kept || o->kept->kind == CR_OUTCOMES_NONE ||
-        outcomes_npz(t, o->kept))
-        outcomes_json(t);
+    outcomes_json(t);
 }

@@ -18,8 +18,9 @@ void cr_train_outcomes_keep(struct cr_train *train);
 /* Notes the samples of the first batch. */
 void cr_train_outcomes_batch(struct cr_train *train,
                              const struct cr_batch *batch);
-/* Writes eval.npz and samples.json if there is something new, and it is the end
- * of the run or some time has passed. */
+/* Writes eval.npz and samples.json if they have something new, and it is the
+ * end of the run or some time has passed; eval.npz of a best evaluation at
+ * once. */
 void cr_train_outcomes_write(struct cr_train *train, bool end);
 
 #endif

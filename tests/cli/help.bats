@@ -263,3 +263,13 @@ END
         [[ "${stderr_lines[3]}" == *"more: cellrun help $command" ]]
     done
 }
+
+@test "help on a subcommand is that of its command" {
+    run -0 "$CELLRUN" help ckpt
+    local whole=$output
+    run -0 "$CELLRUN" help ckpt diff
+    [ "$output" = "$whole" ]
+    for words in "ckpt PATH" "ckpt nothing" "Dense diff"; do
+        run -2 "$CELLRUN" help $words
+    done
+}

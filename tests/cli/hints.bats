@@ -125,3 +125,16 @@ END
     run ! "$CELLRUN" check d.yaml lr_scheduler=x
     [[ $output == *"did you mean 'optimizer.learning_rate'?"* ]]
 }
+
+@test "a flag by the name that another tool gives it" {
+    echo 'network: [{Dense: [4, 4]}]' >net.yaml
+    while read -r command flag guess; do
+        run -2 --separate-stderr "$CELLRUN" $command net.yaml $flag=x
+        [[ $stderr == *"did you mean '$guess'?"* ]]
+    done <<'END'
+export --format --to
+predict --checkpoint --ckpt
+train --workers --threads
+predict --out --output
+END
+}

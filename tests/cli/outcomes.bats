@@ -105,6 +105,18 @@ END
     [ ! -e r/samples.json ]
 }
 
+@test "a killed run has eval.npz of its best evaluation" {
+    known c.yaml CrossEntropyLoss "0 1"
+    "$CELLRUN" train c.yaml -o r -q train.steps=1000000000 >/dev/null &
+    for ((i = 0; i < 80; i++)); do
+        [ ! -e r/eval.npz ] || break
+        sleep 0.1
+    done
+    kill -KILL $!
+    wait $! || [ $? = 137 ]
+    [ "$(npz r/eval.npz evaluation q | sed -n 1p)" = 1 ]
+}
+
 @test "a resumed run keeps the files of a better evaluation" {
     config c.yaml
     "$CELLRUN" train c.yaml -o r -q --epochs 2 >/dev/null

@@ -367,6 +367,11 @@ END2
     [[ $(head -1 "$tmp/by.csv") == people.csv#0,* ]]
     "$CELLRUN" predict --ckpt mixed people.csv -o "$tmp/rows.txt"
     cmp "$tmp/rows.txt" "$tmp/by.tsv"
+    for form in xlsx parquet json csv.gz; do
+        run -2 "$CELLRUN" predict --ckpt mixed people.csv -o "$tmp/no.$form"
+        [[ $output == *"expected a name that ends in .tsv, .csv, .jsonl, .npy or .npz"* ]]
+        [ ! -e "$tmp/no.$form" ]
+    done
 }
 
 @test "-o does not overwrite an input, however it is called" {
