@@ -15,11 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const control_words[] = { "name",   "when", "repeat",
-                                             "only",   "share", "freeze",
-                                             "init",   "to_float", "mode",
-                                             NULL };
-
 /* Remembers the call, for who draws the graph. */
 static void call_open(struct cr_build *b, int number)
 {
@@ -196,6 +191,13 @@ static bool unknown_type(struct cr_net *net, const struct cr_node *node,
     return false;
 }
 
+/* A cell without modifiers: all as in the cell around it. */
+static bool controls_default(struct cr_build *b)
+{
+    return cr_precision_of(b, NULL) && cr_mode_of(b, NULL) &&
+           cr_recompute_of(b, NULL);
+}
+
 /* The lower-case neighbours of a typed node. */
 static bool read_controls(struct cr_build *b, const struct cr_node *node)
 {
@@ -203,9 +205,10 @@ static bool read_controls(struct cr_build *b, const struct cr_node *node)
     bool ok = true;
 
     if (node->kind != CR_NODE_MAP)
-        return cr_precision_of(b, NULL) && cr_mode_of(b, NULL);
+        return controls_default(b);
     ok = cr_precision_of(b, cr_node_get(node, "to_float"));
     ok = cr_mode_of(b, cr_node_get(node, "mode")) && ok;
+    ok = cr_recompute_of(b, cr_node_get(node, "recompute")) && ok;
     for (CR_EACH(m, node)) {
         if (m->key[0] >= 'A' && m->key[0] <= 'Z')
             continue;
@@ -227,20 +230,9 @@ static bool read_controls(struct cr_build *b, const struct cr_node *node)
             ok = cr_obj_read(net->arena, net->diag, CR_KIND_INIT, m,
                              &b->control_init) && ok;
             b->control_used = CR_NEW(net->arena, bool);
-        } else if (strcmp(m->key, "cells") != 0 &&
-                   strcmp(m->key, "construct") != 0 &&
-                   strcmp(m->key, "bprop") != 0 &&
-                   strcmp(m->key, "auto_prefix") != 0 &&
-                   strcmp(m->key, "aux") != 0 &&
-                   strcmp(m->key, "has_aux") != 0 &&
-                   strcmp(m->key, "inputs") != 0 &&
-                   strcmp(m->key, "to_float") != 0 &&
-                   strcmp(m->key, "mode") != 0 &&
-                   strcmp(m->key, "name") != 0 &&
-                   strcmp(m->key, "when") != 0 &&
-                   strcmp(m->key, "repeat") != 0 &&
-                   strcmp(m->key, "only") != 0) {
-            const char *near = cr_closest_name(m->key, control_words);
+        } else if (!cr_is_cell_key(m->key)) {
+            const char *near =
+                cr_closest_name(m->key, cr_modifiers(CR_KIND_CELL));
 
             ok = cr_error(net->diag, m->key_pos, CR_E_UNKNOWN_KEY,
                           "'%s' is not a modifier of a cell", m->key);
@@ -345,6 +337,7 @@ static struct cr_val *build_node(struct cr_build *parent, const char *path,
                                                  : node->pos,
         .precision = parent->precision,
         .predict = parent->predict,
+        .recompute = parent->recompute,
         .frozen = parent->frozen,
         .control_init = parent->control_init,
         .control_used = parent->control_used,
@@ -386,8 +379,7 @@ static struct cr_val *build_node(struct cr_build *parent, const char *path,
     if (!b.is_repeat_call && n > 0)
         net->cells[b.row].in = in[0]->spec;
     if (!(type || cr_is_construct(node) ? read_controls(&b, node)
-                                         : cr_precision_of(&b, NULL) &&
-                                               cr_mode_of(&b, NULL)))
+                                         : controls_default(&b)))
         return NULL;
     if (!cr_hook_enter(&b, &in))
         return NULL;

@@ -196,26 +196,17 @@ static bool rest_right(struct cr_build *b, const struct cr_node *inputs)
 
 bool cr_construct_keys(struct cr_build *b, const struct cr_node *node)
 {
-    static const char *const known[] = {
-        "bprop", "cells", "construct", "inputs", "name", "when", "repeat",
-        "only", "share", "freeze", "init", "to_float", "mode", "aux", "has_aux",
-        "auto_prefix",
-        NULL
-    };
     struct cr_net *net = b->net;
     const struct cr_node *cells = cr_node_get(node, "cells");
     const struct cr_node *word = cr_node_get(node, "auto_prefix");
     bool ok = true;
 
     for (CR_EACH(m, node)) {
-        int i = 0;
-
-        while (known[i] && strcmp(known[i], m->key) != 0)
-            i++;
-        if (known[i] && !(strstr(known[i], "aux") &&
-                          (!b->loss || strcmp(b->path, "loss") != 0)))
+        if (cr_is_cell_key(m->key) &&
+            !(strstr(m->key, "aux") &&
+              (!b->loss || strcmp(b->path, "loss") != 0)))
             continue;
-        if (known[i]) {
+        if (cr_is_cell_key(m->key)) {
             ok = cr_error(net->diag, m->key_pos, CR_E_UNKNOWN_KEY,
                           "'%s' is allowed in the section loss only", m->key);
             continue;
@@ -224,9 +215,9 @@ bool cr_construct_keys(struct cr_build *b, const struct cr_node *node)
                       "'%s' is not allowed next to cells and construct; move a "
                       "cell under 'cells'",
                       m->key);
-        if (cr_closest_name(m->key, known))
+        if (cr_closest_name(m->key, cr_modifiers(CR_KIND_CELL)))
             cr_hint(net->diag, "did you mean '%s'?",
-                    cr_closest_name(m->key, known));
+                    cr_closest_name(m->key, cr_modifiers(CR_KIND_CELL)));
     }
     if (word && word->kind != CR_NODE_BOOL)
         ok = cr_error(net->diag, word->pos, CR_E_WRONG_TYPE,

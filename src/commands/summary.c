@@ -353,8 +353,19 @@ static void summary_hooks(const struct job *j)
     }
 }
 
-/* Lists the outermost cells that training leaves in prediction mode. */
-static void summary_modes(const struct job *j)
+static bool in_predict_mode(const struct cr_cell_row *row)
+{
+    return row->predict;
+}
+
+static bool is_recomputed(const struct cr_cell_row *row)
+{
+    return row->recompute;
+}
+
+/* Lists the outermost cells of which `is` is true. */
+static void summary_outermost(const struct job *j, const char *title,
+                              bool (*is)(const struct cr_cell_row *row))
 {
     const char *outer = NULL;
     int shown = 0;
@@ -362,11 +373,12 @@ static void summary_modes(const struct job *j)
     for (int i = 0; i < j->n_rows; i++) {
         const struct cr_cell_row *row = &j->rows[i];
 
-        if (!row->predict || !summary_shows(j, row->name) ||
+        if (!is(row) || !summary_shows(j, row->name) ||
             (outer && (!outer[0] || cr_starts(row->name, outer))))
             continue;
-        printf("%s%s", shown++ ? " " : "in predict mode: ",
+        printf("%s%s%s", shown ? "" : title, shown ? " " : ": ",
                row->name[0] ? row->name : "network");
+        shown++;
         outer = row->name[0] ? cr_strf(j->cli->arena, "%s.", row->name) : "";
     }
     if (shown)
@@ -395,7 +407,8 @@ static void summary_print(const struct job *j)
         if (j->params[i].frozen_reason && summary_shows(j, j->params[i].name))
             printf("not trained: %s: %s\n", j->params[i].name,
                    j->params[i].frozen_reason);
-    summary_modes(j);
+    summary_outermost(j, "in predict mode", in_predict_mode);
+    summary_outermost(j, "recomputed in backward", is_recomputed);
     for (i = 0; i < j->model.optim.n_groups; i++) {
         const struct cr_optim_group *g = &j->model.optim.group[i];
 

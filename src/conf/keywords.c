@@ -108,6 +108,14 @@ const struct cr_doc_entry cr_keywords[] = {
       "moving statistics without updating them. Its parameters are still "
       "trained; use `freeze` to prevent that. `mode: train` in a cell within "
       "it switches back." },
+    { "recompute",
+      "Modifier of a cell: `recompute: true` computes the values in the cell "
+      "again for the backward pass instead of keeping them, as MindSpore's "
+      "Cell.recompute() does: training takes less memory and more time, and "
+      "gives the same numbers. Best on each block of a deep network; summary "
+      "shows the memory. Moving statistics are updated once, and dropout "
+      "uses the same random numbers. Prints, plug-ins and hooks run once. "
+      "`recompute: false` in a cell within it switches back." },
     { "warmup",
       "Modifier of a schedule: `warmup: W` scales its first steps; while s < "
       "W the rate is schedule(0) * s / W, then the schedule at s. In steps "

@@ -287,17 +287,14 @@ static void assign_next(struct assign *a)
 
 static bool assign_control(const char *key)
 {
-    static const char *const words[] = {
-        "name",     "when",   "repeat", "only", "share",  "freeze", "init",
-        "to_float", "mode",   "warmup", "match", "of",    "weight",
-        "with",
-        NULL
-    };
-    const char *const *word = words;
+    static const enum cr_kind kinds[] = { CR_KIND_CELL, CR_KIND_SCHEDULE,
+                                          CR_KIND_INIT, CR_KIND_TRANSFORM };
+    size_t i;
 
-    while (*word && strcmp(*word, key) != 0)
-        word++;
-    return *word != NULL;
+    for (i = 0; i < CR_LEN(kinds); i++)
+        if (cr_is_modifier(kinds[i], key))
+            return true;
+    return strcmp(key, "weight") == 0;
 }
 
 /* The node whose member the key of the path names: the arguments of a typed

@@ -584,35 +584,6 @@ bool cr_opts_read(struct cr_arena *arena, struct cr_diag *diag,
  * {SGD: {...}}, SGD, and other forms that a row accepts: MindSpore's strings
  * for initialisers and metrics, numbers, lists for schedules. */
 
-const char *const *cr_modifiers(enum cr_kind kind)
-{
-    static const char *const cell[] = { "name",   "when", "repeat",   "only",
-                                        "share",  "freeze", "init",
-                                        "to_float", "mode", NULL };
-    static const char *const loss[] = { "name", "when", "to_float", NULL };
-    static const char *const schedule[] = { "warmup", NULL };
-    static const char *const init[] = { "match", "of", NULL };
-    static const char *const transform[] = { "name", "when", "repeat", "only",
-                                             "with", NULL };
-    static const char *const other[] = { "name", "when", NULL };
-
-    switch (kind) {
-    case CR_KIND_CELL:
-        return cell;
-    case CR_KIND_LOSS:
-        return loss;
-    case CR_KIND_SCHEDULE:
-        return schedule;
-    case CR_KIND_INIT:
-        return init;
-    case CR_KIND_TRANSFORM:
-    case CR_KIND_TOKENIZER:
-        return transform;
-    default:
-        return other;
-    }
-}
-
 static const char *opt_a(enum cr_kind kind)
 {
     const char *name = cr_kind_name(kind);
@@ -767,11 +738,7 @@ bool cr_obj_read(struct cr_arena *arena, struct cr_diag *diag,
                                 args ? args->key_pos : node->pos);
     if (node->kind == CR_NODE_MAP)
         for (CR_EACH(m, node)) {
-            const char *const *word = cr_modifiers(kind);
-
-            while (*word && strcmp(*word, m->key) != 0)
-                word++;
-            if (strcmp(m->key, name) != 0 && !*word) {
+            if (strcmp(m->key, name) != 0 && !cr_is_modifier(kind, m->key)) {
                 const char *guess = cr_closest_name(m->key, cr_modifiers(kind));
 
                 ok = cr_error(diag, m->key_pos, CR_E_UNKNOWN_KEY,

@@ -357,6 +357,10 @@ bool cr_obj_read(struct cr_arena *arena, struct cr_diag *diag,
 
 /* The modifiers of a kind: lower-case keys next to a type; ends with NULL. */
 const char *const *cr_modifiers(enum cr_kind kind);
+bool cr_is_modifier(enum cr_kind kind, const char *word);
+/* Whether a lower-case key may stand in a map of a cell: a modifier, or a part
+ * of a block. */
+bool cr_is_cell_key(const char *key);
 
 /* Reads "500", "2 epochs", "10 min", "2M samples" or "5%". `unit` applies to a
  * number without a unit. False after reporting. */

@@ -10,17 +10,8 @@
 /* Whether a key of a composite cell is a member and not an option. */
 static bool check_is_member(const char *key)
 {
-    static const char *const words[] = { "inputs", "construct", "params",
-                                         "name",   "when",      "repeat",
-                                         "only",   "share",     "freeze",
-                                         "init",   "to_float",  "bprop",
-                                         "mode",   "auto_prefix",
-                                         "aux",    "has_aux" };
-
-    for (size_t i = 0; i < CR_LEN(words); i++)
-        if (strcmp(words[i], key) == 0)
-            return false;
-    return true;
+    return strcmp(key, "cells") == 0 ||
+           (strcmp(key, "params") != 0 && !cr_is_cell_key(key));
 }
 
 /* A word that the row allows in place of a cell. */

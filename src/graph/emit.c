@@ -430,6 +430,7 @@ struct cr_val *cr_emit_as_is(struct cr_build *b, const struct cr_op *op,
     node->loss = b->loss;
     node->hook = b->hook;
     node->predict = b->predict;
+    node->recompute = b->recompute;
     node->metric = b->metric;
     node->key = b->key + *emitted;
     node->n_in = n;

@@ -83,6 +83,8 @@ struct cr_opnode {
     bool same;              /* y[0] has the bytes of x[0] */
     bool hook;              /* belongs to a hook, not to the cell */
     bool predict;           /* in predict mode, even in training */
+    int recompute;          /* number of the call whose values are computed
+                               again for backward: mode.c; 0: none */
     uint64_t key;           /* hash of cell path and call, for random numbers */
     struct cr_custom_grad *custom; /* NULL: the op's backward */
     int n_in, n_out;
@@ -139,6 +141,7 @@ struct cr_graph {
         seen_grads; /* observed values; hook_graph.c */
     struct cr_call *calls, *last_call;
     int n_calls;
+    int n_recomputed;       /* calls with `recompute: true` in no other one */
     struct cr_val **feeds;  /* per column; NULL: unused */
     struct cr_val **params; /* per parameter; NULL: unused so far */
     int cap_params;
@@ -226,6 +229,7 @@ struct cr_build {
     struct cr_precision precision;
     bool frozen, loss, metric, hook;
     bool predict;                 /* in predict mode: mode.c */
+    int recompute;                /* see struct cr_opnode */
     struct cr_hooked *hooked;     /* hooks of this call; or NULL */
     bool is_repeat_call;          /* its parameters exist already */
     const struct cr_node *share;  /* modifier: parameter -> other name */
@@ -361,6 +365,8 @@ bool cr_amp_used(struct cr_net *net);
  * have matched a cell. */
 bool cr_modes_read(struct cr_net *net);
 bool cr_mode_of(struct cr_build *b, const struct cr_node *word);
+/* The modifier `recompute`; NULL: as the cell around it. */
+bool cr_recompute_of(struct cr_build *b, const struct cr_node *word);
 bool cr_modes_used(struct cr_net *net);
 /* Inputs and results of an op in the precision of the cell being built. */
 enum cr_type cr_amp_type_of(const struct cr_build *b, const struct cr_op *op,

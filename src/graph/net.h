@@ -96,6 +96,7 @@ struct cr_cell_row {
     double macs;            /* per sample, without subcells */
     bool leaf;
     bool predict;           /* in predict mode in training too */
+    bool recompute;         /* computed again for the backward pass */
 };
 const struct cr_cell_row *cr_net_cells(const struct cr_net *net, int *n);
 

@@ -104,6 +104,8 @@ static void dump_step(struct cr_buf *b, const struct cr_exec *e,
         cr_buf_str(b, " no work");
     if (s->once)
         cr_buf_str(b, " once");
+    if (s->recomputed)
+        cr_buf_str(b, " recomputed");
     if (first)
         cr_buf_f(b, "  %s%s", cr_diag_format(b->arena, &first->spec),
                  first->spec.layout == CR_CHANNELS_LAST ? " channels last"

@@ -24,6 +24,7 @@ static const struct pass {
     { "fuse_activation", cr_plan_fuse_activation, true, true },
     { "prepare", cr_plan_prepare, true, true },
     { "gradient", cr_plan_gradient, false, false },
+    { "recompute", cr_plan_recompute, true, true },
     { "two_bytes", cr_plan_two_bytes, true, true },
     { "update", cr_plan_update_steps, false, false },
     { "memory", cr_plan_memory, false, false },

@@ -96,6 +96,7 @@ struct cr_exec_step {
     bool same;                /* no work: y[0] is x[0] */
     bool once;                /* in the first forward only */
     bool constant;            /* y are the same for every batch */
+    bool recomputed;          /* a forward step run again for backward */
     const struct cr_bound *bounds; /* of computed inputs; NULL: none */
     double macs;
     struct cr_exec_step *prev, *next;
@@ -289,6 +290,7 @@ bool cr_plan_seeds_fill(struct cr_exec *exec, double sens);
 
 /* ---- updates and memory ---- */
 
+bool cr_plan_recompute(struct cr_exec *exec);        /* recompute.c */
 bool cr_plan_two_bytes(struct cr_exec *exec);        /* two_bytes.c */
 bool cr_plan_update_steps(struct cr_exec *exec);     /* update_steps.c */
 bool cr_plan_memory(struct cr_exec *exec);           /* memory.c */

@@ -44,8 +44,9 @@ static void *state_of(struct cr_exec *e, const struct cr_exec_step *s, int k)
 {
     struct cr_pval *x = s->x[k].val;
 
-    return s->kind == CR_FORWARD && s->training && !e->opts.freeze_stats &&
-                   (s->op->running_stats & CR_X(k)) && x && x->param >= 0
+    return s->kind == CR_FORWARD && s->training && !s->recomputed &&
+                   !e->opts.freeze_stats && (s->op->running_stats & CR_X(k)) &&
+                   x && x->param >= 0
                ? data_of(x)
                : NULL;
 }

@@ -1,0 +1,89 @@
+# The modifier `recompute`: less memory, the same numbers to the bit.
+bats_require_minimum_version 1.5.0
+set -o pipefail
+load small
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+    unset CELLRUN_SET CELLRUN_DATA
+    export CELLRUN_VERIFY=1
+    config c.yaml
+    cat >deep.yaml <<'END'
+base: c.yaml
+blocks:
+  Residual:
+    cells:
+      norm: {BatchNorm1d: 32}
+      up: {Dense: [32, 96]}
+      act: GELU
+      drop: {Dropout: {p: 0.3}}
+      down: {Dense: [96, 32]}
+      end: ReLU
+    construct: |
+      y = down(drop(act(up(norm(x)))))
+      return end(x + y)
+network: !replace
+  begin: {Dense: [8, 32]}
+  blocks: [{Residual: {}, repeat: 6}]
+  out: {Dense: [32, 3]}
+END
+}
+
+same() {
+    rm -rf one two
+    "$CELLRUN" train deep.yaml -q -o one "${@:2}" >/dev/null
+    "$CELLRUN" train deep.yaml -q -o two "${@:2}" "$1" >/dev/null
+    run -0 "$CELLRUN" ckpt diff one two
+    [[ $output == *"no differences"* ]]
+}
+
+@test "recompute: blocks with BatchNorm and Dropout give the same parameters" {
+    same network.blocks.0.recompute=true
+    same network.blocks.0.recompute=true amp.level=O2 \
+        'amp.loss_scale={FixedLossScaleManager: {loss_scale: 1}}'
+    same network.blocks.0.recompute=true amp.level=O2 amp.dtype=bfloat16
+    same network.blocks.0.recompute=true train.grad_accumulation=2
+    same blocks.Residual.cells.up.recompute=true
+    same blocks.Residual.recompute=true
+}
+
+@test "recompute: a step takes less memory, and summary names the cells" {
+    run -0 "$CELLRUN" summary deep.yaml network.blocks.0.recompute=true
+    [[ $output == *"recomputed in backward: blocks.0 blocks.1 blocks.2"* ]]
+    "$CELLRUN" summary deep.yaml --batch 4096 >kept
+    "$CELLRUN" summary deep.yaml --batch 4096 \
+        network.blocks.0.recompute=true >again
+    awk '/^memory:/ { split($0, a, ", "); print a[2] + 0 }' kept again >memory
+    [ "$(wc -l <memory)" = 2 ]
+    [ "$(awk 'NR == 1 { kept = $1 } END { print $1 < 0.6 * kept }' \
+        memory)" = 1 ]
+}
+
+@test "recompute: false within, and without the pass" {
+    run -0 "$CELLRUN" summary deep.yaml --passes \
+        network.blocks.0.recompute=true
+    [[ $output =~ gelu[^$'\n']*recomputed ]]
+    [[ $output =~ batch_norm[^$'\n']*recomputed ]]
+    run -0 "$CELLRUN" summary deep.yaml --passes \
+        network.blocks.0.recompute=true blocks.Residual.cells.act.recompute=false
+    [[ ! $output =~ gelu[^$'\n']*recomputed ]]
+    CELLRUN_PASSES=-recompute run -0 "$CELLRUN" summary deep.yaml --passes \
+        network.blocks.0.recompute=true
+    [[ ! $output =~ gelu[^$'\n']*recomputed ]]
+}
+
+@test "recompute: a block that prints prints once" {
+    sed -i 's/^      return end/      print("sum", sum(y))\n&/' deep.yaml
+    "$CELLRUN" train deep.yaml -o one train.steps=2 2>&1 | grep ^sum >kept
+    "$CELLRUN" train deep.yaml -o two train.steps=2 \
+        network.blocks.0.recompute=true 2>&1 | grep ^sum >again
+    [ "$(wc -l <kept)" -ge 12 ]
+    cmp kept again
+    run -0 "$CELLRUN" ckpt diff one two
+    [[ $output == *"no differences"* ]]
+}
+
+@test "recompute: expects true or false" {
+    run -2 "$CELLRUN" check deep.yaml network.out.recompute=2
+    [[ $output == *"recompute: found the number 2, expected true or false"* ]]
+}
