@@ -446,7 +446,7 @@ static void place_all(struct cr_node *node, struct cr_pos pos)
         place_all(m, pos);
 }
 
-/* A text of ours as a node that stands where the cell does. */
+/* A generated text as a node that stands where the cell does. */
 static const struct cr_node *part_read(struct cr_build *b, const char *text)
 {
     struct cr_arena *arena = b->net->arena;

@@ -14,7 +14,7 @@
  *   forward_pre  [ backward  cell  backward_pre ]  forward
  *
  * What replaces is part of the network (hook_graph.c). What is only looked at
- * stands in a graph of its own, for plans with opts.observe; all else goes on
+ * stands in a graph of its own, for plans with opts.observe; all else continues
  * as if it were not there.
  */
 #ifndef CR_BUILD_HOOK_H
@@ -95,7 +95,7 @@ bool cr_hook_of_loss(const char *name);
 /* Whether some entry looks there; *grads: at gradients too. */
 bool cr_hooks_observe(const struct cr_net *net, enum cr_hook_in in,
                       bool *grads);
-/* Names of points, in order of computation; NULL behind the last. */
+/* Names of points, in order of computation; NULL after the last. */
 const char *const *cr_net_points(const struct cr_net *net);
 
 #endif

@@ -169,7 +169,7 @@ static bool hook_words(struct cr_net *net, const struct cr_node *node,
     return ok;
 }
 
-/* A text of ours that stands where the entry does. */
+/* A generated text that stands where the entry does. */
 static const struct cr_node *
 hook_text(struct cr_net *net, const struct cr_hook *h, const char *text)
 {

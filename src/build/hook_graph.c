@@ -33,7 +33,7 @@ struct back {
 };
 
 struct cr_hooked {
-    struct group inputs; /* behind forward_pre */
+    struct group inputs; /* after forward_pre */
     struct back *backs;
     bool arrives; /* some text speaks of grad_output */
 };
@@ -138,7 +138,7 @@ static struct cr_script_value group_thing(struct cr_build *b,
 
 /* ---- what was looked at ---- */
 
-/* "ENTRY.what.CELL", with what behind # as in the name of a result. */
+/* "ENTRY.what.CELL", with what after # as in the name of a result. */
 static void see(struct cr_build *b, int entry, enum cr_hook_what what,
                 const struct group *g)
 {

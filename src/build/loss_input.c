@@ -67,7 +67,7 @@ static void check_activation(const struct cr_net *net)
 }
 
 /* In a loss written in the config a user may broadcast as they like; (n, 1)
- * with (n) to (n, n) nobody means. */
+ * with (n) to (n, n) is a mistake. */
 static void check_columns(const struct cr_net *net)
 {
     const struct cr_opnode *node;

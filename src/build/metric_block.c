@@ -1,7 +1,7 @@
 /*
- * Metrics written in the config: cells of the graph behind the network, with
- * the network's results first and columns behind them, as a loss has them;
- * or what the loss returns beside it.
+ * Metrics written in the config: cells of the graph after the network, with
+ * the network's results first and columns after them, as a loss has them;
+ * or what the loss returns next to it.
  * Only plans that ask for them compute them, and they train nothing.
  */
 #include "base/str.h"
@@ -38,7 +38,7 @@ const char *cr_metric_block_name(const struct cr_node *metric)
                                                               : NULL;
 }
 
-/* What the loss returns beside it; NULL: no such name. */
+/* What the loss returns next to it; NULL: no such name. */
 static struct cr_val *judge_aux(struct cr_net *net, const char *name)
 {
     const struct cr_named *aux = net->graph->aux.first;

@@ -62,7 +62,7 @@ static int place(const struct cr_node *cells, const struct cr_node *member)
 
 /* ---- auto_prefix ---- */
 
-/* Where the name begins in the path: behind the members of cells that prefix
+/* Where the name begins in the path: after the members of cells that prefix
  * none, as long as the outermost are such. */
 static size_t bare(const struct cr_build *b, const char *path)
 {

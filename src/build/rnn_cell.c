@@ -166,7 +166,7 @@ static bool parts_make(struct layers *l, int64_t features, int gates)
     return true;
 }
 
-/* A recurrence with the product in front of it. */
+/* A recurrence with the product before it. */
 struct pass {
     const char *op;
     struct cr_rnn *how;

@@ -14,7 +14,7 @@
 
 #include "families/data_movement.h"
 
-/* Room for what is added to a gradient; the primal's scratch is behind it. */
+/* Room for what is added to a gradient; the primal's scratch is after it. */
 static size_t own_scratch(const struct cr_adjoint *o)
 {
     return (cr_bytes(&o->out) + 63) / 64 * 64;

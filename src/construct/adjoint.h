@@ -16,7 +16,7 @@ struct cr_adjoint {
 };
 
 /* Inputs: those of the primal in which it is linear, or which are no numbers,
- * but that at `of`; behind them, at n_in, the gradient of its output. */
+ * but that at `of`; after them, at n_in, the gradient of its output. */
 extern const struct cr_op cr_op_adjoint;
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * What a loss written in the config returns beside the loss:
+ * What a loss written in the config returns next to the loss:
  *
  *   loss:
  *     inputs: [logits, label]

@@ -1,5 +1,5 @@
 /*
- * `bprop` beside `construct`: a cell whose gradients are written out.
+ * `bprop` next to `construct`: a cell whose gradients are written out.
  *
  *   construct: return relu(x) * w
  *   bprop: |
@@ -28,7 +28,7 @@ struct maker {
     struct cr_custom_grad *custom;
 };
 
-/* The results behind the boundary, which takes the inputs along: they are
+/* The results after the boundary, which takes the inputs along: they are
  * read again in the backward pass. */
 static bool boundary(struct maker *k, struct cr_val *const *in,
                      struct cr_val *out)

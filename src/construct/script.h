@@ -4,7 +4,7 @@
  *   line:  NAME[, NAME ...] = expr      `_` drops a value
  *          NAME += expr                 and -= *= /= //= %= **= @=
  *          NAME(expr ...)               a call alone: a statement
- *          if expr:  elif expr:  else:  lines indented below, or one behind
+ *          if expr:  elif expr:  else:  lines indented below, or one after
  *          for NAME[, NAME ...] in expr:
  *          pass
  *          return expr                  the last line
@@ -14,7 +14,7 @@
  *          x.name, x.name(expr ...), t[i](expr ...), *tuple among arguments,
  *          numbers, names, 'texts'
  *
- * Lines may go on inside brackets; # begins a comment.
+ * Lines may continue inside brackets; # begins a comment.
  */
 #ifndef CR_CONSTRUCT_SCRIPT_H
 #define CR_CONSTRUCT_SCRIPT_H
@@ -63,7 +63,7 @@ struct cr_script {
 
 enum cr_script_kind {
     CR_SCRIPT_ASSIGN,   /* names = expr */
-    CR_SCRIPT_STATEMENT, /* expr: a call whose value nobody takes */
+    CR_SCRIPT_STATEMENT, /* expr: a call whose value is not used */
     CR_SCRIPT_RETURN,   /* expr */
     CR_SCRIPT_IF,       /* expr, body, other */
     CR_SCRIPT_FOR,      /* names, expr, body */

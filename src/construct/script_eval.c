@@ -111,7 +111,7 @@ static bool is_cell(struct cr_interp *m, const struct cr_script *e,
     return t->kind == CR_SV_CELL && !as_val(m, e, t);
 }
 
-/* What stands beside an operator: anything but a cell. */
+/* What stands next to an operator: anything but a cell. */
 static bool operand(struct cr_interp *m, const struct cr_script *e,
                     struct cr_script_value *to)
 {

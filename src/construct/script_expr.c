@@ -33,7 +33,7 @@ struct cr_pos cr_script_pos(struct cr_text_place *p,
     eol = strcspn(s + at, "\n");
     len = len > eol ? eol : len;
     source = source_line(&p->begin, pos.src, pos.line);
-    /* a block's place is already the line behind its | */
+    /* a block's place is already the line after its | */
     if (source && text->quoted && pos.col > 0 && source[pos.col - 1] != '"' &&
         source[pos.col - 1] != '\'') {
         source = source_line(&p->file, pos.src, pos.line + line);
@@ -272,7 +272,7 @@ static struct cr_script *name_or_call(struct cr_parser *p)
 
     if (!name)
         return cr_parse_fail(p, "a value");
-    /* the latter as the config writes them, behind a $name */
+    /* the latter as the config writes them, after a $name */
     if (strcmp(name, "None") == 0 || strcmp(name, "null") == 0)
         return cr_parse_part(p, CR_SCRIPT_NONE, at, NULL);
     if (strcmp(name, "True") == 0 || strcmp(name, "true") == 0 ||

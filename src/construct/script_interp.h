@@ -24,7 +24,7 @@ struct cr_interp {
     struct cr_name_map var_names; /* name to index */
     int n_run; /* lines that were run */
     const struct cr_script_line *lines;
-    bool noted;             /* the error has its shapes beside it */
+    bool noted;             /* the error has its shapes next to it */
     const struct cr_op *op; /* whose text it is, NULL: it is the config's; */
     struct cr_pos at;       /* then where it is called */
     struct cr_gradient *gradient; /* whose it is: a text bprop of an op */
@@ -135,7 +135,7 @@ bool cr_interp_input(struct cr_interp *m, const char *name,
 bool cr_interp_inputs(struct cr_interp *m, const struct cr_cell_inputs *inputs,
                       struct cr_val *const *in, int n);
 
-/* bprop.c: what the cell gives, with the gradients of the text beside it. */
+/* bprop.c: what the cell gives, with the gradients of the text next to it. */
 struct cr_val *cr_bprop(struct cr_build *b, const struct cr_node *node,
                         struct cr_val *const *in, struct cr_val *out);
 

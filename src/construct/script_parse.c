@@ -163,7 +163,7 @@ static bool next_line(struct cr_parser *p, size_t *indent)
     return p->s[p->at];
 }
 
-/* What stands behind the ':' of an `if`, `else` or `for`. */
+/* What stands after the ':' of an `if`, `else` or `for`. */
 static struct cr_script_line *body(struct cr_parser *p, size_t indent)
 {
     if (!cr_parse_take(p, ":")) {

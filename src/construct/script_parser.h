@@ -23,10 +23,10 @@ struct cr_parser {
 struct cr_script *cr_parse_fail_at(struct cr_parser *p, size_t at, size_t len,
                                    const char *what);
 struct cr_script *cr_parse_fail(struct cr_parser *p, const char *expected);
-/* The next character behind blanks and comments; behind line ends too inside
+/* The next character after blanks and comments; after line ends too inside
  * brackets. */
 char cr_parse_peek(struct cr_parser *p);
-/* Whether that sign or word stands next; it is then behind. */
+/* Whether that sign or word stands next; it is then read. */
 bool cr_parse_take(struct cr_parser *p, const char *sign);
 /* NULL: there is no name, which is not reported. */
 const char *cr_parse_name(struct cr_parser *p);

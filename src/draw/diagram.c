@@ -239,7 +239,7 @@ static void draw_arrow(struct drawer *w, struct cr_box *from, struct cr_box *to,
     draw_line(w, a->parent, a, b, val);
 }
 
-/* The value itself behind casts, which are no boxes. */
+/* The value itself after casts, which are no boxes. */
 static const struct cr_val *draw_source(const struct cr_val *v)
 {
     while (v->producer && v->producer->op == &cr_op_fake_cast)
@@ -325,7 +325,7 @@ static void draw_node(struct drawer *w, const struct cr_opnode *node)
         w->by[node->out[i]->id] = box;
 }
 
-/* The result of the target, behind all else. */
+/* The result of the target, after all else. */
 static void draw_outputs(struct drawer *w, const struct cr_val *v,
                          const char *name)
 {

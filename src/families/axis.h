@@ -10,7 +10,7 @@
 #include "graph/op.h"
 
 struct cr_axis {
-    int64_t outer, n, inner; /* dimensions before it, its own, those behind */
+    int64_t outer, n, inner; /* dimensions before it, its own, those after */
 };
 
 /* The message about an axis that is not one of `rank` axes; rank is x's own, or

@@ -27,7 +27,7 @@ struct cr_val *cr_nhwc_in(struct cr_build *b, int format, struct cr_val *x);
 /* What the cell gives of (N, C, H, W). */
 struct cr_val *cr_nhwc_out(struct cr_build *b, int format, struct cr_val *y);
 
-/* The (N, C, H, W) that a channels_first has behind a channels_last; NULL: it
+/* The (N, C, H, W) that a channels_first has after a channels_last; NULL: it
  * has none. */
 const struct cr_val *cr_nhwc_source(const struct cr_opnode *node);
 

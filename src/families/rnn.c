@@ -3,7 +3,7 @@
  *
  * keep, R = real numbers, in order of time whatever the layout of x:
  *   h (L + 1, N, H)     state number t is that before step t; run backwards,
- *                       that behind it
+ *                       that after it
  *   c                   the same of an lstm; of a gru's steps, L of them
  *   g (L, N, g H)       the gates, where there are several
  *
@@ -201,13 +201,13 @@ static struct run run_of(const struct cr_op_ctx *s,
     return r;
 }
 
-/* Numbers of the states before and behind step `at`, and of its gates. */
+/* Numbers of the states before and after step `at`, and of its gates. */
 static int64_t before(const struct run *r)
 {
     return r->o->reverse ? r->steps - r->at : r->at;
 }
 
-static int64_t behind(const struct run *r)
+static int64_t state_after(const struct run *r)
 {
     return r->o->reverse ? r->steps - r->at - 1 : r->at + 1;
 }
@@ -292,7 +292,7 @@ static void forward_rows(void *ctx, int64_t from, int64_t to)
     const cr_real *x = r->s->x[X];
     cr_real *y = r->s->y[0];
     size_t bytes = (size_t)r->size * sizeof(cr_real);
-    int64_t i, own = r->kind->cell ? behind(r) : slab(r);
+    int64_t i, own = r->kind->cell ? state_after(r) : slab(r);
 
     for (i = from; i < to; i++) {
         int64_t steps = steps_of(r, i), at = row_of(r, i, steps);
@@ -304,7 +304,7 @@ static void forward_rows(void *ctx, int64_t from, int64_t to)
             .h0 = state(r, r->h, before(r)) + i * r->size,
             .c0 = state(r, r->c, before(r)) + i * r->size,
             .g = gates_at(r) + i * r->gates,
-            .h = state(r, r->h, behind(r)) + i * r->size,
+            .h = state(r, r->h, state_after(r)) + i * r->size,
             .c = state(r, r->c, own) + i * r->size,
         };
 
@@ -429,7 +429,7 @@ static void backward_rows(void *ctx, int64_t from, int64_t to)
 {
     const struct run *r = ctx;
     const cr_real *dy = r->s->dy[0];
-    int64_t i, own = r->kind->cell ? behind(r) : slab(r);
+    int64_t i, own = r->kind->cell ? state_after(r) : slab(r);
     cr_real *g = r->kind->gates == 1 ? NULL : gates_at(r);
 
     for (i = from; i < to; i++) {
@@ -440,7 +440,7 @@ static void backward_rows(void *ctx, int64_t from, int64_t to)
             .h0 = state(r, r->h, before(r)) + i * r->size,
             .c0 = state(r, r->c, before(r)) + i * r->size,
             .g = g ? g + i * r->gates : NULL,
-            .h = state(r, r->h, behind(r)) + i * r->size,
+            .h = state(r, r->h, state_after(r)) + i * r->size,
             .c = state(r, r->c, own) + i * r->size,
             .dh = r->dh + i * r->size,
             .dc = r->dc + i * r->size,

@@ -17,7 +17,7 @@
  *
  * In low precision (.low) each sum, product and activation rounds as it does
  * in MindSpore, whose steps are written out (rnn_low_precision.c). Of an lstm,
- * b is then b_ih and b_hh, one behind the other: both are added behind the sum
+ * b is then b_ih and b_hh, one after the other: both are added after the sum
  * of the products, and x is the product alone.
  */
 #ifndef CR_FAMILIES_RNN_H

@@ -111,7 +111,7 @@ CR_CLONES static void soft_cols(const struct cr_axis *a, int64_t n,
 }
 
 /* The lines from..to-1 that lie side by side, at most a stretch of them. */
-static int64_t beside(const struct cr_axis *a, int64_t from, int64_t to)
+static int64_t adjacent(const struct cr_axis *a, int64_t from, int64_t to)
 {
     int64_t n = a->inner - from % a->inner;
 
@@ -129,7 +129,7 @@ static void soft_range(void *ctx, int64_t from, int64_t to)
             (const cr_real *)f->s->x[0] + cr_axis_line(&f->a, from);
         cr_real *y = (cr_real *)f->s->y[0] + cr_axis_line(&f->a, from);
 
-        n = beside(&f->a, from, to);
+        n = adjacent(&f->a, from, to);
         if (f->a.inner == 1)
             soft_row(f->a.n, x, y, f->logarithm);
         else
@@ -239,7 +239,7 @@ static void back_range(void *ctx, int64_t from, int64_t to)
         const cr_real *dy = (const cr_real *)f->s->dy[0] + at;
         cr_real *dx = (cr_real *)f->s->dx[0] + at;
 
-        n = beside(&f->a, from, to);
+        n = adjacent(&f->a, from, to);
         if (f->a.inner == 1)
             back_row(f->a.n, y, dy, f->logarithm, f->s->accumulate[0], dx);
         else

@@ -22,24 +22,24 @@ struct freeze {
     int bn_stats;
 };
 
-struct thaw {
+struct unfreezing {
     struct cr_quantity at;
     const struct cr_node *unfreeze;
 };
 
 static const struct cr_opt thaw_opts[] = {
-    CR_QUANTITY_DEFAULT(struct thaw, at, "1 epochs", CR_EPOCHS,
+    CR_QUANTITY_DEFAULT(struct unfreezing, at, "1 epochs", CR_EPOCHS,
                         "Time of the change; a bare number counts epochs."),
-    CR_NODE(struct thaw, unfreeze,
+    CR_NODE(struct unfreezing, unfreeze,
             "Patterns over parameter names: matching parameters are trained "
             "from that time on."),
     { 0 },
 };
 
-static const struct cr_descriptor thaw_about = {
+static const struct cr_descriptor unfreezing_about = {
     .name = "freeze.schedule",
     .opts = thaw_opts,
-    .size = sizeof(struct thaw),
+    .size = sizeof(struct unfreezing),
 };
 
 static const struct cr_opt freeze_opts[] = {
@@ -112,7 +112,7 @@ static void reach_node(struct reach *r, const struct cr_opnode *node)
     bool read = false, arrives = false;
     int i;
 
-    /* results behind one bprop stand for each other */
+    /* results after one bprop stand for each other */
     for (i = 0; c && i < c->n_out; i++)
         arrives = arrives || r->arrives[c->out[i]->id];
     for (i = 0; i < node->n_out; i++) {
@@ -191,7 +191,7 @@ static bool thaw_read(struct cr_net *net, const struct cr_node *node, int i,
                       const struct cr_subject *params)
 {
     struct cr_unfreeze_rule *to = &net->unfreeze_rules[i];
-    struct thaw thaw = { 0 };
+    struct unfreezing entry = { 0 };
     int k;
 
     if (node->kind != CR_NODE_MAP)
@@ -199,17 +199,17 @@ static bool thaw_read(struct cr_net *net, const struct cr_node *node, int i,
                         "freeze.schedule: found %s, expected an entry {at: 3 "
                         "epochs, unfreeze: PATTERNS}",
                         cr_node_what(net->arena, node));
-    if (!cr_opts_read(net->arena, net->diag, &thaw_about, node, node->pos,
-                      &thaw))
+    if (!cr_opts_read(net->arena, net->diag, &unfreezing_about, node, node->pos,
+                      &entry))
         return false;
-    if (!thaw.unfreeze)
+    if (!entry.unfreeze)
         return cr_error(
             net->diag, node->pos, CR_E_MISSING_KEY,
             "'unfreeze' is missing: name the parameters to train from then on");
-    net->unfreeze_patterns[i] = cr_patterns_read(net->config, thaw.unfreeze);
+    net->unfreeze_patterns[i] = cr_patterns_read(net->config, entry.unfreeze);
     if (!net->unfreeze_patterns[i])
         return false;
-    to->at = thaw.at;
+    to->at = entry.at;
     to->pos = node->pos;
     to->text = cr_patterns_text(net->unfreeze_patterns[i]);
     for (k = 0; k < net->n_params; k++) {

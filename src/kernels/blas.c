@@ -231,7 +231,7 @@ static void openblas_part(const struct cr_gemm *g, int task, int n_tasks)
 
 #ifndef CR_DOUBLE
 
-/* OpenMP's threads would spin against ours: each caller is told to stay
+/* OpenMP's threads would spin against the pool's: each caller is set to stay
  * alone, which OpenMP remembers per thread. */
 static void onednn_part(const struct cr_gemm *g, int task, int n_tasks)
 {

@@ -50,7 +50,7 @@ struct cr_conv_nchw_sums {
     const int64_t *tap;
     int64_t chunks, units, together;
     cr_real *to;
-    cr_real alpha, *dw; /* for what comes behind */
+    cr_real alpha, *dw; /* for what comes next */
     bool add;
 };
 

@@ -104,10 +104,10 @@ static size_t scratch_bytes(const struct cr_conv *c)
 
 /* The copy's size, once rows (lo_row .. lo_row + high for output row 0) and
  * columns (`width` from lo_col on) are known. apply passes over all blocks
- * of a band once; sums pass over one block and `beside` bytes of dy per row
+ * of a band once; sums pass over one block and `extra` bytes of dy per row
  * many times. */
 static void size_copy(struct cr_conv_nhwc_source *s, int64_t rows, int64_t high,
-                      int64_t width, int64_t beside)
+                      int64_t width, int64_t extra)
 {
     int64_t row, units = s->n * s->groups, threads = cr_thread_count();
 
@@ -115,10 +115,10 @@ static void size_copy(struct cr_conv_nhwc_source *s, int64_t rows, int64_t high,
     s->quotients = conv_up(width, s->step_col);
     s->pitch = s->quotients * s->step_col * CR_CONV_NHWC_BLOCK;
     row = s->pitch * (int64_t)sizeof(cr_real);
-    if (beside == 0)
+    if (extra == 0)
         s->band = (COPY_BYTES / (row * s->blocks) - high - 1) / s->step_row + 1;
     else
-        s->band = (CONV_SUM_BYTES - high * row) / (row * s->step_row + beside);
+        s->band = (CONV_SUM_BYTES - high * row) / (row * s->step_row + extra);
     s->band = conv_max(conv_min(s->band, rows), 1);
     if (units < threads)
         s->band = conv_min(s->band, conv_up(rows, threads));
@@ -130,7 +130,7 @@ static void size_copy(struct cr_conv_nhwc_source *s, int64_t rows, int64_t high,
 }
 
 static struct cr_conv_nhwc_source source_of_x(const struct cr_conv *c,
-                                              const cr_real *x, int64_t beside)
+                                              const cr_real *x, int64_t extra)
 {
     struct cr_conv_nhwc_source s = { .x = x,
                                      .n = c->n,
@@ -147,7 +147,7 @@ static struct cr_conv_nhwc_source source_of_x(const struct cr_conv *c,
     size_copy(&s, c->out[H], (c->kernel[H] - 1) * c->dilation[H],
               (c->out[W] - 1) * c->stride[W] +
                   (c->kernel[W] - 1) * c->dilation[W] + 1,
-              beside);
+              extra);
     return s;
 }
 
@@ -422,16 +422,16 @@ static void input(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
 /* ---- the gradient of the weight ---- */
 
 /* Bytes of dy that go with a row of the copy. */
-static int64_t dy_beside(const struct cr_conv *c)
+static int64_t dy_bytes(const struct cr_conv *c)
 {
     return c->out[W] * conv_min(c->co / c->group, 2 * conv_lanes()) *
            (int64_t)sizeof(cr_real);
 }
 
 /* Parts of images that a thread sums over at once. */
-static int64_t together(const struct cr_conv_nhwc_source *s, int64_t beside)
+static int64_t together(const struct cr_conv_nhwc_source *s, int64_t extra)
 {
-    int64_t passed = s->plane * (int64_t)sizeof(cr_real) + s->band * beside;
+    int64_t passed = s->plane * (int64_t)sizeof(cr_real) + s->band * extra;
 
     return conv_max(1,
                     conv_min(CONV_SUM_BYTES / passed, CR_CONV_NHWC_TOGETHER));
@@ -443,8 +443,8 @@ static void weight(const struct cr_conv *c, const cr_real *x, const cr_real *dy,
     int64_t cog = c->co / c->group, taps = conv_taps(c), i, j;
     char *at = scratch;
     int64_t *tap = conv_carve(&at, taps * (int64_t)sizeof *tap);
-    int64_t beside = dy_beside(c);
-    struct cr_conv_nhwc_sums g = { .s = source_of_x(c, x, beside),
+    int64_t extra = dy_bytes(c);
+    struct cr_conv_nhwc_sums g = { .s = source_of_x(c, x, extra),
                                    .dy = dy,
                                    .rows = c->out[H],
                                    .cols = c->out[W],
@@ -464,7 +464,7 @@ static void weight(const struct cr_conv *c, const cr_real *x, const cr_real *dy,
         for (j = 0; j < c->kernel[W]; j++)
             tap[i * c->kernel[W] + j] = tap_of_x(c, &g.s, i, j);
     g.runs = in_runs(tap, taps);
-    g.together = together(&g.s, beside);
+    g.together = together(&g.s, extra);
     g.room = copies(&g.s, g.together);
     cr_parallel_run(sums_part, &g, conv_threads(c));
     cr_parallel_run(reduce_part, &g,
@@ -474,9 +474,9 @@ static void weight(const struct cr_conv *c, const cr_real *x, const cr_real *dy,
 static size_t thread_scratch(const struct cr_conv *c)
 {
     struct cr_conv_nhwc_source x = source_of_x(c, NULL, 0);
-    struct cr_conv_nhwc_source sums = source_of_x(c, NULL, dy_beside(c));
+    struct cr_conv_nhwc_source sums = source_of_x(c, NULL, dy_bytes(c));
     struct cr_conv_nhwc_source dy = source_of_dy(c, NULL);
-    int64_t n = together(&sums, dy_beside(c));
+    int64_t n = together(&sums, dy_bytes(c));
     size_t a = copies(&x, 1), b = copies(&dy, 1), d = copies(&sums, n);
 
     return a > b && a > d ? a : b > d ? b : d;

@@ -67,7 +67,7 @@ struct cr_conv_nhwc_sums {
     const int64_t *tap;
     bool runs;
     int64_t chunks, units, unit; /* unit: numbers of one */
-    cr_real alpha, *dw;          /* for what comes behind */
+    cr_real alpha, *dw;          /* for what comes next */
     bool add;
     int64_t together; /* parts of images in work at once */
     cr_real *to;

@@ -74,7 +74,7 @@ CR_INLINE int64_t conv_up(int64_t n, int64_t by)
 }
 
 /* Whether depth plays no part: one plane in, and that plane is what each
- * output sees (padding in front of it may be all that an output sees). */
+ * output sees (padding before it may be all that an output sees). */
 CR_INLINE bool conv_is_flat(const struct cr_conv *c)
 {
     return c->in[0] == 1 && c->out[0] == 1 && c->kernel[0] == 1 &&

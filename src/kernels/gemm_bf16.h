@@ -1,5 +1,5 @@
 /*
- * How packed bfloat16 numbers are multiplied: the kernels behind gemm_bf16.c,
+ * How packed bfloat16 numbers are multiplied: the kernels of gemm_bf16.c,
  * which packs. Private to src/kernels.
  */
 #ifndef CR_KERNELS_GEMM_BF16_H

@@ -20,7 +20,7 @@
 #define V_SUM(x) sdpa_sum(x)
 #define V_LARGEST(x) sdpa_largest(x)
 #define V_EXP(x) sdpa_exp(x)
-/* the first n lanes, -inf behind */
+/* the first n lanes, -inf after */
 #define V_BELOW(x, n)                              \
     _mm256_blendv_ps(_mm256_set1_ps(-INFINITY), x, \
                      _mm256_castsi256_ps(simd_first_mask(n)))

@@ -23,7 +23,7 @@ CR_O3
 #define V_SUM(x) _mm512_reduce_add_ps(x)
 #define V_LARGEST(x) _mm512_reduce_max_ps(x)
 #define V_EXP(x) sdpa_exp(x)
-/* the first n lanes, -inf behind */
+/* the first n lanes, -inf after */
 #define V_BELOW(x, n) \
     _mm512_mask_mov_ps(_mm512_set1_ps(-INFINITY), V_FIRST(n), x)
 /* -inf where a byte is not 0, else 0 */

@@ -55,7 +55,7 @@ CR_INLINE vec sdpa_exp(vec x)
     return x;
 }
 
-/* The first n lanes, -inf behind. */
+/* The first n lanes, -inf after. */
 CR_INLINE vec sdpa_below(vec x, int n)
 {
     int i;

@@ -96,7 +96,7 @@ static struct digits digits_of(double v, enum cr_type type)
 }
 
 /* The two sides of the point of a number, without an exponent or with one: at
- * most `precision` digits behind it, no zeros at the end. */
+ * most `precision` digits after it, no zeros at the end. */
 struct sides {
     char left[WORD], right[40], exponent[8];
 };
@@ -125,12 +125,12 @@ static void sides_positional(double v, enum cr_type type, int precision,
 {
     struct digits d = digits_of(v, type);
     const char *sign = signbit(v) ? "-" : "";
-    int behind = d.n - 1 - d.exponent, i, n = 0;
+    int decimals = d.n - 1 - d.exponent, i, n = 0;
     char text[WORD];
 
     s->exponent[0] = '\0';
-    if (behind > precision || (exact && behind < 0)) {
-        snprintf(text, sizeof text, "%.*f", behind < 0 ? 0 : precision, v);
+    if (decimals > precision || (exact && decimals < 0)) {
+        snprintf(text, sizeof text, "%.*f", decimals < 0 ? 0 : precision, v);
         sides_split(text, s);
         return;
     }

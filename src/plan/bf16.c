@@ -118,7 +118,7 @@ static void fuse(struct cr_exec *e)
     }
 }
 
-/* A fake cast whose input nobody else reads rounds it in place. */
+/* A fake cast that alone reads its input rounds it in place. */
 static void in_place(struct cr_exec *e)
 {
     struct cr_exec_step *s, *by;

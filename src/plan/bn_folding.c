@@ -1,6 +1,6 @@
 /*
  * BatchNorm in prediction: its scale and shift go into the weight and offset
- * of the layer in front of it, where nothing else reads that layer's output
+ * of the layer before it, where nothing else reads that layer's output
  * and the channels of both are the same axis.
  */
 #include "graph/op_attrs.h"

@@ -1,6 +1,6 @@
 /*
  * The backward pass through a boundary (grad_boundary.c): the nodes of its text
- * become steps that run forward, behind whatever writes the gradients of the
+ * become steps that run forward, after whatever writes the gradients of the
  * values there; then one step hands on what they give.
  */
 #include "plan/plan.h"

@@ -59,7 +59,7 @@ bool *cr_plan_live(struct cr_exec *e)
                                    nodes[n]->op == &cr_op_assign);
         for (i = 0; i < nodes[n]->n_out; i++)
             live[n] = live[n] || wanted[nodes[n]->out[i]->id];
-        /* the backward pass through a bprop reads all results beside it */
+        /* the backward pass through a bprop reads all other results */
         for (i = 0; nodes[n]->custom && i < nodes[n]->custom->n_out; i++)
             live[n] = live[n] || wanted[nodes[n]->custom->out[i]->id];
         if (live[n] && cr_plan_shortcut(e, nodes[n])) {

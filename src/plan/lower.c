@@ -1,6 +1,6 @@
 /*
- * From the nodes of a graph to forward steps: nodes that nobody reads are
- * omitted, and each step takes its inputs in the layout that its op prefers.
+ * From the nodes of a graph to forward steps: unused nodes are omitted, and
+ * each step takes its inputs in the layout that its op prefers.
  */
 #include "plan/plan.h"
 

@@ -2,7 +2,7 @@
  * A plan: one mode of a network, compiled for one batch size.
  *
  * Passes (passes.c) turn the nodes of a graph into steps and change the list
- * of steps: what nobody reads is pruned, layouts are chosen, neighbours are
+ * of steps: unused nodes are pruned, layouts are chosen, neighbours are
  * fused, the backward pass and the updates are appended, every value gets its
  * place in memory. A step reads and writes values; a value knows the step that
  * writes it and all operands that read it, so a pass never searches for
@@ -125,7 +125,7 @@ struct cr_exec {
     struct cr_pval **outputs; /* several of a tuple */
     int n_outputs;
     struct cr_pval *loss;     /* NULL: none */
-    struct cr_pval **aux;     /* what the loss returns beside it */
+    struct cr_pval **aux;     /* what the loss returns next to it */
     int n_aux;
     struct cr_seed {
         struct cr_pval *val;  /* whose gradient is given, */
@@ -170,7 +170,7 @@ struct cr_exec {
     char stop[CR_STOP_MAX];   /* of a plug-in's cell; "": it did not */
     struct cr_tensor *kept;
     int n_kept;
-    struct cr_exec_step_cost *costs; /* per step; NULL: nobody asked */
+    struct cr_exec_step_cost *costs; /* per step; NULL: not wanted */
 };
 
 /* passes.c: runs all passes; then exec->steps is complete and every value has
@@ -267,12 +267,12 @@ void cr_plan_act_backward(struct cr_exec *exec,
                           const struct cr_exec_step *step);
 /* bf16.c: before the backward pass of step f: whether its product is one of
  * bfloat16 there too. What arrives is rounded if f has taken the fake cast
- * behind it. After it: a gradient that the step alone reads is rounded where
+ * after it. After it: a gradient that the step alone reads is rounded where
  * it lies. */
 bool cr_plan_bf16_backward(struct cr_exec *exec, const struct cr_exec_step *f);
 void cr_plan_bf16_done(const struct cr_exec_step *f, struct cr_exec_step *step);
 /* custom_grad.c: the backward pass of a cell with bprop, at its first node's
- * step. *cut: a gradient arrives, and nobody wants what it gives. False after
+ * step. *cut: a gradient arrives, but what it gives is not wanted. False after
  * reporting. */
 bool cr_plan_custom_grad(struct cr_exec *exec, const struct cr_exec_step *step,
                          bool *cut);
@@ -280,8 +280,8 @@ bool cr_plan_custom_grad(struct cr_exec *exec, const struct cr_exec_step *step,
  * outside; and whether it is computed. */
 bool cr_plan_wrt(const struct cr_exec *exec, const struct cr_val *v);
 bool cr_plan_source_needs(const struct cr_exec *exec, const struct cr_val *v);
-/* Whether the values beside the loss are computed: in training, and where all
- * are kept. */
+/* Whether the auxiliary values of the loss are computed: in training, and
+ * where all are kept. */
 bool cr_plan_aux(const struct cr_exec *exec);
 /* Makes the gradients at which the backward pass begins; later, in each step,
  * fills them. False: nothing wants them. */

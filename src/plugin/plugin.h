@@ -2,7 +2,7 @@
  * Plug-ins: cells that a shared object brings, described by cellrun.h.
  *
  * plugin.c opens files and turns their descriptions into descriptors of
- * cells, which stand in the registry behind the built-in ones until the
+ * cells, which stand in the registry after the built-in ones until the
  * process ends: a shared object belongs to the process, whichever config
  * named it. plugin_cell.c builds and runs such a cell.
  *

@@ -5,7 +5,7 @@
  * The op's inputs are the cell's inputs, then its parameters. A plug-in
  * computes in float or double, and always writes; where cellrun computes in
  * the other type, or adds to a gradient, its arrays stand in the op's scratch
- * and are converted, or added, behind the call. All of them have room there
+ * and are converted, or added, after the call. All of them have room there
  * of their own, so nothing is planned twice.
  */
 #include "base/checked_math.h"
@@ -220,11 +220,11 @@ struct run {
     void (*fn)(const struct cellrun_step *step);
     struct cellrun_step step;
     struct cellrun_shape in[CR_OP_MAX], out[CR_OP_MAX];
-    const void *x[CR_OP_MAX], *dy[CR_OP_MAX]; /* x: parameters behind */
+    const void *x[CR_OP_MAX], *dy[CR_OP_MAX]; /* x: parameters after */
     void *y[CR_OP_MAX], *dx[CR_OP_MAX], *moved[CR_OP_MAX];
     char *room; /* of the next stand-in; the plug-in's own
-                   scratch lies behind them all */
-    /* what a call cannot go on for, and its first sample; several may end at
+                   scratch lies after them all */
+    /* what a call cannot continue for, and its first sample; several may end at
      * once, so they take turns */
     atomic_flag turn;
     char error[CELLRUN_ERROR_MAX];

@@ -1,7 +1,7 @@
 /*
  * The printer of a plan. What print(...) reads may be fused away, folded or
  * pruned in the plan of a run, and must not be kept alive there, or the run's
- * numbers would change. So a plan that is to print has another one beside it:
+ * numbers would change. So a plan that is to print has another one next to it:
  * unfused, of only what the prints need, on the same graph, batch and random
  * numbers. It runs first; the plan itself leaves the nodes out.
  */
