@@ -27,7 +27,8 @@ struct recompute {
     struct cr_exec *e;
     int last;                  /* number of the last forward step */
     struct again *of;          /* per forward step */
-    bool *kept;                /* per value that has memory of its own */
+    bool *kept, *overwritten;  /* per value that has memory of its own: the
+                                  latter by a forward step */
     struct cr_pval **copy;     /* per value; NULL: none */
     struct cr_exec_step **first; /* per call: the first later reader */
 };
@@ -73,6 +74,8 @@ static void kept_find(struct recompute *r)
             kept = o->step->at > r->last && !(a && reads_for(r, o, a->call));
         if (kept)
             r->kept[cr_pval_base(v)->id] = true;
+        if (a && v->alias && !v->maker->same)
+            r->overwritten[cr_pval_base(v)->id] = true;
     }
 }
 
@@ -89,8 +92,8 @@ static bool again_for(const struct recompute *r, struct cr_pval *x, int call)
     return a && a->can && a->call == call && !is_kept(r, x);
 }
 
-/* A step that writes in the memory of its input is run again only if that
- * input is computed again. */
+/* An input that a forward step overwrites must be computed again, too, and so
+ * must what this step overwrites. */
 static bool can_repeat(const struct recompute *r, const struct cr_exec_step *s,
                        int call)
 {
@@ -99,9 +102,12 @@ static bool can_repeat(const struct recompute *r, const struct cr_exec_step *s,
     if (!call || s->once || s->constant || s->op->prints ||
         s->op == &cr_op_assign || (s->node && s->node->hook))
         return false;
+    for (i = 0; i < s->n_in; i++)
+        if (s->x[i].val && r->overwritten[cr_pval_base(s->x[i].val)->id] &&
+            !again_for(r, s->x[i].val, call))
+            return false;
     for (i = 0; i < s->n_out; i++)
-        if (s->y[i]->alias && !s->same &&
-            !again_for(r, s->y[i]->alias, call))
+        if (s->y[i]->alias && !s->same && !again_for(r, s->y[i]->alias, call))
             return false;
     return true;
 }
@@ -135,19 +141,20 @@ static void wanted_find(struct recompute *r, struct cr_exec_step *s)
             made(r, s->x[i].val)->wanted = true;
 }
 
-/* What a copy reads or shares memory with in place of v. */
-static struct cr_pval *instead(const struct recompute *r, struct cr_pval *v)
+/* What a copy for that call reads or shares memory with in place of v. */
+static struct cr_pval *instead(const struct recompute *r, struct cr_pval *v,
+                               int call)
 {
-    return v && r->copy[v->id] ? r->copy[v->id] : v;
+    return again_for(r, v, call) ? r->copy[v->id] : v;
 }
 
 static struct cr_pval *value_copy(struct recompute *r, struct cr_pval *v,
-                                  struct cr_exec_step *by)
+                                  struct cr_exec_step *by, int call)
 {
     struct cr_pval *w = cr_pval_new(r->e, &v->spec);
 
     w->maker = by;
-    w->alias = instead(r, v->alias);
+    w->alias = instead(r, v->alias, call);
     w->bf16 = v->bf16;
     if (!is_kept(r, v))
         r->copy[v->id] = w;
@@ -158,7 +165,7 @@ static void step_copy(struct recompute *r, const struct cr_exec_step *s)
 {
     struct cr_exec_step *c =
         cr_step_new(r->e, CR_FORWARD, s->op, s->n_in, s->n_out);
-    int i;
+    int i, call = r->of[s->at].call;
 
     c->node = s->node;
     c->attr = s->attr;
@@ -175,12 +182,12 @@ static void step_copy(struct recompute *r, const struct cr_exec_step *s)
     c->macs = s->macs;
     c->recomputed = true;
     for (i = 0; i < s->n_in; i++)
-        cr_operand_set(&c->x[i], instead(r, s->x[i].val));
+        cr_operand_set(&c->x[i], instead(r, s->x[i].val, call));
     for (i = 0; i < s->n_out; i++)
-        c->y[i] = value_copy(r, s->y[i], c);
+        c->y[i] = value_copy(r, s->y[i], c, call);
     if (s->saved)
-        c->saved = value_copy(r, s->saved, c);
-    cr_step_before(r->e, c, r->first[r->of[s->at].call]);
+        c->saved = value_copy(r, s->saved, c, call);
+    cr_step_before(r->e, c, r->first[call]);
 }
 
 /* The backward steps of the call read the copy of v. */
@@ -210,6 +217,7 @@ bool cr_plan_recompute(struct cr_exec *e)
     r.last = e->last_forward->at;
     r.of = CR_NEWS(&e->arena, struct again, r.last + 1);
     r.kept = CR_NEWS(&e->arena, bool, n);
+    r.overwritten = CR_NEWS(&e->arena, bool, n);
     r.copy = CR_NEWS(&e->arena, struct cr_pval *, n);
     r.first = CR_NEWS(&e->arena, struct cr_exec_step *,
                       e->graph->n_recomputed + 1);

@@ -47,6 +47,26 @@ same() {
     same blocks.Residual.recompute=true
 }
 
+@test "recompute: one cell after another, each by itself" {
+    cat >row.yaml <<'END'
+base: c.yaml
+network: !replace
+  a: {Dense: [8, 32], recompute: true}
+  d1: {Dropout: {p: 0.3}, recompute: true}
+  d2: {Dropout: {p: 0.3}, recompute: true}
+  act: {Tanh: {}, recompute: true}
+  norm: {LayerNorm: {normalized_shape: [32]}, recompute: true}
+  out: {Dense: [32, 3], recompute: true}
+END
+    sed 's/, recompute: true//' row.yaml >plain.yaml
+    for set in seed=1 amp.level=O2 amp.level=O1; do
+        "$CELLRUN" train plain.yaml -q -o one --force $set >/dev/null
+        "$CELLRUN" train row.yaml -q -o two --force $set >/dev/null
+        run -0 "$CELLRUN" ckpt diff one two
+        [[ $output == *"no differences"* ]]
+    done
+}
+
 @test "recompute: a step takes less memory, and summary names the cells" {
     run -0 "$CELLRUN" summary deep.yaml network.blocks.0.recompute=true
     [[ $output == *"recomputed in backward: blocks.0 blocks.1 blocks.2"* ]]
