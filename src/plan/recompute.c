@@ -29,6 +29,7 @@ struct recompute {
     struct again *of;          /* per forward step */
     bool *kept, *overwritten;  /* per value that has memory of its own: the
                                   latter by a forward step */
+    bool *changed;             /* per parameter: by forward */
     struct cr_pval **copy;     /* per value; NULL: none */
     struct cr_exec_step **first; /* per call: the first later reader */
 };
@@ -92,6 +93,30 @@ static bool again_for(const struct recompute *r, struct cr_pval *x, int call)
     return a && a->can && a->call == call && !is_kept(r, x);
 }
 
+/* Whether input i is a statistic or state that forward changes: a later step
+ * reads another value. Where the op itself updates it in training, its results
+ * do not depend on it. */
+static bool has_changed(const struct recompute *r,
+                        const struct cr_exec_step *s, int i)
+{
+    const struct cr_pval *base = cr_pval_base(s->x[i].val);
+
+    return base && base->param >= 0 && r->changed[base->param] &&
+           !(s->training && (s->op->running_stats & CR_X(i)));
+}
+
+static void changed_find(struct recompute *r)
+{
+    const struct cr_exec_step *s;
+    int i;
+
+    for (s = r->e->first; s; s = s->next)
+        for (i = 0; i < s->n_in; i++)
+            if (s->x[i].val && s->training &&
+                (s->op->running_stats & CR_X(i)) && s->x[i].val->param >= 0)
+                r->changed[s->x[i].val->param] = true;
+}
+
 /* An input that a forward step overwrites must be computed again, too, and so
  * must what this step overwrites. */
 static bool can_repeat(const struct recompute *r, const struct cr_exec_step *s,
@@ -103,8 +128,9 @@ static bool can_repeat(const struct recompute *r, const struct cr_exec_step *s,
         s->op == &cr_op_assign || (s->node && s->node->hook))
         return false;
     for (i = 0; i < s->n_in; i++)
-        if (s->x[i].val && r->overwritten[cr_pval_base(s->x[i].val)->id] &&
-            !again_for(r, s->x[i].val, call))
+        if (has_changed(r, s, i) ||
+            (s->x[i].val && r->overwritten[cr_pval_base(s->x[i].val)->id] &&
+             !again_for(r, s->x[i].val, call)))
             return false;
     for (i = 0; i < s->n_out; i++)
         if (s->y[i]->alias && !s->same && !again_for(r, s->y[i]->alias, call))
@@ -217,12 +243,14 @@ bool cr_plan_recompute(struct cr_exec *e)
     r.last = e->last_forward->at;
     r.of = CR_NEWS(&e->arena, struct again, r.last + 1);
     r.kept = CR_NEWS(&e->arena, bool, n);
+    r.changed = CR_NEWS(&e->arena, bool, e->net->n_params + 1);
     r.overwritten = CR_NEWS(&e->arena, bool, n);
     r.copy = CR_NEWS(&e->arena, struct cr_pval *, n);
     r.first = CR_NEWS(&e->arena, struct cr_exec_step *,
                       e->graph->n_recomputed + 1);
     for (s = e->first; s != end; s = s->next)
         r.of[s->at].call = call_of(&r, s);
+    changed_find(&r);
     kept_find(&r);
     for (s = e->first; s != end; s = s->next)
         r.of[s->at].can = can_repeat(&r, s, r.of[s->at].call);

@@ -67,6 +67,31 @@ END
     done
 }
 
+@test "recompute: state that the forward pass changes" {
+    cat >state.yaml <<'END'
+base: c.yaml
+network: !replace
+  cells:
+    a: {Dense: [8, 32]}
+    b:
+      recompute: true
+      cells:
+        past: {Parameter: {shape: [1, 32], init: ones, requires_grad: false}}
+        act: Tanh
+      construct: |
+        y = act(x * past)
+        assign(past, 0.5 * past + mean(y, axis=0, keepdims=True))
+        return y * y + past * x
+    out: {Dense: [32, 3]}
+  construct: return out(b(a(x)))
+END
+    sed '/recompute/d' state.yaml >plain.yaml
+    "$CELLRUN" train plain.yaml -q -o one >/dev/null
+    "$CELLRUN" train state.yaml -q -o two >/dev/null
+    run -0 "$CELLRUN" ckpt diff one two
+    [[ $output == *"no differences"* ]]
+}
+
 @test "recompute: a step takes less memory, and summary names the cells" {
     run -0 "$CELLRUN" summary deep.yaml network.blocks.0.recompute=true
     [[ $output == *"recomputed in backward: blocks.0 blocks.1 blocks.2"* ]]
