@@ -37,7 +37,8 @@ static const struct cr_opt lookup_opts[] = {
                      "Maximum norm of a vector; longer ones are scaled down to "
                      "it."),
     CR_BOOL_DEFAULT(struct lookup, sparse, true,
-                    "Must be true if target is CPU; the gradient is the same."),
+                    "Must be true if target is CPU. LazyAdam then updates only "
+                    "the rows that have a gradient."),
     { 0 },
 };
 
@@ -81,6 +82,8 @@ static struct cr_val *lookup_build(struct cr_build *b,
     table = cr_param(b, "embedding_table",
                      CR_SPEC(o->vocab_size, o->embedding_size), &o->param_init,
                      CR_DEFAULT_INIT_NORMAL, 0);
+    if (o->sparse)
+        cr_param_by_rows(b, table);
     attr->negative = o->target == TARGET_CPU ? CR_INDEX_ZERO : CR_INDEX_ERROR;
     y = CR_EMIT(b, "gather", attr, table, in[0]);
     return isnan(o->max_norm) ? y : lookup_clip(b, o->max_norm, y);

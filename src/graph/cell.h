@@ -112,6 +112,10 @@ struct cr_val *cr_param_state(struct cr_build *b, const char *name,
  * initialiser. A shared parameter keeps the initialiser of its own cell. */
 void cr_param_zero_row(struct cr_build *b, struct cr_val *param, int64_t row);
 
+/* Says that an optimizer that can is to update a parameter of this cell by
+ * rows: LazyAdam. */
+void cr_param_by_rows(struct cr_build *b, struct cr_val *param);
+
 /* Emits an op: CR_EMIT(b, "linear", NULL, x, w, bias). The attributes must live
  * in the build's arena. Absent optional inputs are NULL at the end, else
  * CR_ABSENT. */

@@ -387,6 +387,12 @@ void cr_param_zero_row(struct cr_build *b, struct cr_val *param, int64_t row)
         net->param_inits[param->param].zero_row = row + 1;
 }
 
+void cr_param_by_rows(struct cr_build *b, struct cr_val *param)
+{
+    if (param)
+        b->net->params[param->param].rows = true;
+}
+
 /* Runs the plan of a node's op for the given input specs. */
 bool cr_op_infer(struct cr_arena *arena, struct cr_diag *diag,
                  const struct cr_opnode *node, bool training,

@@ -24,6 +24,7 @@ struct cr_param {
     int cell;               /* row of its cell */
     bool state;             /* assigned by a construct, not trained */
     bool statistic;         /* updated by the forward pass, not trained */
+    bool rows;              /* a table of which batches use a few rows */
     bool never_trained;     /* its cell never trains it (affine: false) */
     bool frozen;            /* matched by freeze.patterns */
     bool unfrozen_later;    /* also by freeze.schedule: it has slots */
@@ -140,6 +141,8 @@ struct cr_update_rule {
     void (*reduce)(const struct cr_update *u, double sum[CR_SUMS_MAX]);
     /* Optional, once per parameter after all ranges: updates scalar slots. */
     void (*finish)(const struct cr_update *u);
+    bool rows;         /* of a parameter with .rows, rows whose gradient is 0
+                          stay as they are, and so do their slots */
     bool is_plain_sgd; /* w -= lr * g: may be fused into the gradient */
 };
 

@@ -11,6 +11,9 @@
  * corrected for its bias, as in MindSpore's kernel; the paper adds it after.
  * 1 - beta is computed from beta rounded to float32, as in MindSpore.
  *
+ * LazyAdam is the same rule for the rows of a table that have a gradient
+ * (PyTorch's SparseAdam; MindSpore's LazyAdam with gradients of rows).
+ *
  * Slots: moment1 is m, moment2 is v, vhat the maximum of v; all initially 0.
  */
 #include "base/compiler.h"
@@ -112,13 +115,11 @@ static const struct cr_optim_number adam_numbers[] = {
 const struct cr_optim cr_optim_adam = {
     .about = {
         .name = "Adam",
-        .aliases = CR_ALIASES("LazyAdam"),
         .summary = "Adam: adaptive moment estimation.",
         .detail = "m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2; "
                   "w -= lr sqrt(1 - beta2^t) / (1 - beta1^t) m / (sqrt(v) + "
                   "eps). weight_decay w is added to the gradient (L2); "
-                  "AdamWeightDecay and AdamW decouple it. LazyAdam is the same "
-                  "type, because all gradients are dense here.",
+                  "AdamWeightDecay and AdamW decouple it.",
         .example = "optimizer: {Adam: {learning_rate: 1e-3}}\n",
         .opts = adam_opts,
         .size = sizeof(struct adam),
@@ -129,4 +130,38 @@ const struct cr_optim cr_optim_adam = {
     .update = adam_update,
     .check = adam_check,
     .count = adam_count,
+};
+
+static const struct cr_optim_number lazy_numbers[] = {
+    { "beta1_power", offsetof(struct adam, beta1), true, 1 },
+    { "beta2_power", offsetof(struct adam, beta2), true, 1 },
+    { 0 },
+};
+
+const struct cr_optim cr_optim_lazy_adam = {
+    .about = {
+        .name = "LazyAdam",
+        .summary = "Adam that updates only the rows of a table that have a "
+                   "gradient.",
+        .detail = "As Adam, but of the table of an EmbeddingLookup with "
+                  "sparse: true, rows whose gradient is 0 stay as they are, "
+                  "with their moments, as with PyTorch's SparseAdam. If a "
+                  "batch has fewer indices than the table has rows, the time "
+                  "of an update and the memory of the gradient grow with the "
+                  "batch instead of the table. Other parameters are updated "
+                  "as by Adam, as in MindSpore. MindSpore's CPU kernel does "
+                  "not add up the gradients of an index that occurs several "
+                  "times in a batch before it updates the row; here they are "
+                  "added up.",
+        .example = "optimizer: {LazyAdam: {learning_rate: 1e-3}}\n",
+        .opts = adam_opts,
+        .size = sizeof(struct adam),
+    },
+    .slots = 3,
+    .slot_names = { "moment1", "moment2", "vhat" },
+    .numbers = lazy_numbers,
+    .update = adam_update,
+    .check = adam_check,
+    .count = adam_count,
+    .rows = true,
 };

@@ -1,8 +1,12 @@
 /*
  * Updates of parameters: each follows the last step that writes the gradient,
  * while that is in the cache; plain SGD is part of that step where its kernel
- * can scale.
+ * can scale. Where a few rows of a table were gathered, and the rule leaves
+ * rows without a gradient as they are, these rows alone are updated, from what
+ * arrives at them: the table has no gradient then.
  */
+#include "families/row_gradient.h"
+#include "graph/op_attrs.h"
 #include "plan/plan.h"
 
 static bool separate(const struct cr_exec *e)
@@ -72,6 +76,44 @@ static bool update_directly(struct cr_exec *e, struct cr_pval *val,
             return true;
         }
     return false;
+}
+
+/* Whether an update of those rows alone gives what one of all rows does. */
+static bool rows_suffice(const struct cr_exec *e, int param)
+{
+    const struct cr_update_rule *rule = e->net->rule;
+
+    return (rule->rows && e->net->params[param].rows) ||
+           (rule->is_plain_sgd && e->net->hyper[param].weight_decay == 0);
+}
+
+/* Whether the one writer of a gradient, of a gather of fewer rows than the
+ * table has, can update these rows itself; `read` as above. */
+static bool update_gathered(struct cr_exec *e, struct cr_pval *val,
+                            const struct cr_exec_step *read)
+{
+    struct cr_pval *g = val->grad;
+    struct cr_exec_step *w = g->maker;
+    const struct cr_gather *o;
+
+    if (separate(e) || !w || w->kind != CR_BACKWARD ||
+        w->op != cr_op_find("gather") ||
+        w->dx[0] != g || w->acc[0].val || g->root || g->n_uses > 0 ||
+        (e->last_loss && w->at <= e->last_loss->at) ||
+        (read && read->at > w->at) || !rows_suffice(e, val->param))
+        return false;
+    o = w->attr;
+    if (o->axis != 0 || cr_count(&w->in[1]) >= w->in[0].dim[0])
+        return false;
+    w->kind = CR_UPDATE;
+    w->param = val->param;
+    g->maker = NULL;
+    cr_operand_set(&w->acc[0], val);
+    w->dx[0] = updated(e, w, val);
+    w->scratch = cr_row_gradient_scratch(cr_count(&w->in[1]));
+    w->thread_scratch =
+        (size_t)(cr_count(&w->in[0]) / w->in[0].dim[0]) * sizeof(cr_real);
+    return true;
 }
 
 /* The last step of the backward pass that reads each parameter, or a view of
@@ -163,7 +205,8 @@ bool cr_plan_update_steps(struct cr_exec *e)
         struct cr_pval *val = e->of[v->id];
 
         if (v->param < 0 || !e->net->params[v->param].trained || !val->grad ||
-            update_directly(e, val, read[v->param]))
+            update_directly(e, val, read[v->param]) ||
+            update_gathered(e, val, read[v->param]))
             continue;
         after = update_after(e, val, read[v->param], last);
         update_add(e, val, after == last ? NULL : after);

@@ -7,7 +7,7 @@
  * allocates nothing and decides nothing. Knows nothing of configs and
  * records.
  *
- * Includes: base data graph kernels plan.
+ * Includes: base data families graph kernels plan.
  */
 #ifndef CR_RUN_RUN_H
 #define CR_RUN_RUN_H

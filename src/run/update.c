@@ -9,6 +9,7 @@
 #include "base/compiler.h"
 #include "base/str.h"
 #include "base/thread_pool.h"
+#include "families/row_gradient.h"
 #include "kernels/parallel_for.h"
 #include "run/run.h"
 
@@ -27,6 +28,7 @@ struct update {
     const struct cr_update_rule *rule;
     struct cr_update u;
     double *sums; /* rule->sums of each block */
+    int64_t width; /* elements of a row */
 };
 
 /* The range of it that begins at `from`. */
@@ -37,7 +39,7 @@ static struct cr_update update_range(const struct update *all, int64_t from,
 
     u.n = to - from;
     u.w += from;
-    u.g += from;
+    u.g = u.g ? u.g + from : NULL;
     for (int k = 0; k < all->rule->slots; k++)
         if (!(all->rule->scalars & 1u << k))
             u.slot[k] += from;
@@ -57,6 +59,40 @@ static void update_part(void *ctx, int task, int n_tasks)
     u = update_range(all, from, to);
     if (u.n > 0)
         all->rule->update(&u);
+}
+
+/* ---- by rows: those without a gradient stay as they are ---- */
+
+static void update_row(void *ctx, int64_t row, const cr_real *gradient)
+{
+    const struct update *all = ctx;
+    struct cr_update u =
+        update_range(all, row * all->width, (row + 1) * all->width);
+    int64_t i = 0;
+
+    while (i < u.n && gradient[i] == 0)
+        i++;
+    u.g = gradient;
+    if (i < u.n)
+        all->rule->update(&u);
+}
+
+static void update_rows(void *ctx, int64_t from, int64_t to)
+{
+    const struct update *all = ctx;
+
+    for (; from < to; from++)
+        update_row(ctx, from, all->u.g + from * all->width);
+}
+
+/* Of a step that has the backward pass of a gather in it, from what it
+ * gathers. */
+static void update_gathered(const struct cr_exec_step *s, struct update *all)
+{
+    struct cr_row_gradient g = cr_row_gradient_of(s->run);
+
+    all->u.g = NULL;
+    cr_row_gradient_each(&g, all, update_row);
 }
 
 static void update_measure(void *ctx, int64_t from, int64_t to)
@@ -123,8 +159,15 @@ void cr_exec_update_step(struct cr_exec *e, const struct cr_exec_step *s,
             for (int k = 0; k < rule->sums; k++)
                 all.u.sum[k] += all.sums[b * rule->sums + k];
     }
-    cr_parallel_run(update_part, &all,
-                    all.u.n < UPDATE_GRAIN ? 1 : cr_thread_count());
+    all.width = p->spec.rank > 0 ? all.u.n / p->spec.dim[0] : all.u.n;
+    if (s->op)
+        update_gathered(s, &all);
+    else if (rule->rows && p->rows)
+        cr_parallel_for_coarse(p->spec.dim[0], (double)all.width, &all,
+                               update_rows);
+    else
+        cr_parallel_run(update_part, &all,
+                        all.u.n < UPDATE_GRAIN ? 1 : cr_thread_count());
     if (rule->finish)
         rule->finish(&all.u);
 }

@@ -180,6 +180,7 @@ static void optim_slots(struct cr_arena *arena, const struct cr_optim_use *use,
         optim = (const struct cr_optim *)optim->inner(use->own)->about;
     rule->is_plain_sgd =
         use->optim == optim && optim->plain && optim->plain(use->opts);
+    rule->rows = use->optim == optim && optim->rows;
     rule->slots = optim->count ? optim->count(use->opts) : optim->slots;
     if (rule->is_plain_sgd && !keep_unused_slots)
         rule->slots = 0;

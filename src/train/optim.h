@@ -53,6 +53,7 @@ struct cr_optim {
     /* Optional: true if with these options the rule is w -= lr * g without
      * slots, so that a matrix product may write the update itself. */
     bool (*plain)(const void *opts);
+    bool rows; /* as in struct cr_update_rule */
 };
 
 /* The first members of every optimizer's options. */

@@ -53,10 +53,8 @@ const struct cr_tensor *cr_optim_numbers(struct cr_arena *arena,
                                          int64_t updates, double factor, int *n)
 {
     struct numbers all = { .arena = arena };
-    const struct cr_node *args;
     const struct cr_optim_common *opts;
     const struct cr_optim *optim;
-    const char *type = cr_node_type(node, &args);
     struct cr_obj obj;
 
     *n = 0;
@@ -81,9 +79,7 @@ const struct cr_tensor *cr_optim_numbers(struct cr_arena *arena,
         double option =
             *(const double *)(const void *)((const char *)opts + k->at);
 
-        /* LazyAdam has Adam's numbers, but its powers have shape (1,) */
-        add_real(&all, k->name,
-                 k->rank || (type && strcmp(type, "LazyAdam") == 0),
+        add_real(&all, k->name, k->rank,
                  k->power ? power(option, updates) : option);
     }
     *n = all.n;

@@ -1,0 +1,28 @@
+/*
+ * The gradient of a table as rows: of each row that a gather along axis 0 has
+ * read, the sum of the gradients that arrive at its results.
+ */
+#ifndef CR_FAMILIES_ROW_GRADIENT_H
+#define CR_FAMILIES_ROW_GRADIENT_H
+
+#include "graph/op.h"
+
+struct cr_row_gradient {
+    const cr_real *dy;     /* (number of indices, width) */
+    const uint64_t *order; /* row << 32 | number of the index, in order */
+    int64_t n;             /* indices that are rows of the table */
+    int64_t width;         /* elements of a row */
+};
+
+/* Bytes of scratch memory for n indices. */
+size_t cr_row_gradient_scratch(int64_t n);
+/* Of the backward step of a gather along axis 0, in its scratch memory. */
+struct cr_row_gradient cr_row_gradient_of(const struct cr_op_ctx *gather);
+/* Calls `each` for every row that occurs, in parallel, with its sum; equal
+ * indices are added in their order. Takes scratch memory of a row's bytes per
+ * thread. */
+void cr_row_gradient_each(const struct cr_row_gradient *gradient, void *ctx,
+                          void (*each)(void *ctx, int64_t row,
+                                       const cr_real *sum));
+
+#endif

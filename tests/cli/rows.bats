@@ -1,0 +1,126 @@
+# Updates of a table by the rows that a batch has looked up: LazyAdam, SGD.
+bats_require_minimum_version 1.5.0
+set -o pipefail
+load small
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+    unset CELLRUN_SET CELLRUN_DATA
+    export CELLRUN_VERIFY=1
+    GOLDEN="$BATS_TEST_DIRNAME/../golden/rows"
+    config c.yaml
+    cp "$GOLDEN"/*.npy .
+    cat >t.yaml <<'END'
+cellrun: 1
+vars: {index: repeated.npy, cell: EmbeddingLookup, rows: 12}
+dataset:
+  train:
+    NumpySlicesDataset:
+      data: [$index, weight.npy]
+      column_names: [x, weight]
+      shuffle: false
+datapipe: {batch: {batch_size: 1}}
+network:
+  inputs: [x]
+  cells: {tok: {EmbeddingLookup: {vocab_size: $rows, embedding_size: 4}}}
+  construct: return tok(x)
+loss:
+  inputs: [y, weight]
+  construct: return sum(y * y) * sum(weight)
+optimizer: {LazyAdam: {learning_rate: 0.1}}
+train: {epochs: 1}
+END
+}
+
+# Whether two trainings give the same parameters and slots.
+same() {
+    run -0 "$CELLRUN" ckpt diff "$1" "$2"
+    [[ $output == *"no differences"* ]]
+}
+
+# The list of steps of a plan for training, before its memory is planned.
+steps() {
+    "$CELLRUN" summary --passes "$@" |
+        awk '/^prepare/ { prediction++ } /^update:/ && !n++, /^memory:/'
+}
+
+@test "LazyAdam: MindSpore's and PyTorch's numbers, with and without clipping" {
+    for name in unique repeated; do
+        for clip in 'train.clip={norm: 1e9}' 'train.limit=8'; do
+            run -0 "$CELLRUN" train t.yaml -q --force -o r "$clip" \
+                --load "$GOLDEN/table.safetensors" vars.index=$name.npy
+            run -0 "$CELLRUN" ckpt diff r "$GOLDEN/$name.safetensors" \
+                --rtol 4e-5 --atol 2e-6
+            [[ $output == *"3 tensors, no differences"* ]]
+        done
+    done
+    # Adam moves rows that no batch looks up any more
+    "$CELLRUN" train t.yaml -q --force -o r --load "$GOLDEN/table.safetensors" \
+        optimizer=Adam >/dev/null
+    run -6 "$CELLRUN" ckpt diff r "$GOLDEN/repeated.safetensors" --rtol 1e-3
+}
+
+@test "the table has no gradient in memory, unless something else reads it" {
+    steps t.yaml >plan
+    grep 'embedding_table = update(.*x;' plan
+    run ! grep 'backward gather' plan
+    steps t.yaml 'train.clip={norm: 1e9}' | grep 'backward gather'
+    # fewer rows than indices
+    steps t.yaml vars.rows=6 | grep 'backward gather'
+    # two readers of one table
+    sed 's/return tok(x)/return tok(x) + tok(x)/' t.yaml >two.yaml
+    steps two.yaml | grep 'backward gather'
+    # rules that change rows without a gradient
+    steps t.yaml optimizer=Adam | grep 'backward gather'
+    steps t.yaml \
+        'optimizer=!replace {SGD: {weight_decay: 0.1}}' | grep 'backward gather'
+    run ! grep 'backward gather' <(steps t.yaml optimizer=SGD)
+
+    "$CELLRUN" summary t.yaml vars.rows=100000 | grep '^memory:' >rows
+    "$CELLRUN" summary t.yaml vars.rows=100000 optimizer=Adam |
+        grep '^memory:' >dense
+    awk '{ split($0, a, ", "); print a[2] + 0 }' dense rows >step
+    awk 'NR == 1 { dense = $1 } END { exit !(dense - $1 > 1.4) }' step
+}
+
+@test "SGD by rows: the same bytes, indices out of range and threads too" {
+    cat >big.yaml <<'END'
+base: t.yaml
+vars: {rows: 3000}
+datapipe: {batch: {batch_size: 4}}
+network: !replace
+  inputs: [x]
+  cells:
+    tok: {EmbeddingLookup: {vocab_size: $rows, embedding_size: 33}}
+    out: {Dense: [33, 3]}
+  construct: return out(tok(x))
+END
+    perl -e 'srand 5; print pack "l<*", map { int rand 3100 - 50 } 1 .. 4000' |
+        npy wide.npy '<i4' '(80, 50)'
+    perl -e 'print pack "f<*", map { 1e-3 * $_ } 1 .. 80' |
+        npy weight.npy '<f4' '(80,)'
+    for rule in SGD LazyAdam; do
+        set -- vars.index=wide.npy train.epochs=3 \
+            "optimizer=!replace {$rule: {learning_rate: 0.01}}"
+        "$CELLRUN" train big.yaml -q --force -o one "$@" --threads 1 >/dev/null
+        "$CELLRUN" train big.yaml -q --force -o two "$@" --threads 3 >/dev/null
+        same one two
+        "$CELLRUN" train big.yaml -q --force -o two "$@" \
+            'train.clip={norm: 1e9}' >/dev/null
+        same one two
+        run ! grep 'backward gather' <(steps big.yaml "$@")
+    done
+}
+
+@test "LazyAdam: of an Embedding, and of all else, as Adam" {
+    sed -i 's/EmbeddingLookup/Embedding/' t.yaml
+    "$CELLRUN" train t.yaml -q -o one >/dev/null
+    "$CELLRUN" train t.yaml -q -o two \
+        'optimizer=!replace {Adam: {learning_rate: 0.1}}' >/dev/null
+    same one two
+    "$CELLRUN" train c.yaml -q -o three 'optimizer=!replace {LazyAdam: {}}' \
+        >/dev/null
+    "$CELLRUN" train c.yaml -q -o four 'optimizer=!replace {Adam: {}}' \
+        >/dev/null
+    same three four
+}
