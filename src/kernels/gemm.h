@@ -14,30 +14,41 @@
 #include <stddef.h>
 
 typedef void cr_gemm_part(const struct cr_gemm *g, int task, int n_tasks);
-
-cr_gemm_part cr_gemm_avx512;   /* x86-64, float only */
-cr_gemm_part cr_gemm_avx2;     /* x86-64, float only */
-cr_gemm_part cr_gemm_portable; /* vectors of 16 bytes; float and double */
-
-/* What they ask cr_thread_scratch for. */
-extern const size_t cr_gemm_thread_scratch_avx512, cr_gemm_thread_scratch_avx2;
-extern const size_t cr_gemm_thread_scratch_portable;
-
-/* For products with bf16, if the processor has AVX512-BF16. */
-cr_gemm_part cr_gemm_bf16;
-extern const size_t cr_gemm_thread_scratch_bf16;
-bool cr_gemm_has_bf16(void);
-/* Whether it may use AMX, for comparisons within one process; returns whether
- * it does from now on. */
-bool cr_gemm_bf16_amx(bool use);
-
 /* The same for cr_sum_rows. */
 typedef void cr_sum_part(int64_t n, int64_t cols, const cr_real *x,
                          cr_real alpha, bool add, cr_real *to);
 
-cr_sum_part cr_sum_avx512;
-cr_sum_part cr_sum_avx2;
+/* One way to compute products. */
+struct cr_gemm_kernel {
+    const char *name;   /* as cr_blas_name gives it */
+    const char *kernel; /* as cr_gemm_kernel_name gives it */
+    const char *asked;  /* in CELLRUN_BLAS; "own": one of cellrun's own */
+    bool only_asked;    /* never chosen otherwise */
+    bool (*is_available)(void); /* on this processor; opens its library */
+    cr_gemm_part *part;
+    cr_sum_part *sum;
+    const size_t *thread_scratch; /* what they ask cr_thread_scratch for */
+    bool (*has_bf16)(void); /* whether cr_gemm_bf16 goes with it; NULL: not */
+};
+
+/* x86-64, float only; vectors of 16 bytes */
+extern const struct cr_gemm_kernel cr_gemm_avx512, cr_gemm_avx2,
+    cr_gemm_portable;
+extern const struct cr_gemm_kernel cr_gemm_onednn; /* float only */
+extern const struct cr_gemm_kernel cr_gemm_openblas, cr_gemm_plain;
+
+/* For kernels that leave some products to it. */
+cr_gemm_part cr_gemm_portable_part;
 cr_sum_part cr_sum_portable;
+extern const size_t cr_gemm_portable_scratch;
+
+/* For products with bf16, if the processor has AVX512-BF16. */
+cr_gemm_part cr_gemm_bf16;
+extern const size_t cr_gemm_bf16_scratch;
+bool cr_gemm_has_bf16(void);
+/* Whether it may use AMX, for comparisons within one process; returns whether
+ * it does from now on. */
+bool cr_gemm_bf16_amx(bool use);
 
 /* Splits 0..n-1 over parts, at multiples of `step`. */
 void cr_gemm_range(int64_t n, int64_t step, int part, int parts, int64_t *from,

@@ -5,11 +5,13 @@
 
 #if defined(__x86_64__) && !defined(CR_DOUBLE)
 
+#include "base/cpu.h"
 #include "kernels/simd_avx2.h"
 
-#define KERNEL_NAME cr_gemm_avx2
-#define KERNEL_SUM cr_sum_avx2
-#define KERNEL_ROOM cr_gemm_thread_scratch_avx2
+#define KERNEL_NAME part
+#define KERNEL_SUM sum
+#define KERNEL_ROOM scratch
+#define KERNEL_SCOPE static
 #define WIDE 3
 #define MAX_ROWS 1, 8, 6, 4
 #define TILES                                                               \
@@ -18,5 +20,20 @@
         T(3, 2) T(4, 2) T(5, 2) T(6, 2) T(1, 3) T(2, 3) T(3, 3) T(4, 3)
 
 #include "kernels/gemm.inc"
+
+static bool is_available(void)
+{
+    return cr_isa() == CR_ISA_AVX2;
+}
+
+const struct cr_gemm_kernel cr_gemm_avx2 = {
+    .name = "own avx2",
+    .kernel = "gemm",
+    .asked = "own",
+    .is_available = is_available,
+    .part = KERNEL_NAME,
+    .sum = KERNEL_SUM,
+    .thread_scratch = &KERNEL_ROOM,
+};
 
 #endif

@@ -8,11 +8,13 @@ CR_O3
 
 #if defined(__x86_64__) && !defined(CR_DOUBLE)
 
+#include "base/cpu.h"
 #include "kernels/simd_avx512.h"
 
-#define KERNEL_NAME cr_gemm_avx512
-#define KERNEL_SUM cr_sum_avx512
-#define KERNEL_ROOM cr_gemm_thread_scratch_avx512
+#define KERNEL_NAME part
+#define KERNEL_SUM sum
+#define KERNEL_ROOM scratch
+#define KERNEL_SCOPE static
 #define WIDE 4
 #define MAX_ROWS 1, 9, 9, 9, 6
 #define TILES                                                               \
@@ -23,5 +25,21 @@ CR_O3
                 T(9, 3) T(1, 4) T(2, 4) T(3, 4) T(4, 4) T(5, 4) T(6, 4)
 
 #include "kernels/gemm.inc"
+
+static bool is_available(void)
+{
+    return cr_isa() == CR_ISA_AVX512;
+}
+
+const struct cr_gemm_kernel cr_gemm_avx512 = {
+    .name = "own avx512",
+    .kernel = "gemm",
+    .asked = "own",
+    .is_available = is_available,
+    .part = KERNEL_NAME,
+    .sum = KERNEL_SUM,
+    .thread_scratch = &KERNEL_ROOM,
+    .has_bf16 = cr_gemm_has_bf16,
+};
 
 #endif

@@ -65,7 +65,7 @@ struct bf16_room {
     cr_real tile[16 * WIDE * LANES];
 };
 
-const size_t cr_gemm_thread_scratch_bf16 = sizeof(struct bf16_room);
+const size_t cr_gemm_bf16_scratch = sizeof(struct bf16_room);
 
 /* The product as the kernel sees it: (row, p) is broadcast, (p, lane) not. */
 struct bf16_view {
@@ -513,7 +513,7 @@ BF16 void cr_gemm_bf16(const struct cr_gemm *g, int task, int n_tasks)
         .g = g,
         .kernel = kernel,
         .w = &w,
-        .room = cr_thread_scratch(cr_gemm_thread_scratch_bf16),
+        .room = cr_thread_scratch(cr_gemm_bf16_scratch),
     };
 
     if (w.rows >= 64 * n_tasks || w.lanes < LANES * n_tasks)
@@ -557,7 +557,7 @@ bool cr_gemm_has_bf16(void)
 
 #else
 
-const size_t cr_gemm_thread_scratch_bf16 = 0;
+const size_t cr_gemm_bf16_scratch = 0;
 
 void cr_gemm_bf16(const struct cr_gemm *g, int task, int n_tasks)
 {

@@ -6,9 +6,10 @@
 
 #include "kernels/simd_portable.h"
 
-#define KERNEL_NAME cr_gemm_portable
+#define KERNEL_NAME cr_gemm_portable_part
 #define KERNEL_SUM cr_sum_portable
-#define KERNEL_ROOM cr_gemm_thread_scratch_portable
+#define KERNEL_ROOM cr_gemm_portable_scratch
+#define KERNEL_SCOPE
 #define WIDE 3
 #define MAX_ROWS 1, 8, 4, 3
 #define TILES                                                               \
@@ -17,3 +18,18 @@
         T(3, 2) T(4, 2) T(1, 3) T(2, 3) T(3, 3)
 
 #include "kernels/gemm.inc"
+
+static bool is_available(void)
+{
+    return true;
+}
+
+const struct cr_gemm_kernel cr_gemm_portable = {
+    .name = "own generic",
+    .kernel = "gemm",
+    .asked = "own",
+    .is_available = is_available,
+    .part = KERNEL_NAME,
+    .sum = KERNEL_SUM,
+    .thread_scratch = &KERNEL_ROOM,
+};

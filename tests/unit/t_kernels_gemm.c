@@ -181,11 +181,11 @@ static enum verdict parts(void)
 {
 #if defined(__x86_64__) && !defined(CR_DOUBLE)
     if (cr_isa() == CR_ISA_AVX512)
-        return parts_of(cr_gemm_avx512, false);
+        return parts_of(cr_gemm_avx512.part, false);
     if (cr_isa() == CR_ISA_AVX2)
-        return parts_of(cr_gemm_avx2, false);
+        return parts_of(cr_gemm_avx2.part, false);
 #endif
-    return parts_of(cr_gemm_portable, false);
+    return parts_of(cr_gemm_portable.part, false);
 }
 
 static enum verdict low_parts(void)
