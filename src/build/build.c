@@ -332,6 +332,7 @@ static struct cr_val *build_node(struct cr_build *parent, const char *path,
         .init_rules = parent->init_rules,
         .parent = parent->net && parent->depth > 0 ? parent : NULL,
         .node = node,
+        .block = cr_is_construct(node) ? node : NULL,
         .path = path,
         .pos = node->kind == CR_NODE_MAP && type ? node->child->key_pos
                                                  : node->pos,

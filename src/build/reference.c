@@ -73,9 +73,7 @@ static size_t bare(const struct cr_build *b, const char *path)
         return 0;
     n = bare(b->parent, path);
     at = strlen(b->path);
-    word = b->node && cr_is_construct(b->node)
-               ? cr_node_get(b->node, "auto_prefix")
-               : NULL;
+    word = b->block ? cr_node_get(b->block, "auto_prefix") : NULL;
     if (n < at || !word || word->kind != CR_NODE_BOOL || word->boolean)
         return n;
     path += at + (at > 0);
@@ -173,8 +171,7 @@ const char *cr_reference_name(const struct cr_build *b, const char *name)
 {
     struct cr_arena *arena = b->net->arena;
     const struct cr_node *cells =
-        b->node && cr_is_construct(b->node) ? cr_node_get(b->node, "cells")
-                                            : NULL;
+        b->block ? cr_node_get(b->block, "cells") : NULL;
     size_t n = strcspn(name, ".");
     const char *found = NULL;
 
@@ -189,11 +186,11 @@ const struct cr_node *cr_reference_at(const struct cr_build *b,
 {
     const struct cr_node *member;
 
-    while (b && !(b->node && cr_is_construct(b->node)))
+    while (b && !b->block)
         b = b->parent;
     if (!b)
         return NULL;
-    member = cr_reference(cr_node_get(b->node, "cells"), node);
+    member = cr_reference(cr_node_get(b->block, "cells"), node);
     if (member == node)
         return NULL;
     *path = cr_path_of(b->net->arena, b->path,

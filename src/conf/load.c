@@ -294,7 +294,8 @@ static void load_check_types(struct cr_config *c, struct cr_node *node)
 static void load_check_network(struct cr_config *c, struct cr_node *node)
 {
     static const char *const unknown[] = { "params", NULL };
-    const struct cr_node *args;
+    const struct cr_node *args = NULL;
+    const char *type = node ? cr_node_type(node, &args) : NULL;
     struct cr_node *m = node ? node->child : NULL;
 
     load_check_types(c, node);
@@ -307,8 +308,7 @@ static void load_check_network(struct cr_config *c, struct cr_node *node)
                              m->key);
                     cr_hint(c->diag, "it is reserved and cannot name a cell");
                 }
-        if (node->kind == CR_NODE_LIST || !cr_node_type(node, &args) ||
-            m == args)
+        if (node->kind == CR_NODE_LIST || !type || m == args)
             load_check_network(c, m);
     }
 }

@@ -216,6 +216,8 @@ struct cr_build {
     struct cr_build *parent;
     const struct cr_cell *cell;   /* NULL: a map or list of cells */
     const struct cr_node *node;   /* its arguments */
+    const struct cr_node *block;  /* node, if it has construct, cells or bprop:
+                                     a wide map is asked once; else NULL */
     const void *opts;
     const struct cr_node *call_args; /* options of the next subcell's call, then
                                      of this call; NULL: none */
