@@ -292,6 +292,9 @@ bool cr_plan_seeds_fill(struct cr_exec *exec, double sens);
 
 bool cr_plan_recompute(struct cr_exec *exec);        /* recompute.c */
 bool cr_plan_two_bytes(struct cr_exec *exec);        /* two_bytes.c */
+/* two_bytes.c: per value, CR_F16 or CR_BF16 if it holds numbers of that type
+ * only, else CR_REAL. */
+const enum cr_type *cr_plan_low_types(struct cr_exec *exec);
 bool cr_plan_update_steps(struct cr_exec *exec);     /* update_steps.c */
 bool cr_plan_memory(struct cr_exec *exec);           /* memory.c */
 

@@ -12,10 +12,18 @@
  * call. So is what may not be computed twice: prints, plug-ins, the steps of
  * hooks.
  *
+ * In low precision the pass does the same with light groups: an op without
+ * multiply-adds, such as softmax, LayerNorm or GELU, whose result is not
+ * rounded while its one large input is, and so has half the bytes
+ * (two_bytes.c); and the rounding of that result, if backward reads that. It
+ * must read either the result itself, or the input too.
+ *
  * A copy has the node of its original, and so the same random numbers. It does
  * not update moving statistics. The numbers are therefore the same to the bit.
  */
 #include "plan/plan.h"
+
+#define LIGHT 4096 /* bytes: smaller values are kept, or cost nothing */
 
 /* About a forward step. */
 struct again {
@@ -25,10 +33,15 @@ struct again {
 
 struct recompute {
     struct cr_exec *e;
+    int light;                 /* calls beyond this one are light groups */
+    int n_calls;
     int last;                  /* number of the last forward step */
     struct again *of;          /* per forward step */
-    bool *kept, *overwritten;  /* per value that has memory of its own: the
-                                  latter by a forward step */
+    bool *kept;                /* per value that has memory of its own */
+    int *last_write;           /* the same: the last forward step that writes
+                                  there; -1: none */
+    int *write;                /* per value: the step that wrote its content */
+    const enum cr_type *low;   /* per value: see cr_plan_low_types */
     bool *changed;             /* per parameter: by forward */
     struct cr_pval **copy;     /* per value; NULL: none */
     struct cr_exec_step **first; /* per call: the first later reader */
@@ -51,6 +64,81 @@ static int call_of(const struct recompute *r, const struct cr_exec_step *s)
     return s->node ? s->node->recompute : x ? x->call : 0;
 }
 
+/* Whether backward steps read it, or a view of it. */
+static bool is_saved(const struct recompute *r, const struct cr_pval *v)
+{
+    const struct cr_operand *o;
+
+    for (o = v->uses; o; o = o->next)
+        if (o->step->at > r->last ||
+            (o->step->same && is_saved(r, o->step->y[0])))
+            return true;
+    return false;
+}
+
+/* The step, and those that make views of its result, are part of a call. */
+static void call_set(struct recompute *r, const struct cr_exec_step *s,
+                     int call)
+{
+    const struct cr_operand *o;
+
+    r->of[s->at].call = call;
+    for (o = s->y[0]->uses; o; o = o->next)
+        if (o->step->at <= r->last && o->step->same &&
+            !r->of[o->step->at].call)
+            call_set(r, o->step, call);
+}
+
+/* The rounding of v that backward steps read; NULL: there is none. */
+static const struct cr_exec_step *rounding(const struct recompute *r,
+                                           const struct cr_pval *v)
+{
+    const struct cr_operand *o;
+
+    for (o = v->uses; o; o = o->next)
+        if (o->step->at <= r->last && o->step->op == &cr_op_fake_cast &&
+            is_saved(r, o->step->y[0]))
+            return o->step;
+    return NULL;
+}
+
+/* Whether the step is the op of a light group: see above. */
+static bool is_light(const struct recompute *r, const struct cr_exec_step *s)
+{
+    int i;
+
+    if (!s->node || r->of[s->at].call || s->macs > 0 || s->same ||
+        s->n_out > 1 || s->op->running_stats || s->op->draws ||
+        s->node->custom || s->op == &cr_op_fake_cast ||
+        s->y[0]->bytes < LIGHT || s->y[0]->spec.type != CR_REAL ||
+        r->low[s->y[0]->id] != CR_REAL ||
+        r->low[s->x[0].val->id] == CR_REAL ||
+        s->y[0]->bytes < s->x[0].val->bytes ||
+        !(is_saved(r, s->y[0]) ||
+          (is_saved(r, s->x[0].val) && rounding(r, s->y[0]))))
+        return false;
+    for (i = 0; i < s->n_in; i++) {
+        const struct cr_pval *x = s->x[i].val;
+
+        if (x && ((made(r, x) && made(r, x)->call > r->light) ||
+                  (i > 0 && x->param < 0 && x->bytes > LIGHT)))
+            return false;
+    }
+    return true;
+}
+
+static void light_find(struct recompute *r, const struct cr_exec_step *s)
+{
+    const struct cr_exec_step *cast;
+
+    if (s->n_in == 0 || !s->x[0].val || !is_light(r, s))
+        return;
+    cast = rounding(r, s->y[0]);
+    call_set(r, s, ++r->n_calls);
+    if (cast)
+        call_set(r, cast, r->n_calls);
+}
+
 /* Whether a step of the backward pass reads a value of that call for it: steps
  * of passes without a node do. */
 static bool reads_for(const struct recompute *r, const struct cr_operand *o,
@@ -58,7 +146,8 @@ static bool reads_for(const struct recompute *r, const struct cr_operand *o,
 {
     const struct cr_exec_step *s = o->step;
 
-    return s->at > r->last && (!s->node || s->node->recompute == call);
+    return s->at > r->last &&
+           (!s->node || call > r->light || s->node->recompute == call);
 }
 
 /* Values that live until the backward pass of their call in any case. */
@@ -75,9 +164,30 @@ static void kept_find(struct recompute *r)
             kept = o->step->at > r->last && !(a && reads_for(r, o, a->call));
         if (kept)
             r->kept[cr_pval_base(v)->id] = true;
-        if (a && v->alias && !v->maker->same)
-            r->overwritten[cr_pval_base(v)->id] = true;
     }
+}
+
+static void writes_find(struct recompute *r)
+{
+    const struct cr_exec_step *s;
+    struct cr_pval *v;
+    int i;
+
+    for (v = r->e->vals; v; v = v->next)
+        r->write[v->id] = r->last_write[v->id] = -1;
+    for (s = r->e->first; s && s->at <= r->last; s = s->next)
+        for (i = 0; i < s->n_out; i++) {
+            v = s->y[i];
+            r->write[v->id] = s->same ? r->write[s->x[0].val->id] : s->at;
+            if (!s->same)
+                r->last_write[cr_pval_base(v)->id] = s->at;
+        }
+}
+
+/* Whether a later forward step writes in the memory of v. */
+static bool is_overwritten(const struct recompute *r, struct cr_pval *v)
+{
+    return v && r->write[v->id] < r->last_write[cr_pval_base(v)->id];
 }
 
 static bool is_kept(const struct recompute *r, struct cr_pval *v)
@@ -117,8 +227,7 @@ static void changed_find(struct recompute *r)
                 r->changed[s->x[i].val->param] = true;
 }
 
-/* An input that a forward step overwrites must be computed again, too, and so
- * must what this step overwrites. */
+/* An input that has been overwritten must be computed again, too. */
 static bool can_repeat(const struct recompute *r, const struct cr_exec_step *s,
                        int call)
 {
@@ -128,12 +237,8 @@ static bool can_repeat(const struct recompute *r, const struct cr_exec_step *s,
         s->op == &cr_op_assign || (s->node && s->node->hook))
         return false;
     for (i = 0; i < s->n_in; i++)
-        if (has_changed(r, s, i) ||
-            (s->x[i].val && r->overwritten[cr_pval_base(s->x[i].val)->id] &&
-             !again_for(r, s->x[i].val, call)))
-            return false;
-    for (i = 0; i < s->n_out; i++)
-        if (s->y[i]->alias && !s->same && !again_for(r, s->y[i]->alias, call))
+        if (has_changed(r, s, i) || (is_overwritten(r, s->x[i].val) &&
+                                     !again_for(r, s->x[i].val, call)))
             return false;
     return true;
 }
@@ -167,7 +272,7 @@ static void wanted_find(struct recompute *r, struct cr_exec_step *s)
             made(r, s->x[i].val)->wanted = true;
 }
 
-/* What a copy for that call reads or shares memory with in place of v. */
+/* What a copy for that call reads in place of v. */
 static struct cr_pval *instead(const struct recompute *r, struct cr_pval *v,
                                int call)
 {
@@ -175,12 +280,13 @@ static struct cr_pval *instead(const struct recompute *r, struct cr_pval *v,
 }
 
 static struct cr_pval *value_copy(struct recompute *r, struct cr_pval *v,
-                                  struct cr_exec_step *by, int call)
+                                  struct cr_exec_step *by)
 {
     struct cr_pval *w = cr_pval_new(r->e, &v->spec);
 
     w->maker = by;
-    w->alias = instead(r, v->alias, call);
+    if (by->same)
+        w->alias = by->x[0].val;
     w->bf16 = v->bf16;
     if (!is_kept(r, v))
         r->copy[v->id] = w;
@@ -210,9 +316,9 @@ static void step_copy(struct recompute *r, const struct cr_exec_step *s)
     for (i = 0; i < s->n_in; i++)
         cr_operand_set(&c->x[i], instead(r, s->x[i].val, call));
     for (i = 0; i < s->n_out; i++)
-        c->y[i] = value_copy(r, s->y[i], c, call);
+        c->y[i] = value_copy(r, s->y[i], c);
     if (s->saved)
-        c->saved = value_copy(r, s->saved, c, call);
+        c->saved = value_copy(r, s->saved, c);
     cr_step_before(r->e, c, r->first[call]);
 }
 
@@ -237,20 +343,27 @@ bool cr_plan_recompute(struct cr_exec *e)
     struct cr_pval *v;
     int n = e->n_vals, i;
 
-    if (!e->opts.backward || !end || e->graph->n_recomputed == 0)
+    if (!e->opts.backward || !end)
         return true;
+    r.light = r.n_calls = e->graph->n_recomputed;
     cr_steps_number(e);
     r.last = e->last_forward->at;
+    r.low = cr_plan_low_types(e);
     r.of = CR_NEWS(&e->arena, struct again, r.last + 1);
     r.kept = CR_NEWS(&e->arena, bool, n);
     r.changed = CR_NEWS(&e->arena, bool, e->net->n_params + 1);
-    r.overwritten = CR_NEWS(&e->arena, bool, n);
+    r.write = CR_NEWS(&e->arena, int, n);
+    r.last_write = CR_NEWS(&e->arena, int, n);
     r.copy = CR_NEWS(&e->arena, struct cr_pval *, n);
-    r.first = CR_NEWS(&e->arena, struct cr_exec_step *,
-                      e->graph->n_recomputed + 1);
     for (s = e->first; s != end; s = s->next)
         r.of[s->at].call = call_of(&r, s);
+    for (s = e->first; s != end; s = s->next)
+        light_find(&r, s);
+    if (r.n_calls == 0)
+        return true;
+    r.first = CR_NEWS(&e->arena, struct cr_exec_step *, r.n_calls + 1);
     changed_find(&r);
+    writes_find(&r);
     kept_find(&r);
     for (s = e->first; s != end; s = s->next)
         r.of[s->at].can = can_repeat(&r, s, r.of[s->at].call);

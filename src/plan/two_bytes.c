@@ -66,7 +66,7 @@ static enum cr_type inputs_type(const struct two_bytes *t,
     return type;
 }
 
-static void types_find(struct two_bytes *t)
+static void types_find(const struct two_bytes *t)
 {
     const struct cr_op *reorder = cr_op_find("reorder");
     const struct cr_exec_step *s;
@@ -91,6 +91,16 @@ static void types_find(struct two_bytes *t)
             if (s->y[i]->spec.type == CR_REAL)
                 t->low[s->y[i]->id] = type;
     }
+}
+
+const enum cr_type *cr_plan_low_types(struct cr_exec *e)
+{
+    struct two_bytes t = { .e = e,
+                           .low = CR_NEWS(&e->arena, enum cr_type,
+                                          e->n_vals + 1) };
+
+    types_find(&t);
+    return t.low;
 }
 
 /* ---- who touches what ---- */

@@ -96,7 +96,7 @@ for name in $configs; do
             near=$atol
             [ "$level" = O0: ] || near=$low_atol
             case $level:$skip in
-            O[123]:*:-two_bytes) same=() ;;
+            O[123]:*:-two_bytes | *:-recompute) same=() ;;
             *) same=(--rtol "$rtol" --atol "$near") ;;
             esac
             if train "$skip" one net.yaml "$@" && "$cellrun" ckpt diff \
