@@ -117,6 +117,44 @@ END
     [[ ! $output =~ gelu[^$'\n']*recomputed ]]
 }
 
+@test "low precision: softmax, LayerNorm and GELU run again: the same bytes" {
+    cat >low.yaml <<'END'
+base: c.yaml
+blocks:
+  Unit:
+    cells:
+      norm: {LayerNorm: {normalized_shape: [512]}}
+      b: {Dense: [512, 512]}
+      act: GELU
+      c: {Dense: [512, 512]}
+      soft: Softmax
+      d: {Dense: [512, 512]}
+    construct: return d(soft(c(act(b(norm(x))))))
+network: !replace
+  a: {Dense: [8, 512]}
+  units: [{Unit: {}, repeat: 4}]
+  out: {Dense: [512, 3]}
+END
+    for low in "O2 float16" "O2 bfloat16" "O3 float16" "O1 float16"; do
+        set -- low.yaml amp.level="${low% *}" amp.dtype="${low#* }"
+        "$CELLRUN" train "$@" -q --force -o one >/dev/null
+        CELLRUN_PASSES=-recompute "$CELLRUN" train "$@" -q --force -o two \
+            >/dev/null
+        run -0 "$CELLRUN" ckpt diff one two
+        [[ $output == *"no differences"* ]]
+    done
+    set -- low.yaml amp.level=O2
+    "$CELLRUN" summary "$@" --passes >plan
+    for op in softmax layer_norm gelu; do
+        grep "$op(.*recomputed" plan
+    done
+    CELLRUN_PASSES=-recompute "$CELLRUN" summary "$@" --batch 2048 >kept
+    "$CELLRUN" summary "$@" --batch 2048 >again
+    awk '/^memory:/ { split($0, a, ", "); print a[2] + 0 }' kept again >memory
+    [ "$(awk 'NR == 1 { kept = $1 } END { print $1 < 0.85 * kept }' \
+        memory)" = 1 ]
+}
+
 @test "recompute: a block that prints prints once" {
     sed -i 's/^      return end/      print("sum", sum(y))\n&/' deep.yaml
     "$CELLRUN" train deep.yaml -o one train.steps=2 2>&1 | grep ^sum >kept
