@@ -113,7 +113,7 @@ struct cr_val *cr_param_state(struct cr_build *b, const char *name,
 void cr_param_zero_row(struct cr_build *b, struct cr_val *param, int64_t row);
 
 /* Says that an optimizer that can is to update a parameter of this cell by
- * rows: LazyAdam. */
+ * rows: LazyAdam. A shared parameter stays as its own cell has it. */
 void cr_param_by_rows(struct cr_build *b, struct cr_val *param);
 
 /* Emits an op: CR_EMIT(b, "linear", NULL, x, w, bias). The attributes must live

@@ -389,7 +389,7 @@ void cr_param_zero_row(struct cr_build *b, struct cr_val *param, int64_t row)
 
 void cr_param_by_rows(struct cr_build *b, struct cr_val *param)
 {
-    if (param)
+    if (param && b->shared == 0)
         b->net->params[param->param].rows = true;
 }
 
