@@ -45,6 +45,8 @@ steps() {
 }
 
 @test "LazyAdam: MindSpore's and PyTorch's numbers, with and without clipping" {
+    [[ $("$CELLRUN" version) == *"real: float32"* ]] ||
+        skip 'the vectors are float32'
     for name in unique repeated; do
         for clip in 'train.clip={norm: 1e9}' 'train.limit=8'; do
             run -0 "$CELLRUN" train t.yaml -q --force -o r "$clip" \
