@@ -8,7 +8,8 @@ PACKAGES := gcc libc6-dev make pkg-config libyaml-dev zlib1g-dev libpng-dev \
             libjpeg-dev libjansson-dev libprotobuf-c-dev libopenblas-dev \
             libdnnl-dev librsvg2-2 bats jq mandoc perl unzip
 PACKAGES_CI := strace valgrind libc6-dbg clang libclang-rt-14-dev \
-               python3-jsonschema python3-yaml shellcheck parallel openmpi-bin
+               python3-jsonschema python3-yaml shellcheck parallel openmpi-bin \
+               libopenmpi-dev mpich libmpich-dev
 
 comma   := ,
 variant := $(subst $(comma),-,$(SANITIZE))$(if $(REAL),-$(REAL))
@@ -21,6 +22,7 @@ INSTALL ?= install
 prefix  ?= /usr/local
 bindir  ?= $(prefix)/bin
 mandir  ?= $(prefix)/share/man
+libdir  ?= $(prefix)/lib
 datadir ?= $(prefix)/share
 includedir ?= $(prefix)/include
 JOBS    ?= $(shell nproc 2>/dev/null || echo 2)
@@ -69,6 +71,9 @@ pages  := $(patsubst man/%.in,%,$(sort $(wildcard man/*.in))) \
             src/commands/*.c))))
 man    := $(pages:%=$(BUILD)/man/%)
 sections := $(sort $(patsubst .%,%,$(suffix $(pages))))
+# Programs that speak MPI, where its compilers are: openmpi, mpich.
+mpis   := $(foreach m,openmpi mpich,$(if $(shell command -v mpicc.$m),$m))
+mpi_objects := $(mpis:%=$(BUILD)/cellrun-mpi-%.so)
 digits := datasets/digits/train-images-idx3-ubyte.gz
 
 # What the tests read from the environment.
@@ -82,7 +87,7 @@ tested = CELLRUN="$(abspath $(BUILD))/cellrun" BUILD="$(abspath $(BUILD))" \
 .PHONY: all man html pdf check check-unit check-cli check-cases check-fuzz \
         check-headers check-tree check-threads check-tsan check-asan \
         check-double check-kernels \
-        check-valgrind inject fuzz fuzzers soak soak-sweep soak-random soak-peer \
+        check-valgrind inject fuzz fuzzers soak soak-mpi soak-sweep soak-random soak-peer \
         check-search check-search-rungs \
         soak-kernels soak-passes mutate bench \
         bench-peers install uninstall clean packages packages-ci \
@@ -91,6 +96,7 @@ tested = CELLRUN="$(abspath $(BUILD))/cellrun" BUILD="$(abspath $(BUILD))" \
         FORCE
 
 all: $(BUILD)/cellrun $(if $(filter build/plain,$(BUILD)),build/cellrun) \
+     $(mpi_objects) \
      $(digits)
 
 ## ---- The program
@@ -101,6 +107,14 @@ $(BUILD)/cellrun: $(obj)
 
 build/cellrun: build/plain/cellrun
 	ln -sf plain/cellrun $@
+
+# The calls of MPI, by each MPI that is here: opened under mpirun (src/mpi).
+$(BUILD)/cellrun-mpi-%.so: src/mpi/object/mpi_object.c src/mpi/mpi_calls.h
+	@mkdir -p $(@D)
+	$(call Q,mpicc.$* $<)mpicc.$* -std=c17 -D_GNU_SOURCE -Isrc -Wall -Wextra \
+	    $(CFLAGS) $(LDFLAGS) -fPIC -shared -o $@ $<
+
+$(BUILD)/src/mpi/mpi.o: private ours += -DCR_LIBDIR='"$(libdir)/cellrun"'
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)
@@ -114,16 +128,17 @@ $(patsubst %.c,$(BUILD)/%.o,$(wildcard src/kernels/*_avx*.c)): CFLAGS += -O0
 endif
 
 # version tells what it was built with.
-$(BUILD)/src/commands/version.o: ours += -DCR_FLAGS='"$(strip $(CFLAGS) \
+$(BUILD)/src/commands/version.o: private ours += -DCR_FLAGS='"$(strip $(CFLAGS) \
     $(if $(SANITIZE),-fsanitize=$(SANITIZE)))"'
 
-$(BUILD)/tests/%.o: ours += -Itests
+# private: the flags of the whole build are the same whichever object is made.
+$(BUILD)/tests/%.o: private ours += -Itests
 
 # What `cellrun init` writes: configs that need no other file, in this order.
 templates := $(patsubst %,configs/%.yaml,templates/digits mnist \
                templates/lenet resnet18 templates/tabular templates/textcls \
                charlm templates/finetune)
-$(BUILD)/src/starter/templates.o: ours += -I$(BUILD)/src
+$(BUILD)/src/starter/templates.o: private ours += -I$(BUILD)/src
 $(BUILD)/src/starter/templates.o: $(BUILD)/src/starter/templates.inc
 $(BUILD)/src/starter/templates.inc: $(templates) Makefile
 	@mkdir -p $(@D)
@@ -139,7 +154,7 @@ $(BUILD)/src/starter/templates.inc: $(templates) Makefile
 	  echo '{ 0 } };'; } >$@
 
 # The sentences of the manual, for `cellrun help --search`.
-$(BUILD)/src/conf/search.o: ours += -I$(BUILD)/src
+$(BUILD)/src/conf/search.o: private ours += -I$(BUILD)/src
 $(BUILD)/src/conf/search.o: $(BUILD)/src/conf/pages.inc
 $(BUILD)/src/conf/pages.inc: man/plain $(wildcard man/*.in)
 	@mkdir -p $(@D)
@@ -187,11 +202,12 @@ $(fuzzes): %: %.o $(parts) $(if $(FUZZER),,$(BUILD)/tests/fuzz/replay.o)
 
 -include $(units:=.d) $(cases:=.d) $(fuzzes:=.d) $(BUILD)/tests/soak/plans.d
 
-check: all man $(BUILD)/digits $(injector) $(units) $(cases) $(fuzzes)
+check: all man $(BUILD)/digits $(injector) $(units) $(cases) $(fuzzes) \
+    $(BUILD)/tests/soak/plans
 	@$(tested) $(units) $(cases) $(fuzzes) $(trees) $(clis) $(injects)
 check-unit: all $(units)
 	@$(tested) $(units)
-check-cases: all $(cases)
+check-cases: all $(cases) $(BUILD)/tests/soak/plans
 	@$(tested) $(cases)
 check-fuzz: $(fuzzes)
 	@$(tested) $(fuzzes)
@@ -207,8 +223,9 @@ check-asan:
 	@$(MAKE) check SANITIZE=address,undefined
 check-double:
 	@$(MAKE) check REAL=double
-# The tests that train, on each implementation that `check` does not take.
-kernels_choices := generic,own avx2,own avx512,openblas avx512,onednn
+# The tests that train, on each implementation that `check` does not take:
+# instruction set (none: the best one of the processor) and library.
+kernels_choices := generic,own avx2,own ,openblas ,onednn
 kernels_tests = $(cases) $(BUILD)/tests/unit/t_exec $(BUILD)/tests/unit/t_plan \
     $(BUILD)/tests/unit/t_gemm $(addprefix tests/cli/,digits.bats \
     gradcheck.bats train.bats)
@@ -282,6 +299,10 @@ else
 	done
 endif
 
+# Kills processes of a run under mpirun 100 times: N, RANKS, LONGEST, SEED.
+soak-mpi: all
+	CELLRUN="$(abspath $(BUILD))/cellrun" tests/soak/mpi.sh
+
 # N random networks from number SEED on, each trained in ways that must agree.
 soak-sweep: all
 	CELLRUN="$(abspath $(BUILD))/cellrun" tests/soak/sweep.sh
@@ -351,6 +372,9 @@ install: all man
 	    $(sections:%=$(DESTDIR)$(mandir)/man%) $(DESTDIR)$(includedir) \
 	    $(DESTDIR)$(datadir)/bash-completion/completions
 	$(INSTALL) $(BUILD)/cellrun $(DESTDIR)$(bindir)/cellrun
+	$(if $(mpis),$(INSTALL) -d $(DESTDIR)$(libdir)/cellrun &&) :
+	$(foreach o,$(mpi_objects),$(INSTALL) -m 755 $o \
+	    $(DESTDIR)$(libdir)/cellrun/$(notdir $o) &&) :
 	$(INSTALL) -m 644 src/cellrun.h $(DESTDIR)$(includedir)/cellrun.h
 	$(foreach s,$(sections),$(INSTALL) -m 644 $(filter %.$s,$(man)) \
 	    $(DESTDIR)$(mandir)/man$s &&) :

@@ -15,6 +15,7 @@
 #include "base/mapping.h"
 #include "base/terminal.h"
 #include "conf/command_line.h"
+#include "mpi/mpi.h"
 
 enum { STATUS_PIPE = 141 }; /* status of the shell for SIGPIPE */
 
@@ -65,6 +66,35 @@ static int main_close(struct cr_diag *diag, int status)
     return status == 0 ? cr_code_exit(CR_E_SYSTEM) : status;
 }
 
+/* Runs a command of which each process does its part; number 0 prints. */
+static int main_share(struct cr_cli *cli)
+{
+    int status;
+
+    if (!cr_mpi_start(cli->diag))
+        return cr_code_exit(CR_E_SYSTEM);
+    if (cr_mpi_rank() > 0) {
+        cli->quiet = true;
+        if (!freopen("/dev/null", "w", stdout))
+            return cr_code_exit(CR_E_SYSTEM);
+    }
+    status = cli->command->run(cli);
+    if (status == 0)
+        status = cr_diag_exit(cli->diag);
+    /* mpirun kills the others at the first status that is not 0: that of number
+     * 0 comes after its messages */
+    status = cr_mpi_end(status);
+    return cr_mpi_rank() == 0 ? status : 0;
+}
+
+/* Of other commands, every process of mpirun runs its own. */
+static int main_alone(struct cr_cli *cli)
+{
+    cli->diag->silent = false;
+    cr_mpi_alone();
+    return cli->command->run(cli);
+}
+
 int main(int argc, char **argv)
 {
     struct cr_arena arena = { 0 };
@@ -74,12 +104,19 @@ int main(int argc, char **argv)
     int status;
 
     main_streams();
-    status = cr_cli_read(&cli, argc, argv) ? cli.command->run(&cli) : 2;
+    /* errors that all processes of mpirun find are printed once */
+    diag.silent = cr_mpi_rank_given() > 0;
+    if (!cr_cli_read(&cli, argc, argv))
+        status = 2;
+    else if (cli.command->shares)
+        status = main_share(&cli);
+    else
+        status = main_alone(&cli);
     cr_terminal_end();
     cr_mapping_check(&diag); /* data read without a data loader */
     how = (struct cr_diag_format){ .json = cli.json, .color = cli.color };
     cr_diag_print(&diag, stderr, how);
-    if (status == 0)
+    if (status == 0 && cr_mpi_rank() == 0)
         status = cr_diag_exit(&diag);
     status = main_close(&diag, status);
     cr_diag_print(&diag, stderr, how);

@@ -48,18 +48,23 @@ struct implementation {
     const char *blas;
 };
 
+enum {
+    CLONES = -1,
+    OWN = 3,
+    ONEDNN = 5
+};
+
 static const struct implementation implementations[] = {
     { "portable", CR_ISA_GENERIC, "own" },
     { "AVX2", CR_ISA_AVX2, "own" },
     { "AVX-512", CR_ISA_AVX512, "own" },
     { "plain", CR_ISA_GENERIC, "plain" },
     { "OpenBLAS", CR_ISA_GENERIC, "openblas" },
-    { "oneDNN", CR_ISA_GENERIC, "onednn" },
+    [ONEDNN] = { "oneDNN", CR_ISA_GENERIC, "onednn" },
 };
 
+
 enum {
-    CLONES = -1,
-    OWN = 3,
     ALL = (int)CR_LEN(implementations)
 };
 

@@ -25,23 +25,32 @@ struct cr_piece {
     void *base;
 };
 
+static char process_note[320]; /* "": the only process */
+
+void cr_out_of_memory_on(const char *process)
+{
+    snprintf(process_note, sizeof process_note, "   on %s\n",
+             process);
+}
+
 void cr_out_of_memory(size_t bytes)
 {
     struct rlimit limit;
-    char text[200];
+    char text[560];
     int n;
 
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
         n = snprintf(text, sizeof text,
                      "cellrun: error: out of memory: %zu bytes (%zu MiB) are "
                      "not available, the address space is limited to %zu MiB "
-                     "[E0601]\n",
-                     bytes, bytes >> 20, (size_t)limit.rlim_cur >> 20);
+                     "[E0601]\n%s",
+                     bytes, bytes >> 20, (size_t)limit.rlim_cur >> 20,
+                     process_note);
     else
         n = snprintf(text, sizeof text,
                      "cellrun: error: out of memory: %zu bytes (%zu MiB) are "
-                     "not available [E0601]\n",
-                     bytes, bytes >> 20);
+                     "not available [E0601]\n%s",
+                     bytes, bytes >> 20, process_note);
     if (n > 0 && write(2, text, (size_t)n) < 0)
         _exit(1);
     _exit(1);

@@ -45,5 +45,7 @@ void cr_arena_free(struct cr_arena *arena);
 /* Ends the program with exit status 1 and a message that states the requested
  * size and the limit. */
 CR_NORETURN void cr_out_of_memory(size_t bytes);
+/* From now on the message names the process, too: one of several. */
+void cr_out_of_memory_on(const char *process);
 
 #endif

@@ -1,6 +1,7 @@
 #include "base/cpu.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -9,6 +10,7 @@
 #include "base/compiler.h"
 
 #ifdef __x86_64__
+#include <cpuid.h>
 #include <immintrin.h>
 #endif
 
@@ -36,10 +38,24 @@ enum cr_isa cr_isa_best(void)
 #endif
 }
 
-/* Kernels use this in every call, so the environment is read once. */
+/* Kernels use this in every call, so the environment is read once. The
+ * instruction cpuid takes 100 us in some virtual machines. */
 static enum cr_isa allowed;
+static bool f16c;
 static size_t cache_bytes = 512 << 10;
 static pthread_once_t isa_once = PTHREAD_ONCE_INIT;
+
+/* clang 14 knows no such name for __builtin_cpu_supports. */
+static bool has_f16c(void)
+{
+#ifdef __x86_64__
+    unsigned a, b, c, d;
+
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+#else
+    return false;
+#endif
+}
 
 static void isa_find(void)
 {
@@ -52,6 +68,7 @@ static void isa_find(void)
     if (cache > 0)
         cache_bytes = (size_t)cache;
 #endif
+    f16c = has_f16c();
     allowed = cr_isa_best();
     for (i = CR_ISA_GENERIC; want && i < allowed; i++)
         if (strcmp(want, isa_names[i]) == 0)
@@ -64,10 +81,56 @@ enum cr_isa cr_isa(void)
     return allowed;
 }
 
+bool cr_cpu_f16c(void)
+{
+    return cr_isa() >= CR_ISA_AVX2 && f16c;
+}
+
 size_t cr_cpu_cache(void)
 {
     pthread_once(&isa_once, isa_find);
     return cache_bytes;
+}
+
+#ifdef __x86_64__
+
+void cr_cpu_name(char name[CR_CPU_NAME])
+{
+    unsigned a = 0, b = 0, c = 0, d = 0, family, model;
+    char vendor[13] = "";
+
+    if (__get_cpuid(0, &a, &b, &c, &d)) {
+        memcpy(vendor, &b, 4);
+        memcpy(vendor + 4, &d, 4);
+        memcpy(vendor + 8, &c, 4);
+    }
+    if (!__get_cpuid(1, &a, &b, &c, &d))
+        a = 0;
+    family = a >> 8 & 15;
+    model = a >> 4 & 15;
+    if (family == 6 || family == 15)
+        model += (a >> 16 & 15) << 4;
+    if (family == 15)
+        family += a >> 20 & 255;
+    snprintf(name, CR_CPU_NAME, "%s %u.%u", vendor, family, model);
+}
+
+#else
+
+void cr_cpu_name(char name[CR_CPU_NAME])
+{
+    snprintf(name, CR_CPU_NAME, "unknown");
+}
+
+#endif
+
+bool cr_cpu_matches(const char *name, const char *pattern)
+{
+    size_t n = strlen(pattern);
+
+    return strcmp(pattern, "any") == 0 ||
+           (strncmp(name, pattern, n) == 0 &&
+            (name[n] == '\0' || name[n] == ' ' || name[n] == '.'));
 }
 
 bool cr_isa_force(enum cr_isa isa)

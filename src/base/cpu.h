@@ -24,6 +24,17 @@ enum cr_isa cr_isa_best(void);
  * Matrix products are switched by cr_blas_force. */
 bool cr_isa_force(enum cr_isa isa);
 
+/* Whether the processor converts float16, and cr_isa allows AVX2. */
+bool cr_cpu_f16c(void);
+
+/* Vendor, family and model, "AuthenticAMD 25.1": what measurements are noted
+ * for. */
+#define CR_CPU_NAME 32
+void cr_cpu_name(char name[CR_CPU_NAME]);
+/* Whether a processor of that name is meant by `pattern`: "any", its vendor,
+ * vendor and family, or the whole name. */
+bool cr_cpu_matches(const char *name, const char *pattern);
+
 /* Bytes of a core's level-2 cache; 512 KiB where the system does not say. */
 size_t cr_cpu_cache(void);
 

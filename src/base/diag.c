@@ -555,8 +555,11 @@ void cr_diag_print(struct cr_diag *diag, FILE *to, struct cr_diag_format how)
 {
     struct cr_arena mem = { 0 };
     const struct cr_message **list;
-    int n = diag_sort(diag, &mem, &list);
+    int n;
 
+    if (diag->silent)
+        return;
+    n = diag_sort(diag, &mem, &list);
     for (int i = 0; i < n; i++) {
         struct cr_buf buf = { .arena = &mem };
 

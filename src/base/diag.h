@@ -63,6 +63,7 @@ struct cr_diag {
     int errors, warnings;
     int hidden;             /* errors beyond the limit: counted, not kept */
     int hidden_printed;     /* the last number of them that was printed */
+    bool silent;            /* nothing is printed */
     bool strict;            /* warnings count as errors */
     bool dropped;           /* the newest was equal to an earlier one */
     const struct cr_message *printed; /* the last one printed */

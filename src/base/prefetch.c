@@ -108,9 +108,10 @@ void cr_prefetch_reach(struct cr_prefetch *p, int i)
     p->since = now;
 }
 
-void cr_prefetch_end(struct cr_prefetch *p)
+int cr_prefetch_end(struct cr_prefetch *p)
 {
     __atomic_store_n(&p->next, p->n, __ATOMIC_RELAXED);
     for (int i = 0; i < p->started; i++)
         pthread_join(p->thread[i], NULL);
+    return p->started;
 }

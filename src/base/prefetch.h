@@ -18,7 +18,7 @@ struct cr_prefetch *cr_prefetch_start(struct cr_arena *arena,
                                       const char *name);
 /* To be called before the file of directory i is read. */
 void cr_prefetch_reach(struct cr_prefetch *prefetch, int i);
-/* Waits for the threads. */
-void cr_prefetch_end(struct cr_prefetch *prefetch);
+/* Waits for the threads; returns how many there were. */
+int cr_prefetch_end(struct cr_prefetch *prefetch);
 
 #endif

@@ -11,6 +11,9 @@ static volatile sig_atomic_t signals_training, signals_usr1_ends;
 static volatile sig_atomic_t signals_bar;
 static volatile double signals_suspended; /* written while nothing else runs */
 static const char *volatile signals_lock;
+static bool signals_shared;
+/* stop, HUP, USR1, USR2 of this process alone */
+static volatile sig_atomic_t signals_own[CR_SIGNALS];
 
 static void signals_erase(void)
 {
@@ -31,6 +34,20 @@ static void signals_quit(int status)
     _exit(status);
 }
 
+static volatile sig_atomic_t *const signals_all[CR_SIGNALS] = {
+    &signals_stop, &signals_hup, &signals_usr1, &signals_usr2
+};
+
+static void signals_note(int i, int value)
+{
+    if (signals_shared) {
+        signals_own[i] = value;
+        return;
+    }
+    *signals_all[i] = value;
+    signals_some = 1;
+}
+
 static void signals_catch(int sig)
 {
     switch (sig) {
@@ -38,20 +55,19 @@ static void signals_catch(int sig)
     case SIGTERM:
         if (signals_stop || !signals_training)
             signals_quit(128 + sig);
-        signals_stop = sig;
+        signals_note(0, sig);
         break;
     case SIGHUP:
-        signals_hup = 1;
+        signals_note(1, 1);
         break;
     case SIGUSR1:
         if (signals_usr1_ends && !signals_training)
             signals_quit(CR_STATUS_AGAIN);
-        signals_usr1 = 1;
+        signals_note(2, 1);
         break;
     default:
-        signals_usr2 = 1;
+        signals_note(3, 1);
     }
-    signals_some = 1;
 }
 
 /* Suspends the process with the default action, and counts the time. */
@@ -120,13 +136,18 @@ void cr_signals_lock(const char *path)
 void cr_signals_usr1_stops(void)
 {
     signals_usr1_ends = 1;
-    if (signals_usr1 && !signals_training)
+    if ((signals_usr1 || signals_own[2]) && !signals_training)
         signals_quit(CR_STATUS_AGAIN);
 }
 
 bool cr_signals_end(void)
 {
     return signals_stop || (signals_usr1_ends && signals_usr1);
+}
+
+bool cr_signals_noted_end(void)
+{
+    return signals_own[0] || (signals_usr1_ends && signals_own[2]);
 }
 
 int cr_signals_stop(void)
@@ -155,6 +176,31 @@ bool cr_signals_usr1(void)
 bool cr_signals_usr2(void)
 {
     return signals_take(&signals_usr2);
+}
+
+void cr_signals_share(void)
+{
+    signals_shared = true;
+    for (int i = 1; i < CR_SIGNALS; i++) /* those before are its own, too */
+        if (signals_take(signals_all[i]))
+            signals_own[i] = 1;
+}
+
+void cr_signals_take(int64_t all[CR_SIGNALS])
+{
+    for (int i = 0; i < CR_SIGNALS; i++) {
+        all[i] = signals_own[i];
+        signals_own[i] = 0;
+    }
+}
+
+void cr_signals_give(const int64_t all[CR_SIGNALS])
+{
+    for (int i = 0; i < CR_SIGNALS; i++)
+        if (all[i] != 0) {
+            *signals_all[i] = (sig_atomic_t)all[i];
+            signals_some = 1;
+        }
 }
 
 bool cr_signals_any(void)

@@ -14,6 +14,7 @@
 #define CR_BASE_SIGNALS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum {
     CR_STATUS_AGAIN = 75
@@ -40,10 +41,20 @@ void cr_signals_usr1_stops(void);
 int cr_signals_stop(void);
 /* Whether a signal came that ends the run: INT, TERM, or USR1 that stops. */
 bool cr_signals_end(void);
+/* The same of what other processes do not know yet. */
+bool cr_signals_noted_end(void);
 /* Whether HUP, USR1 or USR2 came since the last call. */
 bool cr_signals_hup(void);
 bool cr_signals_usr1(void);
 bool cr_signals_usr2(void);
+/* Several processes that are to act alike: signals that come later are kept
+ * apart. cr_signals_take moves those of this process to `all`;
+ * cr_signals_give, after what all have is put together, makes them known to
+ * the functions above. */
+#define CR_SIGNALS 4
+void cr_signals_share(void);
+void cr_signals_take(int64_t all[CR_SIGNALS]);
+void cr_signals_give(const int64_t all[CR_SIGNALS]);
 /* Whether any signal is pending. */
 bool cr_signals_any(void);
 

@@ -620,8 +620,11 @@ static bool build_graph(struct cr_net *net, struct cr_init_rules *starter)
                 net->graph->output);
     if (!net->built)
         net->n_shown = net->n_cells;
-    return (!net->opts.loss || build_loss(net, &root)) &&
-           cr_metric_blocks_build(net, &root);
+    if ((net->opts.loss && !build_loss(net, &root)) ||
+        !cr_metric_blocks_build(net, &root))
+        return false;
+    cr_precision_pass(net, net->graph);
+    return true;
 }
 
 static struct cr_graph *graph_new(struct cr_net *net, int64_t batch,

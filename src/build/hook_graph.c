@@ -358,7 +358,6 @@ static bool boundary(struct cr_build *b, struct group *g,
                    : cr_emit_as_is(b, &cr_op_observe, NULL, 1, args);
         if (!out[i])
             break;
-        out[i]->low_type = leaf[i]->low_type;
         if (c)
             out[i]->producer->custom = c;
     }

@@ -355,7 +355,9 @@ static bool inference_compute(struct inference *f,
 {
     struct cr_arena mem = { 0 };
     struct cr_spec in[CR_OP_MAX], out[CR_OP_MAX] = { { 0 } };
-    struct cr_op_ctx ctx = { .attr = node->attr, .in = in, .out = out };
+    struct cr_op_ctx ctx = {
+        .attr = node->attr, .scale = 1, .in = in, .out = out
+    };
     struct cr_op_plan plan;
 
     for (int i = 0; i < node->n_in; i++) {

@@ -76,7 +76,7 @@ static void check_columns(const struct cr_net *net)
         const struct cr_spec *a, *b;
 
         if (!node->loss || node->n_in != 2 || !node->in[0] || !node->in[1] ||
-            node->op->layouts != CR_LAYOUT_FLAT)
+            !cr_is_elementwise(node->op))
             continue;
         a = &node->in[0]->spec;
         b = &node->in[1]->spec;

@@ -150,13 +150,6 @@ static struct cr_load_source *load_source_find(const struct cr_load_job *job,
 
 /* ---- Matching */
 
-static bool load_is_float(enum cr_type type)
-{
-    type = cr_type_stored(type);
-    return type == CR_F16 || type == CR_BF16 || type == CR_F32 ||
-           type == CR_F64;
-}
-
 static bool load_shape_fits(const struct cr_spec *want,
                             const struct cr_spec *have)
 {
@@ -176,7 +169,7 @@ static enum cr_load_status load_fate_of(const struct cr_param *param,
                                         const struct cr_tensor_info *entry)
 {
     return !entry ? CR_LOAD_MISSING
-           : !entry->readable || !load_is_float(entry->spec.type)
+           : !entry->readable || !cr_type_is_float(entry->spec.type)
                ? CR_LOAD_DTYPE
            : !load_shape_fits(&param->spec, &entry->spec) ? CR_LOAD_SHAPE
                                                           : CR_LOAD_DONE;

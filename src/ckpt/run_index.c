@@ -181,7 +181,7 @@ static void runs_search(struct cr_runs *runs, const char *path, int depth)
         cr_prefetch_reach(prefetch, i);
         runs_search(runs, entry[i], depth - 1);
     }
-    cr_prefetch_end(prefetch);
+    (void)cr_prefetch_end(prefetch);
 }
 
 int cr_runs_oldest(const void *a, const void *b)
@@ -224,7 +224,7 @@ void cr_runs_read_settings(struct cr_runs *runs)
         cr_prefetch_reach(prefetch, i);
         runs_settings(runs, &runs->run[i]);
     }
-    cr_prefetch_end(prefetch);
+    (void)cr_prefetch_end(prefetch);
 }
 
 const struct cr_node *cr_run_config(struct cr_runs *runs, struct cr_run *run)

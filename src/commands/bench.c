@@ -12,7 +12,7 @@
 #include "base/table.h"
 #include "base/thread_pool.h"
 #include "kernels/blas.h"
-#include "kernels/conv.h"
+#include "kernels/kernel.h"
 #include "model/model.h"
 #include "num/rng.h"
 #include "train/gradient.h"
@@ -35,9 +35,9 @@ static const struct cr_opt bench_opts[] = {
                    "Number of measurements of 0.1 s each, alternating with "
                    "measurements of the processor; the median is reported."),
     CR_BOOL_DEFAULT(struct bench, kernels, false,
-                    "Instead, time every kernel that can compute a convolution "
-                    "or dense layer of the network, in milliseconds per step, "
-                    "forward and backward; * marks the one that is used."),
+                    "Instead, time every kernel that can compute a step of the "
+                    "network, in milliseconds, forward and backward, the "
+                    "fastest first; * marks the one that is used."),
     { 0 },
 };
 
@@ -152,6 +152,7 @@ static void bench_integers(struct job *j, const struct cr_exec *e,
 struct bench_train {
     struct cr_train_section section;
     bool separate; /* separate from updates: cr_plans_need_gradients */
+    bool norm;     /* computed in every step, for records */
 };
 
 /* Leaves the parameters unchanged. Not 0, because libraries return early for
@@ -171,7 +172,8 @@ static bool bench_steps(struct cr_exec *e, const struct bench_train *train,
         if (train && !cr_exec_backward(e, 1, RATE))
             return false;
         if (train && train->separate)
-            cr_gradient_apply(e, &train->section, 1, RATE, 0, &norm);
+            cr_gradient_apply(e, &train->section, 1, RATE, 0,
+                              train->norm ? &norm : NULL);
     }
     return true;
 }
@@ -242,13 +244,16 @@ static struct cr_exec *bench_plan(struct job *j, bool train, int64_t batch,
                                   struct bench_train *how)
 {
     struct cr_exec_opts want = cr_plans_predict(batch, true);
+    struct cr_log_section log = { 0 };
     struct cr_exec *e;
     int c;
 
-    if (train && !cr_plans_train_of(j->model.config, &j->model.optim,
-                                    &how->section, &want))
+    if (train && (!cr_plans_train_of(j->model.config, &j->model.optim,
+                                     &how->section, &want) ||
+                  !cr_section_read(j->model.config, "log", &log)))
         return NULL;
     how->separate = want.separate_update;
+    how->norm = log.grad_norm;
     want.batch = batch;
     e = cr_net_exec(j->model.net, &want);
     if (!e)
@@ -304,25 +309,37 @@ static bool bench_all(struct job *j)
 
 /* ---- Kernels */
 
-static const struct bench_kernel {
-    const char *name, *blas; /* of cr_conv_prefer and of cr_blas_force */
-} bench_kernels[] = {
-    { "conv_nhwc", "own" },      { "conv_nchw", "own" },
-    { "conv_im2col", "own" },    { "gemm", "own" },
-    { "gemm_onednn", "onednn" }, { "gemm_openblas", "openblas" },
-};
+#define KERNELS 64 /* names of kernels, at most */
+#define SLOW 2.0   /* seconds after which a kernel is not timed again */
 
-/* The steps of one op in one cell. */
+/* The kernels of all families by name, once each, and the steps of one op in
+ * one cell that each of them can compute. */
 struct bench_row {
     const char *cell, *op, *chosen;
-    double seconds[CR_LEN(bench_kernels)]; /* 0: does not accept it */
+    double seconds[KERNELS]; /* 0: does not accept it */
 };
 
 struct bench_rows {
     struct cr_arena *arena;
+    const char *name[KERNELS];
+    int names;
     struct bench_row *v;
     int n, cap;
 };
+
+static void bench_names(struct bench_rows *rows)
+{
+    const struct cr_kernel *k;
+    int i, at;
+
+    for (i = 0; (k = cr_kernel_at(i)) && rows->names < KERNELS; i++) {
+        for (at = 0; at < rows->names; at++)
+            if (strcmp(rows->name[at], k->name) == 0)
+                break;
+        if (at == rows->names)
+            rows->name[rows->names++] = k->name;
+    }
+}
 
 static struct bench_row *bench_row(struct bench_rows *rows, const char *cell,
                                    const char *op)
@@ -342,6 +359,49 @@ static struct bench_row *bench_row(struct bench_rows *rows, const char *cell,
     return &rows->v[rows->n++];
 }
 
+/* Seconds of each step of the plan, where they are less than in `best` (0: not
+ * measured yet): other programs only add to them. */
+static bool bench_round(struct cr_exec *e, const struct bench_train *train,
+                        double *best, struct cr_arena *arena)
+{
+    double start = bench_now(), *seconds, mean;
+    const struct cr_exec_step_cost *c;
+    int64_t *runs;
+    bool ok = true;
+    int n, i;
+
+    c = cr_exec_costs(e, &n);
+    seconds = CR_NEWS(arena, double, n + 1);
+    runs = CR_NEWS(arena, int64_t, n + 1);
+    for (i = 0; i < n; i++) {
+        seconds[i] = c[i].seconds;
+        runs[i] = (int64_t)c[i].runs;
+    }
+    do
+        ok = bench_steps(e, train, 1);
+    while (ok && bench_now() - start < ROUND);
+    for (i = 0; i < n && ok; i++) {
+        if (c[i].runs == runs[i])
+            continue;
+        mean = (c[i].seconds - seconds[i]) / (double)(c[i].runs - runs[i]);
+        if (best[i] == 0 || mean < best[i])
+            best[i] = mean;
+    }
+    return ok;
+}
+
+static bool bench_uses(struct cr_exec *e, const char *kernel)
+{
+    const struct cr_exec_step_cost *c;
+    int n, i;
+
+    c = cr_exec_costs(e, &n);
+    for (i = 0; i < n; i++)
+        if (c[i].kernel && strcmp(c[i].kernel, kernel) == 0)
+            return true;
+    return false;
+}
+
 /* Times the steps of a plan that kernel `at` computes; at < 0: sees what is
  * chosen. */
 static bool bench_kernel(struct job *j, bool train, int64_t batch, int at,
@@ -350,15 +410,28 @@ static bool bench_kernel(struct job *j, bool train, int64_t batch, int at,
     struct bench_train how = { 0 }, *steps = train ? &how : NULL;
     struct cr_exec *e = bench_plan(j, train, batch, &how);
     const struct cr_exec_step_cost *c;
-    double start = bench_now();
-    bool ok = e && bench_steps(e, steps, j->o->warmup + 1) &&
-              cr_exec_check_faults(e, j->cli->diag);
+    int64_t round;
+    double *best, start;
+    bool ok;
     int n = 0, i;
 
-    c = ok ? cr_exec_costs(e, &n) : NULL;
+    if (e && at >= 0 && !bench_uses(e, rows->name[at])) {
+        cr_exec_free(e);
+        return true;
+    }
+    /* The slowest kernels, which are there to compare, need no precision. */
     start = bench_now();
-    while (ok && at >= 0 && bench_now() - start < ROUND * (double)j->o->repeat)
+    ok = e != NULL;
+    for (i = 0; ok && i <= j->o->warmup && bench_now() - start < SLOW; i++)
         ok = bench_steps(e, steps, 1);
+    ok = ok && cr_exec_check_faults(e, j->cli->diag);
+    c = ok ? cr_exec_costs(e, &n) : NULL;
+    best = CR_NEWS(rows->arena, double, n + 1);
+    start = bench_now();
+    for (round = 0; ok && at >= 0 && round < j->o->repeat &&
+                    (round == 0 || bench_now() - start < SLOW);
+         round++)
+        ok = bench_round(e, steps, best, rows->arena);
     for (i = 0; i < n; i++) {
         struct bench_row *row;
 
@@ -367,18 +440,40 @@ static bool bench_kernel(struct job *j, bool train, int64_t batch, int at,
         row = bench_row(rows, c[i].cell, c[i].op);
         if (at < 0)
             row->chosen = c[i].kernel;
-        else if (strcmp(c[i].kernel, bench_kernels[at].name) == 0)
-            row->seconds[at] += c[i].seconds / (double)c[i].runs;
+        else if (strcmp(c[i].kernel, rows->name[at]) == 0)
+            row->seconds[at] += best[i];
     }
     cr_exec_free(e);
     return ok;
 }
 
+/* The kernels of a row, the fastest first. */
+static const char *bench_row_text(const struct bench_rows *rows,
+                                  const struct bench_row *r)
+{
+    bool done[KERNELS] = { false };
+    const char *text = "";
+    int k, best;
+
+    for (;;) {
+        for (best = -1, k = 0; k < rows->names; k++)
+            if (!done[k] && r->seconds[k] > 0 &&
+                (best < 0 || r->seconds[k] < r->seconds[best]))
+                best = k;
+        if (best < 0)
+            return text;
+        done[best] = true;
+        text = cr_strf(rows->arena, "%s%s%s%s %.4f", text, *text ? "  " : "",
+                       rows->name[best],
+                       strcmp(rows->name[best], r->chosen) == 0 ? "*" : "",
+                       1e3 * r->seconds[best]);
+    }
+}
+
 static void bench_kernels_print(const struct job *j, bool train, int64_t batch,
                                 const struct bench_rows *rows)
 {
-    struct cr_table table = { .arena = j->cli->arena, .align = "llrrrrrr" };
-    size_t k;
+    struct cr_table table = { .arena = j->cli->arena, .align = "lll" };
     int i;
 
     printf("ms per step in %s, batch %" PRId64 ", %d thread%s, %s:\n",
@@ -386,20 +481,11 @@ static void bench_kernels_print(const struct job *j, bool train, int64_t batch,
            cr_thread_count() == 1 ? "" : "s", cr_isa_name(cr_isa()));
     cr_table_add(&table, "cell");
     cr_table_add(&table, "op");
-    for (k = 0; k < CR_LEN(bench_kernels); k++)
-        cr_table_add(&table, bench_kernels[k].name);
+    cr_table_add(&table, "kernels");
     for (i = 0; i < rows->n; i++) {
-        const struct bench_row *r = &rows->v[i];
-
-        cr_table_add(&table, r->cell);
-        cr_table_add(&table, r->op);
-        for (k = 0; k < CR_LEN(bench_kernels); k++)
-            if (r->seconds[k] > 0)
-                cr_table_f(&table, "%.4f%s", 1e3 * r->seconds[k],
-                           strcmp(r->chosen, bench_kernels[k].name) == 0 ? "*"
-                                                                         : " ");
-            else
-                cr_table_add(&table, "- ");
+        cr_table_add(&table, rows->v[i].cell);
+        cr_table_add(&table, rows->v[i].op);
+        cr_table_add(&table, bench_row_text(rows, &rows->v[i]));
     }
     cr_table_show(&table, false);
 }
@@ -408,12 +494,15 @@ static void bench_kernels_json(const struct job *j, bool train, int64_t batch,
                                const struct bench_rows *rows)
 {
     struct cr_buf b = { .arena = j->cli->arena };
+    char processor[CR_CPU_NAME];
     const char *comma;
-    size_t k;
-    int i;
+    int i, k;
 
+    cr_cpu_name(processor);
+    cr_buf_str(&b, "{\"processor\": ");
+    cr_buf_json(&b, processor);
     cr_buf_f(&b,
-             "{\"mode\": \"%s\", \"batch\": %" PRId64
+             ", \"mode\": \"%s\", \"batch\": %" PRId64
              ", \"threads\": %d, \"isa\": \"%s\", \"rows\": [",
              train ? "training" : "prediction", batch, cr_thread_count(),
              cr_isa_name(cr_isa()));
@@ -424,9 +513,9 @@ static void bench_kernels_json(const struct job *j, bool train, int64_t batch,
         cr_buf_json(&b, r->cell);
         cr_buf_f(&b, ", \"op\": \"%s\", \"kernel\": \"%s\", \"seconds\": {",
                  r->op, r->chosen);
-        for (k = 0, comma = ""; k < CR_LEN(bench_kernels); k++)
+        for (k = 0, comma = ""; k < rows->names; k++)
             if (r->seconds[k] > 0) {
-                cr_buf_f(&b, "%s\"%s\": %.6g", comma, bench_kernels[k].name,
+                cr_buf_f(&b, "%s\"%s\": %.6g", comma, rows->name[k],
                          r->seconds[k]);
                 comma = ", ";
             }
@@ -441,29 +530,30 @@ static bool bench_kernels_all(struct job *j)
     const int64_t *batch = j->o->batch.n > 0 ? j->o->batch.v : &own;
     int threads = j->threads[j->n_threads - 1];
     int n = j->o->batch.n > 0 ? j->o->batch.n : 1, i, k;
-    bool train = cr_model_trains(&j->model);
+    bool train = cr_model_trains(&j->model), ok = true;
+    const char *blas = cr_blas();
 
     cr_thread_pool_start(threads);
     for (i = 0; i < n; i++)
         own = batch[i] > own ? batch[i] : own;
     bench_data(j, own);
-    for (i = 0; i < n; i++) {
+    for (i = 0; i < n && ok; i++) {
         struct bench_rows rows = { .arena = j->cli->arena };
 
-        if (!bench_kernel(j, train, batch[i], -1, &rows))
-            return false;
-        for (k = 0; k < (int)CR_LEN(bench_kernels); k++) {
-            cr_conv_prefer(bench_kernels[k].name);
-            if (cr_blas_force(bench_kernels[k].blas) &&
-                !bench_kernel(j, train, batch[i], k, &rows))
-                return false;
+        bench_names(&rows);
+        ok = bench_kernel(j, train, batch[i], -1, &rows);
+        for (k = 0; k < rows.names && ok; k++) {
+            if (cr_kernel_prefer(rows.name[k]))
+                ok = bench_kernel(j, train, batch[i], k, &rows);
+            cr_kernel_prefer(NULL);
+            cr_blas_force(blas);
         }
-        if (j->cli->json)
+        if (ok && j->cli->json)
             bench_kernels_json(j, train, batch[i], &rows);
-        else
+        else if (ok)
             bench_kernels_print(j, train, batch[i], &rows);
     }
-    return true;
+    return ok;
 }
 
 /* ---- Output */

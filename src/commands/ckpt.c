@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "ckpt/dtype.h"
 #include "ckpts/ckpts.h"
 #include "conf/terms.h"
 
@@ -44,6 +45,15 @@ static const struct cr_opt ckpt_opts[] = {
       .doc = "convert, rename, strip, average: the file to write: "
              ".safetensors, .npz (bfloat16 becomes float32) or MindSpore's "
              ".ckpt." },
+    { .name = "dtype",
+      .at = offsetof(struct cr_ckpts_opts, edit.dtype),
+      .type = CR_OPT_ENUM,
+      .need = CR_DEFAULT,
+      .choices = CR_SAVED_DTYPES,
+      .doc = "convert, rename, strip, average: the type of tensors of floating "
+             "point in the file. auto: that of the input. One with a value "
+             "beyond the range of float16 or bfloat16 keeps its type, with a "
+             "warning." },
     CR_REAL_DEFAULT(struct cr_ckpts_opts, rtol, 0, 0, DBL_MAX,
                     "diff: relative tolerance, a fraction of the value in the "
                     "second file."),
@@ -105,6 +115,9 @@ static bool ckpt_usage(struct cr_cli *cli, const struct cr_ckpts_sub *sub,
     if (o->edit.match && (sub->write == cr_ckpt_strip || sub->write_all))
         return cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
                         "ckpt %s does not take --match", sub->name);
+    if (o->edit.dtype && !writes)
+        return cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
+                        "ckpt %s does not take --dtype", sub->name);
     return cr_cli_ending(cli, "-o", o->edit.out, CR_TENSORS_ENDINGS);
 }
 
@@ -172,7 +185,8 @@ const struct cr_command cr_command_ckpt = {
                    "cellrun ckpt diff runs/digits digits.npz --atol 1e-6\n"
                    "cellrun ckpt average runs/digits/ckpt/digits-*.safetensors "
                    "-o mean.safetensors\n"
-                   "cellrun ckpt strip runs/digits -o small.safetensors\n"
+                   "cellrun ckpt strip runs/digits --dtype float16 "
+                   "-o small.safetensors\n"
                    "cellrun ckpt rename runs/digits --rename "
                    "'^body=net' -o net.safetensors\n"
                    "cellrun ckpt load-report digits.yaml load=digits.npz\n",

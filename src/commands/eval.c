@@ -5,6 +5,7 @@
 #include "base/table.h"
 #include "console/work_progress.h"
 #include "model/kfold.h"
+#include "mpi/mpi.h"
 #include "model/model.h"
 #include "model/samples.h"
 #include "predict/predict.h"
@@ -306,6 +307,9 @@ static int eval_kfold(struct cr_cli *cli)
                  : o->confusion ? "confusion"
                  : o->wrong     ? "wrong"
                                 : "per-class");
+    if (cr_mpi_size() > 1)
+        cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
+                 "--kfold trains in one process: start it without mpirun");
     if (cli->n_operands == 0)
         cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
                  "--kfold: found no config, expected FILE.yaml");
@@ -437,7 +441,8 @@ static bool eval_judge(struct cr_cli *cli, struct cr_model *model,
     if (ok) {
         eval_print(cli, model, scores, asked);
         cr_eval_warn_one_class(eval, cli->diag, CR_NOWHERE);
-        ok = !o->confusion || eval_confusion(model, scores, o->confusion);
+        ok = !o->confusion || cr_mpi_rank() > 0 ||
+             eval_confusion(model, scores, o->confusion);
         if (o->wrong)
             eval_wrong(cli, model);
         ok = cr_require_check(cli->diag, require, false, eval_value,
@@ -481,10 +486,9 @@ static int eval_run(struct cr_cli *cli)
         return cr_diag_exit(cli->diag);
     if (cr_model_open(cli, o->ckpt, cli->operands, &model))
         loader = cr_model_samples(&model, o->data, 0);
-    if (loader) {
+    if (cr_mpi_agree(cli->diag, loader != NULL))
         eval_judge(cli, &model, loader);
-        cr_data_loader_close(loader);
-    }
+    cr_data_loader_close(loader);
     cr_model_close(&model);
     return cr_diag_exit(cli->diag);
 }
@@ -513,5 +517,6 @@ const struct cr_command cr_command_eval = {
     .min_operands = 0,
     .max_operands = -1,
     .takes_config = true,
+    .shares = true,
     .run = eval_run,
 };

@@ -1,6 +1,7 @@
 /* predict: applies a checkpoint to files, tables, streams or its data set. */
 #include <string.h>
 
+#include "mpi/mpi.h"
 #include "predict/predict.h"
 
 static const struct cr_opt predict_opts[] = {
@@ -110,6 +111,17 @@ static bool predict_fail(struct cr_cli *cli, const char *what)
     return cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE, "%s", what);
 }
 
+static bool predict_reads_standard(const struct cr_cli *cli,
+                                   const struct cr_predict_opts *o)
+{
+    bool reads = o->stream ||
+                 (o->files_from && strcmp(o->files_from, "-") == 0);
+
+    for (int i = 0; i < cli->n_operands; i++)
+        reads = reads || strcmp(cli->operands[i], "-") == 0;
+    return reads;
+}
+
 /* Checks combinations of flags. False after reporting. */
 static bool predict_flags(struct cr_cli *cli, struct cr_predict_opts *o)
 {
@@ -143,6 +155,9 @@ static bool predict_flags(struct cr_cli *cli, struct cr_predict_opts *o)
         return predict_fail(cli, "--id: found more than 64 fields");
     if (o->stream)
         o->batch = 1;
+    if (cr_mpi_size() > 1 && predict_reads_standard(cli, o))
+        return predict_fail(cli, "standard input goes to one process: start "
+                                 "predict without mpirun");
     return true;
 }
 
@@ -199,5 +214,6 @@ const struct cr_command cr_command_predict = {
     .usage = "--ckpt CKPT [INPUT...|COLUMN=FILE...|-] [flags]",
     .min_operands = 0,
     .max_operands = -1,
+    .shares = true,
     .run = predict_run,
 };

@@ -5,9 +5,11 @@
 
 #include "base/signals.h"
 #include "model/model.h"
+#include "mpi/mpi.h"
 #include "report/report.h"
 #include "train/flags.h"
 #include "train/run_start.h"
+#include "train/ranks.h"
 #include "train/train.h"
 
 struct resume {
@@ -64,8 +66,9 @@ static bool resume_sets(struct cr_cli *cli, const struct resume *o)
                           "resume cannot change '%.*s'",
                           (int)strcspn(cli->sets[i], "="), cli->sets[i]);
             cr_note(cli->diag, "allowed: train.epochs, train.steps, "
-                               "train.time_limit, train.stop_after, log, run, "
-                               "checkpoint; use --allow-change for other keys");
+                               "train.time_limit, train.stop_after, "
+                               "train.shard, log, run, checkpoint; use "
+                               "--allow-change for other keys");
         }
     cr_flag_int(cli, "--epochs", "train.epochs", o->epochs);
     cr_flag_int(cli, "--steps", "train.steps", o->steps);
@@ -113,11 +116,18 @@ static void resume_name(struct cr_config *config, const char *path)
                        : stem;
 }
 
+/* Ends before the processes of mpirun have agreed on what they have read. */
+static int resume_refuse(struct cr_cli *cli)
+{
+    (void)cr_mpi_agree(cli->diag, false);
+    return cr_cli_errors(cli, "Nothing was run.");
+}
+
 static int resume_go(struct cr_train *t)
 {
-    if (!cr_train_prepare(t) || !cr_train_start(t))
+    if (!cr_train_start_all(t))
         return cr_cli_errors(t->cli, "Nothing was run.");
-    return cr_report_of_train(t, cr_train_finish(t, cr_train_loop(t)));
+    return cr_report_of_train(t, cr_train_end_all(t, cr_train_loop(t)));
 }
 
 static int resume_run(struct cr_cli *cli)
@@ -135,10 +145,10 @@ static int resume_run(struct cr_cli *cli)
 
     cr_signals_start();
     if (!resume_sets(cli, o))
-        return cr_cli_errors(cli, "Nothing was run.");
+        return resume_refuse(cli);
     file = resume_open(cli, &ckpt);
     if (!file)
-        return cr_cli_errors(cli, "Nothing was run.");
+        return resume_refuse(cli);
     if (cr_tensor_file_is_train(file))
         cr_model_read(cli, file, NULL, &model);
     else
@@ -147,7 +157,7 @@ static int resume_run(struct cr_cli *cli)
                  "contains only weights and cannot be resumed");
     cr_tensor_file_close(file);
     if (cli->diag->errors > 0)
-        return cr_cli_errors(cli, "Nothing was run.");
+        return resume_refuse(cli);
     t.config = model.config;
     resume_name(t.config, cr_tensor_file_path(file));
     t.flags = (struct cr_train_flags){
@@ -170,7 +180,7 @@ static int resume_run(struct cr_cli *cli)
         cr_error(cli->diag, cr_at_file(cli->arena, ckpt), CR_E_USAGE,
                  "the checkpoint is not in a run directory");
         cr_note(cli->diag, "-o DIR makes one");
-        return cr_cli_errors(cli, "Nothing was run.");
+        return resume_refuse(cli);
     }
     if (!o->run_dir && cr_config_foreign(t.config)) {
         cr_error(cli->diag, cr_at_file(cli->arena, t.flags.run_dir), CR_E_TRUST,
@@ -180,7 +190,7 @@ static int resume_run(struct cr_cli *cli)
                            "unpacked, or chmod or touch changes config.yaml");
         cr_note(cli->diag, "use -o DIR to resume in a new one, --trust to "
                            "resume in this one");
-        return cr_cli_errors(cli, "Nothing was run.");
+        return resume_refuse(cli);
     }
     files[0] = cr_path_join(cli->arena, t.flags.run_dir, "resolved.yaml");
     reread.files = files;
@@ -198,11 +208,11 @@ const struct cr_command cr_command_resume = {
             "RUN is a run directory (its newest undamaged checkpoint is "
             "used) or a checkpoint. The config comes from the checkpoint; "
             "train.epochs, train.steps, train.time_limit, train.stop_after, "
-            "log, run and checkpoint may be changed. The resulting parameters "
-            "are byte-identical to those of an uninterrupted run. If "
-            "--allow-change changes the batch size, step numbers are "
-            "recomputed; checkpoint names keep rising until the epoch ends, "
-            "so the newest file has the highest name.",
+            "train.shard, log, run and checkpoint may be changed. The "
+            "resulting parameters are byte-identical to those of an "
+            "uninterrupted run. If --allow-change changes the batch size, step "
+            "numbers are recomputed; checkpoint names keep rising until the "
+            "epoch ends, so the newest file has the highest name.",
         .example = "cellrun resume runs/digits --epochs 4\n",
         .opts = resume_opts,
         .size = sizeof(struct resume),
@@ -211,5 +221,6 @@ const struct cr_command cr_command_resume = {
     .min_operands = 1,
     .max_operands = 1,
     .takes_config = true,
+    .shares = true,
     .run = resume_run,
 };

@@ -417,7 +417,7 @@ static bool trace_pass(struct trace_job *t, bool last)
     const struct cr_loss_scale_opts *use = &t->optim.scale;
     bool step = t->o->step > 0;
     int64_t update = cr_state_updates(s);
-    double scale = cr_gradient_scale(use, &s->scale), loss, norm;
+    double scale = cr_gradient_scale(use, &s->scale), loss;
     double lr = step ? cr_optim_lr(&t->optim, t->net, update) : 0;
     enum cr_gradient bad;
 
@@ -428,15 +428,15 @@ static bool trace_pass(struct trace_job *t, bool last)
                               scale, lr, t->separate || !step, &loss);
     if (bad == CR_GRADIENT_NO_FORWARD || bad == CR_GRADIENT_NO_BACKWARD)
         return false;
-    /* With an update, the norm is checked there. */
+    /* With an update, gradients are checked there. */
     if (last && t->o->grad && !trace_grads(t, scale) && !step &&
         bad == CR_GRADIENT_FINITE &&
         cr_plans_need_gradients(&t->train, &t->log, &t->optim))
-        bad = CR_GRADIENT_BAD_NORM;
+        bad = CR_GRADIENT_BAD_PARAM;
     if (bad == CR_GRADIENT_FINITE && step && t->separate) {
         if (s->grad_accum > 1)
             cr_exec_accumulate(t->exec);
-        bad = cr_gradient_apply(t->exec, &t->train, scale, lr, update, &norm);
+        bad = cr_gradient_apply(t->exec, &t->train, scale, lr, update, NULL);
     }
     if (bad != CR_GRADIENT_FINITE && !trace_skip(t, bad, scale))
         return false;

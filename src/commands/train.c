@@ -5,6 +5,7 @@
 #include "base/signals.h"
 #include "report/report.h"
 #include "train/flags.h"
+#include "train/ranks.h"
 #include "train/train.h"
 
 struct train {
@@ -137,12 +138,13 @@ static int train_run(struct cr_cli *cli)
                  "--dry-run trains for one step only and cannot be combined "
                  "with --require");
     t.config = cr_cli_config(cli);
-    if (t.config->load_failed || !cr_train_prepare(&t) || !cr_train_start(&t)) {
+    if (!cr_train_start_all(&t)) {
         cr_train_close(&t);
         return cr_cli_errors(cli, "Nothing was run.");
     }
     end = o->dry_run ? cr_train_dry(&t) : cr_train_loop(&t);
-    status = cr_report_of_train(&t, cr_train_finish(&t, end));
+    status = cr_train_end_all(&t, end);
+    status = cr_report_of_train(&t, status);
     cr_train_close(&t);
     return status;
 }
@@ -172,5 +174,6 @@ const struct cr_command cr_command_train = {
     .min_operands = 1,
     .max_operands = -1,
     .takes_config = true,
+    .shares = true,
     .run = train_run,
 };

@@ -577,6 +577,8 @@ int cr_cli_errors(struct cr_cli *cli, const char *then)
 {
     int n = cli->diag->errors;
 
+    if (cli->diag->silent)
+        return cr_diag_exit(cli->diag);
     cr_diag_print(
         cli->diag, stderr,
         (struct cr_diag_format){ .json = cli->json, .color = cli->color });

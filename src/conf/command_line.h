@@ -40,6 +40,7 @@ struct cr_command {
     bool takes_config;              /* operands may be assignments */
     const char *config_after; /* only after this first one; NULL: always */
     bool closed;              /* opens no plug-in */
+    bool shares;              /* under mpirun its processes share the work */
     int (*run)(struct cr_cli *cli);
 };
 

@@ -45,16 +45,27 @@ const struct cr_env cr_env_list[] = {
       .text = "If 1, transforms are run one at a time, without fusion: slower, "
               "for debugging.",
       .choices = "0|1" },
+    { .name = "CELLRUN_MPI",
+      .text = "off: processes that mpirun has started work alone. messages: "
+              "those on one machine send messages instead of sharing memory, "
+              "for debugging.",
+      .choices = "off|messages" },
+    { .name = "CELLRUN_MPI_TIMEOUT",
+      .text = "Seconds for which a process of mpirun waits for another one "
+              "before it ends all of them; 0: no limit. Default: 600.",
+      .what = "a number of seconds",
+      .max = 1000000000 },
     { .name = "CELLRUN_PASSES",
       .text = "Passes that plans skip, for debugging: -NAME,-NAME, of "
-              "constants, fold, fuse_add, fuse_activation, prepare, "
+              "constants, fold, fuse, prepare, "
               "two_bytes." },
     { .name = "CELLRUN_VERIFY",
       .text = "If 1, every plan is checked after each pass, for debugging.",
       .choices = "0|1" },
     { .name = "CELLRUN_BLAS",
-      .text = "Library for matrix products: own, onednn, openblas or plain. "
-              "Default: the fastest one of the build and the processor.",
+      .text = "Library for matrix products, with onednn for convolutions too: "
+              "own, onednn, openblas or plain. Default: the fastest one of the "
+              "build and the processor.",
       .choices = "own|onednn|openblas|plain" },
     { .name = "NO_COLOR", .text = "If not empty, messages are not coloured." },
     { .name = "CLICOLOR_FORCE",
@@ -71,8 +82,9 @@ const struct cr_env cr_env_list[] = {
     { .name = "PAGER",
       .text = "Command for long output on a terminal. Default: less -FRX. "
               "Empty or cat: none." },
-    { .name = "TERM", .text = "If it is dumb, messages are not coloured, and "
-                              "there is no pager." },
+    { .name = "TERM",
+      .text = "If it is dumb, messages are not coloured, and "
+              "there is no pager." },
     { .name = "SOURCE_DATE_EPOCH",
       .text =
           "Time stamp of the files of a run, in seconds since 1970, in place "

@@ -155,6 +155,7 @@ const char *const cr_config_free[] = { "run",
                                        "train.steps",
                                        "train.time_limit",
                                        "train.stop_after",
+                                       "train.shard",
                                        NULL };
 
 bool cr_config_is_free(const char *path)

@@ -60,6 +60,7 @@ static struct cr_op_ctx primal_step(const struct cr_op_ctx *s)
 {
     const struct cr_adjoint *o = s->attr;
     struct cr_op_ctx p = { .attr = o->attr,
+                           .scale = 1,
                            .in = o->in,
                            .out = &o->out,
                            .scratch = (char *)s->scratch + own_scratch(o),
@@ -133,7 +134,6 @@ const struct cr_op cr_op_adjoint = {
     .outputs = 1,
     .saved_for_backward = CR_X(CR_OP_MAX) - 1,
     .int_inputs = CR_X(CR_OP_MAX) - 1,
-    .amp = CR_AMP_EXACT,
     .plan = adjoint_plan,
     .forward = adjoint_forward,
     .backward = adjoint_backward,

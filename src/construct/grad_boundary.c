@@ -47,8 +47,9 @@ static void boundary_backward(const struct cr_op_ctx *s)
     {                                                                          \
         .about = { .name = (text) }, .min_inputs = 1, .max_inputs = CR_OP_MAX, \
         .outputs = 1, .int_inputs = CR_X(CR_OP_MAX) - 1,                       \
-        .layouts = CR_LAYOUT_FLAT, .amp = CR_AMP_EXACT, .plan = boundary_plan, \
-        .forward = boundary_forward, .backward = boundary_backward,            \
+        .algebra = { .kind = CR_ELEMENTWISE }, .exact = true,                  \
+        .plan = boundary_plan, .forward = boundary_forward,                    \
+        .backward = boundary_backward,                                         \
     }
 
 const struct cr_op cr_op_bprop = BOUNDARY("bprop");
@@ -61,8 +62,8 @@ const struct cr_op cr_op_observe = {
     .max_inputs = 1,
     .outputs = 1,
     .int_inputs = CR_X(0),
-    .layouts = CR_LAYOUT_FLAT,
-    .amp = CR_AMP_EXACT,
+    .algebra = { .kind = CR_ELEMENTWISE },
+    .exact = true,
     .bprop = "return dy",
     .plan = boundary_plan,
     .forward = cr_view_forward,
@@ -70,20 +71,6 @@ const struct cr_op cr_op_observe = {
 };
 
 /* ---- the text's own nodes ---- */
-
-/* In low precision a value is rounded once for all its readers: those in the
- * text have steps of their own for it. */
-static void rounded_swap(struct cr_graph *g, struct cr_val **with, int n)
-{
-    struct cr_val *v, *was;
-    int i = 0;
-
-    for (v = g->vals; v && i < n; v = v->next) {
-        was = v->rounded;
-        v->rounded = with[i];
-        with[i++] = was;
-    }
-}
 
 struct cr_graph_lists cr_graph_detach(struct cr_net *net)
 {
@@ -100,9 +87,6 @@ struct cr_graph_lists cr_graph_detach(struct cr_net *net)
     g->nodes = g->last_node = NULL;
     g->named = (struct cr_names){ 0 };
     g->calls = g->last_call = NULL;
-    l.rounded = CR_NEWS(net->arena, struct cr_val *, g->n_vals + 1);
-    l.n_vals = g->n_vals;
-    rounded_swap(g, l.rounded, l.n_vals);
     for (int i = 0; i < l.n_seen; i++)
         memset(net->cell_calls[i].emitted, 0,
                sizeof net->cell_calls[i].emitted);
@@ -121,7 +105,6 @@ struct cr_opnode *cr_graph_restore(struct cr_net *net,
     g->named = l->named;
     g->calls = l->calls;
     g->last_call = l->last_call;
-    rounded_swap(g, l->rounded, l->n_vals);
     memcpy(net->cell_calls, l->cell_calls,
            (size_t)l->n_seen * sizeof *l->cell_calls);
     for (int i = l->n_seen; i < net->n_cells; i++)

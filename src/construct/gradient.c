@@ -11,7 +11,7 @@
 #include <string.h>
 
 struct walk {
-    struct cr_build build; /* in float32 */
+    struct cr_build build;
     struct cr_graph *graph;
     int n_vals;           /* values when grad was called: later ones are its */
     bool *depends;        /* per value: made from x; */
@@ -104,6 +104,16 @@ static bool walk_add(struct walk *w, const struct cr_val *to, struct cr_val *g)
     return *sum != NULL;
 }
 
+/* The nodes of a gradient compute in what its node does; sums of gradients in
+ * float32. */
+static void walk_precision(struct walk *w, enum cr_type type)
+{
+    cr_precision_set(&w->build, (struct cr_precision){
+                                    type == CR_REAL ? CR_LEVEL_O0
+                                                    : CR_LEVEL_O3,
+                                    type });
+}
+
 /* ---- a bprop, or a hook that replaces gradients: its text once more ---- */
 
 static struct cr_val *replayed(struct cr_val *const *map, struct cr_val *v)
@@ -127,7 +137,10 @@ static bool walk_replay(struct walk *w, const struct cr_opnode *node,
         if (!in[i])
             in[i] = cr_val_absent();
     }
-    y = cr_emit_as_is(&w->build, node->op, node->attr, node->n_in, in);
+    walk_precision(w, node->low);
+    y = (node->as_is ? cr_emit_as_is : cr_emit_itself)(
+        &w->build, node->op, node->attr, node->n_in, in);
+    walk_precision(w, CR_REAL);
     if (!y)
         return false;
     y->producer->key = node->key;
@@ -187,8 +200,10 @@ static bool walk_node(struct walk *w, const struct cr_opnode *node)
             wanted || (walk_passes(node, i) && w->depends[node->in[i]->id]);
     if (!arrives || !wanted)
         return true;
+    walk_precision(w, node->low);
     if (!cr_gradient_of(&g))
         return false;
+    walk_precision(w, CR_REAL);
     for (i = 0; i < node->n_in; i++)
         if (walk_passes(node, i) && !walk_add(w, node->in[i], g.dx[i]))
             return false;

@@ -35,7 +35,7 @@ static bool refused(struct cr_gradient *g, const char *why)
  * that is added is not. */
 static bool kernel_takes(const struct cr_op *op, const struct cr_val *x, int i)
 {
-    return x && (x->spec.type != CR_REAL || (op->linear & CR_X(i)));
+    return x && (x->spec.type != CR_REAL || (op->algebra.linear & CR_X(i)));
 }
 
 static struct cr_val *kernel_of(struct cr_gradient *g, int of)
@@ -60,7 +60,7 @@ static struct cr_val *kernel_of(struct cr_gradient *g, int of)
     }
     attr->in[of] = node->in[of]->spec;
     in[node->n_in] = g->dy[0];
-    y = cr_emit_as_is(g->b, &cr_op_adjoint, attr, node->n_in + 1, in);
+    y = cr_emit_itself(g->b, &cr_op_adjoint, attr, node->n_in + 1, in);
     if (y) {
         y->producer->key = node->key;
         y->producer->predict = node->predict;
@@ -78,7 +78,7 @@ static bool by_kernels(struct cr_gradient *g)
 
         if (!x || x->spec.type != CR_REAL)
             continue;
-        if (!(node->op->linear & CR_X(i)))
+        if (!(node->op->algebra.linear & CR_X(i)))
             return refused(g, NULL);
         g->dx[i] = kernel_of(g, i);
         if (!g->dx[i])
@@ -99,7 +99,7 @@ static bool of_adjoint(struct cr_gradient *g)
 
     for (i = 0; i < o->n_in; i++)
         in[i] = i == o->of ? u : node->in[i] ? node->in[i] : cr_val_absent();
-    g->dx[o->n_in] = cr_emit_as_is(g->b, o->primal, o->attr, o->n_in, in);
+    g->dx[o->n_in] = cr_emit_itself(g->b, o->primal, o->attr, o->n_in, in);
     if (!g->dx[o->n_in])
         return false;
     g->dx[o->n_in]->producer->key = node->key;
@@ -412,7 +412,8 @@ static bool word_again(struct cr_interp *m, const struct cr_script *e,
 
     if (!tensor_of(m, e->args, &g))
         return false;
-    g = cr_emit_as_is(m->b, node->op, node->attr, 1, &g);
+    g = (node->as_is ? cr_emit_as_is : cr_emit_itself)(m->b, node->op,
+                                                       node->attr, 1, &g);
     if (!g)
         return false;
     g->producer->key = node->key;

@@ -155,8 +155,6 @@ struct cr_graph_lists {
     struct cr_call *calls, *last_call;
     struct cr_cell_calls *cell_calls;
     int n_seen;
-    struct cr_val **rounded; /* of the values until then */
-    int n_vals;
 };
 
 /* Nodes that are emitted from here on stand apart; cr_graph_restore gives

@@ -2,6 +2,7 @@
 
 #include "base/mapping.h"
 #include "base/thread_pool.h"
+#include "mpi/mpi.h"
 
 #include <string.h>
 
@@ -32,6 +33,40 @@ static const struct cr_column_pipeline *ops_of(const struct cr_data_loader *p,
     return c->n_sizes > 1 ? c->of_size[b->size_index] : c;
 }
 
+/* Whether row r of a column is to be filled: other processes have some. */
+static bool is_ours(const struct cr_data_loader *p, const struct cr_batch *b,
+                    int k, int64_t r)
+{
+    int64_t first, n;
+
+    if (!p->local[k] || b->n < cr_mpi_size())
+        return true;
+    cr_mpi_rows(b->n, cr_mpi_rank(), &first, &n);
+    return r >= first && r < first + n;
+}
+
+void cr_data_loader_share(struct cr_data_loader *p, const bool *local)
+{
+    bool mixes = false; /* what mixes samples reads all of them */
+
+    if (cr_mpi_size() == 1)
+        return; /* workers may be reading */
+    for (int k = 0; k < p->set.columns; k++)
+        for (int s = 0; s < p->n_sizes; s++)
+            mixes = mixes || p->op[k]->mix ||
+                    (p->op[k]->n_sizes > 1 && p->op[k]->of_size[s]->mix);
+    for (int k = 0; k < p->set.columns; k++)
+        p->local[k] = local[k] && !mixes;
+}
+
+void cr_data_loader_gather(const struct cr_data_loader *p,
+                           const struct cr_batch *b)
+{
+    for (int k = 0; k < b->columns; k++)
+        if (p->local[k] && b->n >= cr_mpi_size())
+            cr_mpi_gather_rows(b->data[k], b->n, cr_bytes(&b->column[k].spec));
+}
+
 #define AHEAD 8 /* rows to prefetch */
 
 /* Fills rows from..to of a batch. False after reporting that a sample cannot be
@@ -46,9 +81,11 @@ static bool fill_rows(struct cr_data_loader *p, struct cr_diag *diag,
     int k;
 
     for (r = from; r < to && ok; r++) {
-        if (r + AHEAD < to)
+        if (r + AHEAD < to && is_ours(p, b, 0, r + AHEAD))
             cr_reader_prefetch(p->reader, b->samples[r + AHEAD]);
         for (k = 0; k < b->columns && ok; k++) {
+            if (!is_ours(p, b, k, r))
+                continue;
             const struct cr_column_pipeline *c = ops_of(p, b, k);
             int64_t i = b->samples[r];
             /* a repeated sample gets other random numbers each time */
@@ -166,10 +203,19 @@ static void fill_task(void *ctx, int task, int n_tasks)
     char *scratch = p->scratch + (size_t)task * p->scratch_bytes;
     struct cr_arena arena = { 0 };
     struct cr_diag quiet = { .arena = &arena };
-    int64_t row = 0;
+    int64_t row = 0, first, n, rest;
+    bool ok;
 
-    if (!fill_rows(p, &quiet, b, b->n * task / n_tasks,
-                   b->n * (task + 1) / n_tasks, scratch, &row))
+    /* the rows of this process, then what it wants of the others */
+    cr_mpi_rows(b->n, cr_mpi_rank(), &first, &n);
+    rest = b->n - n;
+    ok = fill_rows(p, &quiet, b, first + n * task / n_tasks,
+                   first + n * (task + 1) / n_tasks, scratch, &row);
+    for (int64_t r = rest * task / n_tasks;
+         r < rest * (task + 1) / n_tasks && ok; r++)
+        ok = fill_rows(p, &quiet, b, r < first ? r : r + n,
+                       (r < first ? r : r + n) + 1, scratch, &row);
+    if (!ok)
         __atomic_store_n(&p->failed, 1, __ATOMIC_RELAXED);
     cr_arena_free(&arena);
 }

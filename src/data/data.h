@@ -9,5 +9,5 @@
  * of no thread and no earlier sample. Damaged files are reported and never
  * crash. Knows nothing of networks and runs.
  *
- * Includes: base conf kernels num.
+ * Includes: base conf kernels mpi num.
  */

@@ -5,6 +5,7 @@
 #include "base/thread_pool.h"
 #include "data/features.h"
 #include "data/section.h"
+#include "mpi/mpi.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -391,7 +392,7 @@ static bool choose_workers(struct cr_data_loader *p,
                            const struct cr_datapipe_section *s)
 {
     const struct cr_node *node = s->workers;
-    int i, cpus = cr_cpu_count();
+    int i, cpus = cr_mpi_cpus(cr_cpu_count());
 
     p->prefetch = (int)s->prefetch;
     if (node && !(node->kind == CR_NODE_STR &&

@@ -105,6 +105,13 @@ bool cr_data_loader_texts(struct cr_data_loader *loader, struct cr_diag *diag,
  * Constant time. */
 void cr_data_loader_seek(struct cr_data_loader *loader, int64_t epoch,
                          int64_t index);
+/* Under mpirun: of the columns marked in `local`, batches have only the rows
+ * of this process (cr_mpi_rows), except those with fewer rows than there are
+ * processes; the others are undefined. Call it before the first batch. */
+void cr_data_loader_share(struct cr_data_loader *loader, const bool *local);
+/* Has each process get the other rows of a batch, too: collective. */
+void cr_data_loader_gather(const struct cr_data_loader *loader,
+                           const struct cr_batch *batch);
 /* The next batch, valid until the next call. NULL at the end of an epoch (the
  * following call starts the next epoch), or after reporting. */
 const struct cr_batch *cr_data_loader_next(struct cr_data_loader *loader,

@@ -28,6 +28,7 @@ struct cr_data_loader {
     int64_t batch_size, batches;
     size_t scratch_bytes; /* scratch memory of one thread */
     struct cr_reader *reader;
+    bool local[CR_COLUMNS_MAX]; /* cr_data_loader_share */
     bool scans; /* the disk cache is built before the first sample */
     /* epoch and index of the next batch */
     int64_t epoch, index;

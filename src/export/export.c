@@ -47,13 +47,9 @@ static bool export_format(struct cr_export *e)
 
 static bool export_usage(struct cr_export *e)
 {
-    const char *dtype = export_choice(e->arena, CR_EXPORT_DTYPES, e->o->dtype);
-
     if (!export_format(e))
         return false;
-    e->dtype = CR_TYPES;
-    if (e->o->dtype)
-        cr_type_find(dtype, &e->dtype);
+    e->dtype = cr_dtype_of(e->o->dtype);
     if (e->o->normalize && !e->format->network)
         return cr_error(e->diag, CR_NOWHERE, CR_E_USAGE,
                         "--normalize: found --to %s, expected a format that "

@@ -11,25 +11,25 @@
  * Called by the command export. Knows nothing of training, and writes no file
  * but the one it is asked for.
  *
- * Includes: base build data families graph model.
+ * Includes: base build ckpt data families graph model.
  */
 #ifndef CR_EXPORT_EXPORT_H
 #define CR_EXPORT_EXPORT_H
 
 #include "build/inference.h"
+#include "ckpt/dtype.h"
 #include "model/model.h"
 
 /* The flags of the command. */
 struct cr_export_opts {
     int to;      /* CR_EXPORT_TO */
-    int dtype;   /* CR_EXPORT_DTYPES */
+    int dtype;   /* CR_SAVED_DTYPES */
     bool normalize;
     const char *out, *ckpt;
 };
 /* Choices of --to: auto, the format of the suffix of -o, and the names of the
  * formats. */
 #define CR_EXPORT_TO "auto|c|ckpt|npz|onnx|safetensors"
-#define CR_EXPORT_DTYPES "auto|float32|float16|bfloat16"
 
 struct cr_export {
     struct cr_cli *cli;

@@ -207,6 +207,8 @@ struct cr_sdpa cr_attention(const struct cr_op_ctx *s)
     if (s->training)
         a.keep_prob = 1 - o->dropout;
     a.rng = s->rng;
+    a.rows_before =
+        s->rows_before > 0 ? a.batch / s->batch * s->rows_before : 0;
     a.softmax_stats = s->saved;
     a.key_range = s->scratch;
     a.mean = o->average_attn_weights;
@@ -229,3 +231,11 @@ void cr_attention_gradients(const struct cr_op_ctx *s, struct cr_sdpa *a)
     a->add_mask = s->accumulate[CR_ATTN_MASK];
     a->add_pad = s->accumulate[CR_ATTN_PAD];
 }
+
+static const char *attention_kernel(const struct cr_op_ctx *s)
+{
+    (void)s;
+    return cr_sdpa_kernel_name();
+}
+
+const struct cr_op_kernels cr_attention_kernels = { .name = attention_kernel };

@@ -47,4 +47,6 @@ struct cr_val *cr_attention_graph(struct cr_build *b,
                                   struct cr_val *const *in,
                                   struct cr_val **weights);
 
+extern const struct cr_op_kernels cr_attention_kernels;
+
 #endif

@@ -1,5 +1,7 @@
 #include "families/broadcast.h"
 
+#include "families/low.h"
+
 #include <assert.h>
 #include <string.h>
 
@@ -90,6 +92,10 @@ const void *cr_elements(enum cr_type as, enum cr_type type, const void *data,
 
     if (as == type)
         return (const char *)data + (size_t)at * size;
+    if (as == CR_REAL && (type == CR_F16 || type == CR_BF16)) {
+        cr_widen(type, n, (const uint16_t *)data + at, room);
+        return room;
+    }
     if (as == CR_REAL && type == CR_I32)
         CONVERT(int32_t, cr_real, a)
     if (as == CR_REAL && (type == CR_BOOL || type == CR_U8))
@@ -106,6 +112,12 @@ const void *cr_elements(enum cr_type as, enum cr_type type, const void *data,
 
 /* ---- forward ---- */
 
+/* How operand k lies in memory. */
+static enum cr_type stored(const struct cr_op_ctx *s, int k)
+{
+    return s->two_bytes & CR_X(k) ? s->low : s->in[k].type;
+}
+
 struct forward {
     const struct cr_op_ctx *s;
     const struct cr_broadcast *f;
@@ -117,14 +129,21 @@ static void forward_run(void *ctx, int64_t n, const int64_t *off,
 {
     const struct forward *c = ctx;
     const struct cr_op_ctx *s = c->s;
-    cr_real room[CR_BROADCAST_MAX][CR_ITER_RUN_MAX];
+    cr_real room[CR_BROADCAST_MAX][CR_ITER_RUN_MAX], y[CR_ITER_RUN_MAX];
     const void *x[CR_BROADCAST_MAX] = { NULL };
     bool whole = c->as[c->f->operands - 1] == CR_I32;
     int k;
 
     for (k = 0; k < c->f->operands; k++)
-        x[k] = cr_elements(c->as[k], s->in[k].type, s->x[k], off[k + 1],
+        x[k] = cr_elements(c->as[k], stored(s, k), s->x[k], off[k + 1],
                            inc[k + 1] ? n : 1, room[k]);
+    if (s->out[0].type == CR_REAL) {
+        cr_real *v = cr_low_y_open(s, off[0], y);
+
+        c->f->real(s->attr, n, x, inc + 1, v);
+        cr_low_y_close(s, off[0], n, v);
+        return;
+    }
     (whole ? c->f->integer : c->f->real)(
         s->attr, n, x, inc + 1,
         (char *)s->y[0] + (size_t)off[0] * cr_type_size(s->out[0].type));
@@ -153,6 +172,16 @@ void cr_broadcast(const struct cr_op_ctx *s, const struct cr_broadcast *f)
     cr_tensor_iter_parallel(&w, f->cost, &c, forward_run);
 }
 
+static bool broadcast_accepts(const struct cr_op_ctx *s, unsigned of,
+                              unsigned parts)
+{
+    return of == CR_Y(0) && parts == CR_END_MAP && s->out[0].type == CR_REAL;
+}
+
+const struct cr_op_kernels cr_broadcast_kernels = {
+    .accepts = broadcast_accepts,
+};
+
 /* ---- backward ---- */
 
 struct backward {
@@ -168,6 +197,7 @@ static void back_values(const struct backward *b, int64_t n,
     static const cr_real nothing = 0;
     const struct cr_op_ctx *s = b->s;
     cr_real room[CR_BROADCAST_MAX][CR_ITER_RUN_MAX];
+    cr_real y[CR_ITER_RUN_MAX], dy[CR_ITER_RUN_MAX];
     const void *x[CR_BROADCAST_MAX];
     int64_t step[CR_BROADCAST_MAX];
     int k;
@@ -176,30 +206,23 @@ static void back_values(const struct backward *b, int64_t n,
         enum cr_type as = b->f->masks & CR_X(k) ? CR_BOOL : CR_REAL;
 
         step[k] = s->x[k] ? inc[k + 1] : 0;
-        x[k] = s->x[k] ? cr_elements(as, s->in[k].type, s->x[k], off[k + 1],
+        x[k] = s->x[k] ? cr_elements(as, stored(s, k), s->x[k], off[k + 1],
                                      step[k] ? n : 1, room[k])
                        : &nothing;
     }
     b->f->grad(s->attr, n, b->of, x, step,
-               s->y[0] ? (const cr_real *)s->y[0] + off[0] : NULL,
-               (const cr_real *)s->dy[0] + off[0], d);
+               cr_low_y(s, off[0], n, y), cr_low_dy(s, off[0], n, dy), d);
 }
 
 static void back_run(void *ctx, int64_t n, const int64_t *off,
                      const int64_t *inc)
 {
     const struct backward *b = ctx;
-    cr_real *dx = (cr_real *)b->s->dx[b->of] + off[0], d[CR_ITER_RUN_MAX];
-    int64_t i;
+    cr_real room[CR_ITER_RUN_MAX];
+    cr_real *d = cr_low_dx_open(b->s, b->of, off[0], room);
 
-    if (!b->s->accumulate[b->of]) {
-        back_values(b, n, off, inc, dx);
-        return;
-    }
     back_values(b, n, off, inc, d);
-    CR_SIMD
-    for (i = 0; i < n; i++)
-        dx[i] += d[i];
+    cr_low_dx_close(b->s, b->of, off[0], n, d);
 }
 
 static const cr_real *back_source(void *ctx, int64_t n, const int64_t *off,
@@ -212,11 +235,16 @@ static const cr_real *back_source(void *ctx, int64_t n, const int64_t *off,
 static void back_sink(void *ctx, int64_t at, int64_t n, const double *sum)
 {
     const struct backward *b = ctx;
-    cr_real *dx = (cr_real *)b->s->dx[b->of] + at;
-    int64_t i;
+    cr_real room[CR_LOW_STRETCH], *d;
+    int64_t i, k, m;
 
-    for (i = 0; i < n; i++)
-        dx[i] = (b->s->accumulate[b->of] ? dx[i] : 0) + (cr_real)sum[i];
+    for (i = 0; i < n; i += m) {
+        m = n - i < CR_LOW_STRETCH ? n - i : CR_LOW_STRETCH;
+        d = cr_low_dx_open(b->s, b->of, at + i, room);
+        for (k = 0; k < m; k++)
+            d[k] = (cr_real)sum[i + k];
+        cr_low_dx_close(b->s, b->of, at + i, m, d);
+    }
 }
 
 void cr_broadcast_backward(const struct cr_op_ctx *s,

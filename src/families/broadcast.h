@@ -40,6 +40,7 @@ bool cr_broadcast_plan(struct cr_op_plan *plan, const struct cr_broadcast *f);
 void cr_broadcast(const struct cr_op_ctx *ctx, const struct cr_broadcast *f);
 void cr_broadcast_backward(const struct cr_op_ctx *ctx,
                            const struct cr_broadcast *f);
+extern const struct cr_op_kernels cr_broadcast_kernels;
 
 /* The shape that shapes broadcast to; false, and reported, if there is none. */
 bool cr_broadcast_shape(struct cr_op_plan *plan, struct cr_spec *to);
@@ -158,9 +159,13 @@ const void *cr_elements(enum cr_type as, enum cr_type type, const void *data,
     {                                                    \
         cr_broadcast_backward(s, &op##_loops);           \
     }
-#define CR_BROADCAST_OP(op, n, names)                                        \
-    .min_inputs = (n), .max_inputs = (n), .outputs = 1, .inputs = (names),   \
-    .int_inputs = CR_X(n) - 1, .layouts = CR_LAYOUT_FLAT, .plan = op##_plan, \
+#define CR_BROADCAST_OP(op, n, names) \
+    CR_BROADCAST_OP_OF(CR_ELEMENTWISE, op, n, names)
+#define CR_BROADCAST_OP_OF(is, op, n, names)                               \
+    .min_inputs = (n), .max_inputs = (n), .outputs = 1, .inputs = (names), \
+    .int_inputs = CR_X(n) - 1, .low = (CR_X(n) - 1) | CR_Y(0),             \
+    .algebra = { .kind = (is) },                                           \
+    .kernels = &cr_broadcast_kernels, .plan = op##_plan,                   \
     .forward = op##_forward
 
 #endif

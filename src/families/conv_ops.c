@@ -22,6 +22,7 @@
 
 #include "base/str.h"
 #include "families/nhwc.h"
+#include "families/samples.h"
 #include "graph/op_attrs.h"
 
 const char *const cr_convolve_inputs[] = { "input", "weight", "bias", NULL };
@@ -282,84 +283,158 @@ bool cr_deconvolve_plan(struct cr_op_plan *p)
     return plan(p, true);
 }
 
-static bool prefers_last(const struct cr_op_plan *p, bool transposed)
+static enum cr_channels_last takes_last(const struct cr_op_plan *p,
+                                        bool transposed)
 {
     struct cr_spec out;
     struct cr_op_plan again = *p;
     struct cr_conv c;
 
     again.out = &out;
-    if (!plan(&again, transposed))
-        return false;
+    if (p->in[X].layout == CR_CHANNELS_LAST || !plan(&again, transposed))
+        return CR_LAST_TOO;
     c = transposed ? geometry(p->attr, &out, &p->in[W], &p->in[X], true)
                    : geometry(p->attr, &p->in[X], &p->in[W], &out, false);
-    return cr_conv_prefers_last(&c);
+    return cr_conv_prefers_last(&c) ? CR_LAST_BEST : CR_LAST_TOO;
 }
 
-bool cr_convolve_prefers_last(const struct cr_op_plan *p)
+static enum cr_channels_last convolve_last(const struct cr_op_plan *p)
 {
-    return prefers_last(p, false);
+    return takes_last(p, false);
 }
 
-bool cr_deconvolve_prefers_last(const struct cr_op_plan *p)
+static enum cr_channels_last deconvolve_last(const struct cr_op_plan *p)
 {
-    return prefers_last(p, true);
+    return takes_last(p, true);
+}
+
+/* ---- what the kernels of a step do besides ---- */
+
+static struct cr_conv forward_geometry(const struct cr_op_ctx *s)
+{
+    return geometry(s->attr, &s->in[X], &s->in[W], &s->out[0], false);
+}
+
+/* Its forward pass is the input gradient of this one. */
+static struct cr_conv transposed_geometry(const struct cr_op_ctx *s)
+{
+    return geometry(s->attr, &s->out[0], &s->in[W], &s->in[X], true);
+}
+
+/* As inputs a bias and an addend come next to the kernel's own epilogue. */
+static bool accepts(const struct cr_conv *c, unsigned of, unsigned parts)
+{
+    unsigned takes = cr_conv_takes(c);
+
+    if (of == CR_Y(0))
+        takes &= CR_END_BIAS | CR_END_ADD | CR_END_ACT;
+    else
+        takes &= of == CR_X(X) ? CR_END_MASK : CR_END_SCALE;
+    return !(parts & ~takes);
+}
+
+static bool convolve_accepts(const struct cr_op_ctx *s, unsigned of,
+                             unsigned parts)
+{
+    struct cr_conv c = forward_geometry(s);
+
+    return accepts(&c, of, parts);
+}
+
+static bool deconvolve_accepts(const struct cr_op_ctx *s, unsigned of,
+                               unsigned parts)
+{
+    struct cr_conv c = transposed_geometry(s);
+
+    return !(of == CR_Y(0) && parts & (CR_END_BIAS | CR_END_ADD)) &&
+           accepts(&c, of, parts);
 }
 
 /* ---- the steps ---- */
 
+static struct cr_samples samples(const struct cr_op_ctx *s,
+                                 void (*run)(const struct cr_op_ctx *part))
+{
+    struct cr_conv c = forward_geometry(s);
+
+    return (struct cr_samples){ .inputs = B + 1,
+                                .scratch = cr_conv_scratch(&c),
+                                .addend = MORE,
+                                .run = run };
+}
+
 void cr_convolve_forward(const struct cr_op_ctx *s)
 {
-    struct cr_conv c =
-        geometry(s->attr, &s->in[X], &s->in[W], &s->out[0], false);
-    struct cr_conv_epilogue end = { .bias = s->x[B],
-                                    .add = s->x[MORE],
-                                    .act = s->act };
+    struct cr_samples parts = samples(s, cr_convolve_forward);
+    struct cr_conv c = forward_geometry(s);
+    struct cr_epilogue end = s->end;
 
+    end.bias = s->x[B];
+    end.add = s->x[MORE];
+    if (s->low != CR_REAL) {
+        struct cr_op_ctx one = *s;
+
+        /* a library packs a weight for a number of samples */
+        if (!cr_blas_own())
+            one.x[PACKED] = NULL;
+        cr_samples_forward(&one, &parts);
+        return;
+    }
     cr_conv_forward(&c, s->x[X], s->x[W], s->x[PACKED], &end, s->y[0],
                     s->scratch);
 }
 
-const char *cr_convolve_kernel(const struct cr_op_ctx *s)
+static const char *convolve_name(const struct cr_op_ctx *s)
 {
-    struct cr_conv c =
-        geometry(s->attr, &s->in[X], &s->in[W], &s->out[0], false);
+    struct cr_conv c = forward_geometry(s);
 
     return cr_conv_kernel_name(&c);
 }
 
-const char *cr_deconvolve_kernel(const struct cr_op_ctx *s)
+static const char *deconvolve_name(const struct cr_op_ctx *s)
 {
-    struct cr_conv c =
-        geometry(s->attr, &s->out[0], &s->in[W], &s->in[X], true);
+    struct cr_conv c = transposed_geometry(s);
 
     return cr_conv_kernel_name(&c);
 }
 
 static size_t packed_bytes(const struct cr_op_ctx *s)
 {
-    struct cr_conv c =
-        geometry(s->attr, &s->in[X], &s->in[W], &s->out[0], false);
+    struct cr_conv c = forward_geometry(s);
 
     return cr_conv_packed(&c);
 }
 
 static void pack(const struct cr_op_ctx *s, void *to)
 {
-    struct cr_conv c =
-        geometry(s->attr, &s->in[X], &s->in[W], &s->out[0], false);
+    struct cr_conv c = forward_geometry(s);
 
     cr_conv_pack(&c, s->x[W], to);
 }
 
-const struct cr_prepare cr_convolve_prepare = { W, PACKED, packed_bytes, pack };
+static const struct cr_prepare convolve_prepare = { W, PACKED, packed_bytes,
+                                                    pack };
+
+const struct cr_op_kernels cr_convolve_kernels = {
+    .name = convolve_name,
+    .accepts = convolve_accepts,
+    .addend = MORE,
+    .last = convolve_last,
+    .prepare = &convolve_prepare,
+};
+
+const struct cr_op_kernels cr_deconvolve_kernels = {
+    .name = deconvolve_name,
+    .accepts = deconvolve_accepts,
+    .last = deconvolve_last,
+};
 
 void cr_deconvolve_forward(const struct cr_op_ctx *s)
 {
-    struct cr_conv c =
-        geometry(s->attr, &s->out[0], &s->in[W], &s->in[X], true);
-    struct cr_conv_epilogue end = { .bias = s->x[B], .act = s->act };
+    struct cr_conv c = transposed_geometry(s);
+    struct cr_epilogue end = s->end;
 
+    end.bias = s->x[B];
     cr_conv_input(&c, s->x[X], s->x[W], &end, s->y[0], s->scratch);
 }
 
@@ -374,13 +449,30 @@ static void bias_backward(const struct cr_op_ctx *s)
 }
 
 /* dx goes before dW, because W may be updated in place (alpha = -lr). */
+static void low_backward(const struct cr_op_ctx *s)
+{
+    struct cr_samples parts = samples(s, cr_convolve_backward);
+    struct cr_op_ctx one = *s;
+
+    one.dx[W] = one.dx[B] = NULL;
+    if (s->dx[X])
+        cr_samples_backward(&one, &parts);
+    one = *s;
+    one.dx[X] = NULL;
+    if (s->dx[W] || s->dx[B])
+        cr_samples_backward(&one, &parts);
+}
+
 void cr_convolve_backward(const struct cr_op_ctx *s)
 {
-    struct cr_conv c =
-        geometry(s->attr, &s->in[X], &s->in[W], &s->out[0], false);
-    struct cr_conv_epilogue end = { .add = s->accumulate[X] ? s->dx[X] : NULL,
-                                    .mask = s->mask[X] };
+    struct cr_conv c = forward_geometry(s);
+    struct cr_epilogue end = { .add = s->accumulate[X] ? s->dx[X] : NULL,
+                               .mask = s->mask[X] };
 
+    if (s->low != CR_REAL) {
+        low_backward(s);
+        return;
+    }
     if (s->dx[X])
         cr_conv_input(&c, s->dy[0], s->x[W], &end, s->dx[X], s->scratch);
     if (s->dx[W])
@@ -392,10 +484,9 @@ void cr_convolve_backward(const struct cr_op_ctx *s)
 /* The convolution's x is our y: dx is a forward, dW has x and dy exchanged. */
 void cr_deconvolve_backward(const struct cr_op_ctx *s)
 {
-    struct cr_conv c =
-        geometry(s->attr, &s->out[0], &s->in[W], &s->in[X], true);
-    struct cr_conv_epilogue end = { .add = s->accumulate[X] ? s->dx[X] : NULL,
-                                    .mask = s->mask[X] };
+    struct cr_conv c = transposed_geometry(s);
+    struct cr_epilogue end = { .add = s->accumulate[X] ? s->dx[X] : NULL,
+                               .mask = s->mask[X] };
 
     if (s->dx[X])
         cr_conv_forward(&c, s->dy[0], s->x[W], NULL, &end, s->dx[X],

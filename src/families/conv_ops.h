@@ -44,20 +44,15 @@ extern const char *const cr_convolve_inputs[];
 
 #define CR_CONVOLVE_OP                                                     \
     .min_inputs = 2, .max_inputs = 3, .outputs = 1,                        \
-    .inputs = cr_convolve_inputs, .saved_for_backward = CR_X(0) | CR_X(1), \
-    .scales = CR_X(1) | CR_X(2), .masks = CR_X(0), .fuses_act = true,      \
-    .layouts = CR_LAYOUT_LAST, .amp = CR_AMP_WHITE | CR_AMP_LOW
+    .inputs = cr_convolve_inputs, .saved_for_backward = CR_X(0) | CR_X(1)
 
 bool cr_convolve_plan(struct cr_op_plan *plan);
-bool cr_convolve_prefers_last(const struct cr_op_plan *plan);
-extern const struct cr_prepare cr_convolve_prepare;
-const char *cr_convolve_kernel(const struct cr_op_ctx *step);
+extern const struct cr_op_kernels cr_convolve_kernels;
 void cr_convolve_forward(const struct cr_op_ctx *ctx);
 void cr_convolve_backward(const struct cr_op_ctx *ctx);
 
 bool cr_deconvolve_plan(struct cr_op_plan *plan);
-bool cr_deconvolve_prefers_last(const struct cr_op_plan *plan);
-const char *cr_deconvolve_kernel(const struct cr_op_ctx *step);
+extern const struct cr_op_kernels cr_deconvolve_kernels;
 void cr_deconvolve_forward(const struct cr_op_ctx *ctx);
 void cr_deconvolve_backward(const struct cr_op_ctx *ctx);
 

@@ -2,6 +2,7 @@
 
 #include "base/compiler.h"
 #include "kernels/parallel_for.h"
+#include "num/low_precision.h"
 
 #include <string.h>
 
@@ -58,6 +59,8 @@ static void move_run(void *ctx, int64_t n, const int64_t *off,
         MOVE_STRIDED(uint32_t)
     else if (c->size == 8)
         MOVE_STRIDED(uint64_t)
+    else if (c->size == 2)
+        MOVE_STRIDED(uint16_t)
     else if (c->size == 1)
         MOVE_STRIDED(uint8_t)
     else
@@ -220,6 +223,31 @@ void cr_data_move_scatter_add(const struct cr_data_move *m, const cr_real *from,
                               cr_real *to, bool add)
 {
     move(m, CR_REAL, from, to, 0, add);
+}
+
+enum cr_type cr_data_move_type(const struct cr_op_ctx *s)
+{
+    return s->two_bytes & CR_X(0) ? s->low : s->in[0].type;
+}
+
+static void round_range(void *ctx, int64_t from, int64_t to)
+{
+    const struct cr_op_ctx *s = ctx;
+    cr_real *dx = (cr_real *)s->dx[0] + from;
+
+    cr_round_to_type(s->low, to - from, dx, dx);
+}
+
+void cr_data_move_low(const struct cr_data_move *m, const struct cr_op_ctx *s)
+{
+    if (s->grads_two_bytes & CR_X(0)) {
+        cr_data_move_scatter(m, s->low, s->dy[0], s->dx[0]);
+        return;
+    }
+    cr_data_move_scatter_add(m, s->dy[0], s->dx[0], s->accumulate[0]);
+    if (s->rounds & CR_X(0))
+        cr_parallel_for(cr_count(&s->in[0]), 0.5, (void *)(uintptr_t)s,
+                        round_range);
 }
 
 static const cr_real *sum_source(void *ctx, int64_t n, const int64_t *off,

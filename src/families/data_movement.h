@@ -35,6 +35,11 @@ void cr_data_move_scatter_add(const struct cr_data_move *m, const cr_real *from,
 /* to = or += the sum of what `from` has for each element: places repeat. */
 void cr_data_move_sum(const struct cr_data_move *m, const cr_real *from,
                       cr_real *to, bool add);
+/* How elements lie in memory, in two bytes perhaps; and a gradient of low
+ * precision, which is scattered. */
+enum cr_type cr_data_move_type(const struct cr_op_ctx *ctx);
+void cr_data_move_low(const struct cr_data_move *m,
+                      const struct cr_op_ctx *ctx);
 /* n bytes, over all threads */
 void cr_data_move_bytes(const void *from, void *to, size_t n);
 void cr_data_move_zero(void *to, size_t n);
@@ -46,19 +51,22 @@ void cr_data_move_zero(void *to, size_t n);
     {                                                             \
         struct cr_data_move m = leaf##_move(s);                   \
                                                                   \
-        cr_data_move_gather(&m, s->in[0].type, s->x[0], s->y[0]); \
+        cr_data_move_gather(&m, cr_data_move_type(s), s->x[0], s->y[0]); \
     }                                                             \
                                                                   \
     static void leaf##_backward(const struct cr_op_ctx *s)        \
     {                                                             \
         struct cr_data_move m = leaf##_move(s);                   \
                                                                   \
-        back(&m, s->dy[0], s->dx[0], s->accumulate[0]);           \
+        if (s->rounds || s->grads_two_bytes)                      \
+            cr_data_move_low(&m, s);                              \
+        else                                                      \
+            back(&m, s->dy[0], s->dx[0], s->accumulate[0]);       \
     }
 /* What their descriptors have in common. */
 #define CR_MOVE_OP                                                      \
     .min_inputs = 1, .max_inputs = 1, .outputs = 1, .inputs = cr_input, \
-    .int_inputs = CR_X(0), .amp = CR_AMP_EXACT
+    .int_inputs = CR_X(0), .exact = true
 
 /* One number everywhere. */
 void cr_data_move_fill(const struct cr_spec *spec, double value, void *to);

@@ -9,17 +9,6 @@
 
 #include "graph/graph.h"
 
-/* Both keep the numbers of low precision as they are. */
-static struct cr_val *turned(struct cr_build *b, const struct cr_op *op,
-                             struct cr_val *x)
-{
-    struct cr_val *y = x ? cr_emit_as_is(b, op, NULL, 1, &x) : NULL;
-
-    if (y)
-        y->low_type = x->low_type;
-    return y;
-}
-
 struct cr_val *cr_nhwc_in(struct cr_build *b, int format, struct cr_val *x)
 {
     if (format == CR_NCHW || !x)
@@ -33,12 +22,14 @@ struct cr_val *cr_nhwc_in(struct cr_build *b, int format, struct cr_val *x)
     }
     if (x->spec.type != CR_REAL)
         x = cr_emit_as_is(b, cr_op_find("cast"), NULL, 1, &x);
-    return turned(b, &cr_op_channels_first, x);
+    return x ? cr_emit_as_is(b, &cr_op_channels_first, NULL, 1, &x) : NULL;
 }
 
 struct cr_val *cr_nhwc_out(struct cr_build *b, int format, struct cr_val *y)
 {
-    return format == CR_NCHW ? y : turned(b, &cr_op_channels_last, y);
+    return format == CR_NCHW || !y
+               ? y
+               : cr_emit_as_is(b, &cr_op_channels_last, NULL, 1, &y);
 }
 
 const struct cr_val *cr_nhwc_source(const struct cr_opnode *node)

@@ -1,8 +1,7 @@
 #include "families/pointwise.h"
 
+#include "families/low.h"
 #include "kernels/parallel_for.h"
-
-#define STRETCH 256 /* elements that are added at a time */
 
 struct pointwise {
     const struct cr_op_ctx *s;
@@ -19,9 +18,16 @@ bool cr_pointwise_plan(struct cr_op_plan *p)
 static void pointwise_range(void *ctx, int64_t from, int64_t to)
 {
     const struct pointwise *p = ctx;
+    const struct cr_op_ctx *s = p->s;
+    cr_real x[CR_LOW_STRETCH], y[CR_LOW_STRETCH], *v;
+    int64_t i, n;
 
-    p->f(p->s->attr, to - from, (const cr_real *)p->s->x[0] + from,
-         (cr_real *)p->s->y[0] + from);
+    for (i = from; i < to; i += n) {
+        n = cr_low_any(s) && to - i > CR_LOW_STRETCH ? CR_LOW_STRETCH : to - i;
+        v = cr_low_y_open(s, i, y);
+        p->f(s->attr, n, cr_low_x(s, 0, i, n, x), v);
+        cr_low_y_close(s, i, n, v);
+    }
 }
 
 void cr_pointwise(const struct cr_op_ctx *s, double cost, cr_map *f)
@@ -34,16 +40,18 @@ void cr_pointwise(const struct cr_op_ctx *s, double cost, cr_map *f)
 static void back_range(void *ctx, int64_t from, int64_t to)
 {
     const struct pointwise *p = ctx;
-    const cr_real *x = p->s->x[0], *y = p->s->y[0], *dy = p->s->dy[0];
-    cr_real *dx = p->s->dx[0], d[STRETCH];
-    int64_t i, k, n;
+    const struct cr_op_ctx *s = p->s;
+    bool whole = !s->accumulate[0] && !cr_low_any(s);
+    cr_real x[CR_LOW_STRETCH], y[CR_LOW_STRETCH], dy[CR_LOW_STRETCH];
+    cr_real d[CR_LOW_STRETCH], *v;
+    int64_t i, n;
 
     for (i = from; i < to; i += n) {
-        n = p->s->accumulate[0] && to - i > STRETCH ? STRETCH : to - i;
-        p->back(p->s->attr, n, x ? x + i : NULL, y ? y + i : NULL, dy + i,
-                p->s->accumulate[0] ? d : dx + i);
-        for (k = 0; k < n && p->s->accumulate[0]; k++)
-            dx[i + k] += d[k];
+        n = !whole && to - i > CR_LOW_STRETCH ? CR_LOW_STRETCH : to - i;
+        v = cr_low_dx_open(s, 0, i, d);
+        p->back(s->attr, n, cr_low_x(s, 0, i, n, x), cr_low_y(s, i, n, y),
+                cr_low_dy(s, i, n, dy), v);
+        cr_low_dx_close(s, 0, i, n, v);
     }
 }
 

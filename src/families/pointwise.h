@@ -10,9 +10,8 @@
 #include "base/compiler.h"
 #include "graph/op.h"
 
-/* x and y, as far as .saved_for_backward names them, are NULL or n elements. d
- * may be dy itself. */
-typedef void cr_map(const void *attr, int64_t n, const cr_real *x, cr_real *y);
+/* Next to cr_map (kernels/epilogue.h). x and y, as far as .saved_for_backward
+ * names them, are NULL or n elements. d may be dy itself. */
 typedef void cr_map_grad(const void *attr, int64_t n, const cr_real *x,
                          const cr_real *y, const cr_real *dy, cr_real *d);
 
@@ -66,25 +65,26 @@ void cr_pointwise_backward(const struct cr_op_ctx *ctx, double cost,
  * descriptor (a file that uses it includes graph/cell.h). The arguments
  * after these are fields of the op, such as .bprop and the options that its
  * text names. */
-#define CR_POINTWISE_CELL(leaf, options, seen, cost, grad_cost, ...)       \
-    CR_POINTWISE(leaf, options, seen, cost, grad_cost)                     \
-                                                                           \
-    static const struct cr_op leaf##_op = { .about.name = #leaf,           \
-                                            .min_inputs = 1,               \
-                                            .max_inputs = 1,               \
-                                            .outputs = 1,                  \
-                                            .saved_for_backward =          \
-                                                CR_POINTWISE_READS_##seen, \
-                                            .layouts = CR_LAYOUT_FLAT,     \
-                                            .plan = cr_pointwise_plan,     \
-                                            .forward = leaf##_forward,     \
-                                            .backward = leaf##_backward,   \
-                                            __VA_ARGS__ };                 \
-                                                                           \
-    static struct cr_val *leaf##_build(struct cr_build *b,                 \
-                                       struct cr_val *const *in)           \
-    {                                                                      \
-        return CR_EMIT_OP(b, &leaf##_op, cr_opts(b), in[0]);               \
+#define CR_POINTWISE_CELL(leaf, options, seen, cost, grad_cost, ...) \
+    CR_POINTWISE(leaf, options, seen, cost, grad_cost)               \
+                                                                     \
+    static const struct cr_op leaf##_op = {                          \
+        .about.name = #leaf,                                         \
+        .min_inputs = 1,                                             \
+        .max_inputs = 1,                                             \
+        .outputs = 1,                                                \
+        .saved_for_backward = CR_POINTWISE_READS_##seen,             \
+        .algebra = { .kind = CR_ELEMENTWISE, .map = leaf##_map },    \
+        .plan = cr_pointwise_plan,                                   \
+        .forward = leaf##_forward,                                   \
+        .backward = leaf##_backward,                                 \
+        __VA_ARGS__                                                  \
+    };                                                               \
+                                                                     \
+    static struct cr_val *leaf##_build(struct cr_build *b,           \
+                                       struct cr_val *const *in)     \
+    {                                                                \
+        return CR_EMIT_OP(b, &leaf##_op, cr_opts(b), in[0]);         \
     }
 
 #endif

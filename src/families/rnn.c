@@ -159,6 +159,7 @@ struct run {
     const struct cr_op_ctx *s;
     const struct cr_rnn_kind *kind;
     const struct cr_rnn *o;
+    const struct cr_rnn_kernel *rows;
     int64_t steps, n, size, gates; /* gates: all of a sample */
     cr_real *h, *c, *g;            /* kept */
     cr_real *wt, *none;            /* scratch */
@@ -174,7 +175,7 @@ static struct run run_of(const struct cr_op_ctx *s,
 {
     const struct cr_spec *x = &s->in[X];
     const struct cr_rnn *o = s->attr;
-    struct run r = { .s = s, .kind = kind, .o = o };
+    struct run r = { .s = s, .kind = kind, .o = o, .rows = cr_rnn_kernel() };
     int64_t states;
 
     r.size = s->in[W].dim[1];
@@ -297,6 +298,7 @@ static void forward_rows(void *ctx, int64_t from, int64_t to)
     for (i = from; i < to; i++) {
         int64_t steps = steps_of(r, i), at = row_of(r, i, steps);
         struct cr_rnn_row row = {
+            .k = r->rows,
             .n = r->size,
             .act = r->o->nonlinearity,
             .x = x + at * r->gates,
@@ -435,6 +437,7 @@ static void backward_rows(void *ctx, int64_t from, int64_t to)
     for (i = from; i < to; i++) {
         int64_t steps = steps_of(r, i), at = row_of(r, i, steps);
         struct cr_rnn_row row = {
+            .k = r->rows,
             .n = r->size,
             .act = r->o->nonlinearity,
             .h0 = state(r, r->h, before(r)) + i * r->size,
@@ -543,3 +546,22 @@ void cr_rnn_backward(const struct cr_op_ctx *s, const struct cr_rnn_kind *kind)
                                     .c = s->dx[W] },
                  1);
 }
+
+/* The update of a weight and a bias may be part of their gradients. */
+static bool rnn_accepts(const struct cr_op_ctx *s, unsigned of, unsigned parts)
+{
+    (void)s;
+    return (of == CR_X(W) || of == CR_X(B)) &&
+           !(parts & ~(unsigned)CR_END_SCALE);
+}
+
+static const char *rnn_kernel(const struct cr_op_ctx *s)
+{
+    (void)s;
+    return cr_rnn_kernel()->head.name;
+}
+
+const struct cr_op_kernels cr_rnn_kernels = {
+    .name = rnn_kernel,
+    .accepts = rnn_accepts,
+};

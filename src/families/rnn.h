@@ -25,6 +25,7 @@
 
 #include "graph/cell.h"
 #include "graph/op.h"
+#include "kernels/rnn.h"
 
 enum cr_rnn_in {
     CR_RNN_X,
@@ -42,10 +43,6 @@ struct cr_rnn {
     int low;          /* enum cr_rnn_low */
     int dtype;        /* what is rounded to: CR_LOW_TYPES */
 };
-enum cr_rnn_act {
-    CR_RNN_TANH,
-    CR_RNN_RELU
-};
 enum cr_rnn_low {
     CR_RNN_FULL,
     CR_RNN_PRODUCTS, /* level auto */
@@ -54,27 +51,6 @@ enum cr_rnn_low {
 };
 extern const struct cr_opt cr_rnn_opts[];
 extern const char *const cr_rnn_inputs[];
-
-/* One sample at one step. */
-struct cr_rnn_row {
-    int64_t n; /* H */
-    int act;
-    const cr_real *x; /* of the input: g n */
-    const cr_real *b; /* the state's: g n */
-    const cr_real *h0, *c0;
-    /* forward: h0 W' comes in; what backward wants is left */
-    cr_real *g;
-    cr_real *h, *c;
-    /* backward: the gradients of h and c come in; what reaches h0, other than
-     * through w, and c0 goes out */
-    cr_real *dh, *dc;
-    cr_real *dg; /* the gradient of x goes out */
-    /* In low precision b is NULL where there is none, and in backward; dg goes
-     * out as the gradient of the product, that of x as dx. */
-    const struct cr_rnn *o;
-    bool biased;
-    cr_real *dx, *room; /* room: g n numbers */
-};
 
 struct cr_rnn_kind {
     int gates;
@@ -122,13 +98,14 @@ void cr_rnn_tanh_backward(const struct cr_rnn_row *row, bool when, int64_t n,
 bool cr_rnn_plan(struct cr_op_plan *p, const struct cr_rnn_kind *kind);
 void cr_rnn_forward(const struct cr_op_ctx *s, const struct cr_rnn_kind *kind);
 void cr_rnn_backward(const struct cr_op_ctx *s, const struct cr_rnn_kind *kind);
+extern const struct cr_op_kernels cr_rnn_kernels;
 
 /* Every op of the family but for names and functions. */
 #define CR_RNN_OP(INPUTS, OUTPUTS)                             \
     .min_inputs = 2, .max_inputs = INPUTS, .outputs = OUTPUTS, \
     .saved_for_backward = CR_X(CR_RNN_W) | CR_X(CR_RNN_SEQ),   \
     .int_inputs = CR_X(CR_RNN_SEQ), .inputs = cr_rnn_inputs,   \
-    .scales = CR_X(CR_RNN_W) | CR_X(CR_RNN_B)
+    .kernels = &cr_rnn_kernels
 
 /* ---- rnn_cell.c: the cells around them ---- */
 

@@ -1,8 +1,10 @@
 #include "families/softmax.h"
 
-#include "base/compiler.h"
+#include "families/low.h"
+
+#include "base/thread_pool.h"
 #include "kernels/parallel_for.h"
-#include "kernels/tensor_iter.h"
+#include "kernels/softmax.h"
 
 #include <string.h>
 
@@ -12,102 +14,43 @@ const struct cr_opt cr_softmax_opts[] = {
     { 0 },
 };
 
+/* Elements of what soft_range takes at a time: one line, or many side by
+ * side; bytes for three such blocks in low precision. */
+static int64_t soft_block(const struct cr_axis *a)
+{
+    return a->n * (a->inner < CR_SOFTMAX_COLS ? a->inner : CR_SOFTMAX_COLS);
+}
+
+static size_t soft_room(struct cr_axis a)
+{
+    return 3 * (size_t)soft_block(&a) * sizeof(cr_real);
+}
+
 bool cr_softmax_plan(struct cr_op_plan *p)
 {
     int at;
 
     p->out[0] = p->in[0];
-    return cr_axis_check(p, &p->in[0],
-                         ((const struct cr_softmax *)p->attr)->axis, &at);
+    if (!cr_axis_check(p, &p->in[0], ((const struct cr_softmax *)p->attr)->axis,
+                       &at))
+        return false;
+    p->thread_scratch = soft_room(
+        cr_axis_of(&p->in[0], ((const struct cr_softmax *)p->attr)->axis));
+    return true;
 }
 
 struct soft {
     const struct cr_op_ctx *s;
+    const struct cr_softmax_kernel *k;
     struct cr_axis a;
     bool logarithm;
 };
 
 /* ---- forward ---- */
 
-/* y = exp(x - m) of a line, whose m goes to *high; returns the sum. */
-CR_CLONES static double soft_exps(int64_t n, const cr_real *x, cr_real *y,
-                                  cr_real *high)
-{
-    double top = -INFINITY, sum = 0;
-    int64_t i;
-    cr_real m;
-
-    cr_reducer_max.rows(n, x, &top);
-    m = *high = (cr_real)top;
-    CR_SIMD
-    for (i = 0; i < n; i++)
-        y[i] = cr_exp(x[i] - m);
-    cr_reducer_sum.rows(n, y, &sum);
-    return sum;
-}
-
-CR_CLONES static void soft_times(int64_t n, cr_real scale, cr_real *y)
-{
-    int64_t i;
-
-    CR_SIMD
-    for (i = 0; i < n; i++)
-        y[i] *= scale;
-}
-
 double cr_softmax_line(int64_t n, const cr_real *x, cr_real *y, cr_real *top)
 {
-    double sum = soft_exps(n, x, y, top);
-
-    soft_times(n, (cr_real)(1 / sum), y);
-    return log(sum);
-}
-
-CR_CLONES static void soft_row(int64_t n, const cr_real *x, cr_real *y,
-                               bool logarithm)
-{
-    cr_real high, log_sum;
-    int64_t i;
-
-    if (!logarithm) {
-        cr_softmax_line(n, x, y, &high);
-        return;
-    }
-    log_sum = (cr_real)log(soft_exps(n, x, y, &high));
-    CR_SIMD
-    for (i = 0; i < n; i++)
-        y[i] = x[i] - high - log_sum;
-}
-
-/* n lines side by side: element c of line i at c * inner + i */
-CR_CLONES static void soft_cols(const struct cr_axis *a, int64_t n,
-                                const cr_real *x, cr_real *y, bool logarithm)
-{
-    cr_real top[CR_ITER_RUN_MAX], sum[CR_ITER_RUN_MAX];
-    int64_t i, c, last = a->n * a->inner;
-
-    for (i = 0; i < n; i++) {
-        top[i] = -INFINITY;
-        sum[i] = 0;
-    }
-    for (c = 0; c < last; c += a->inner) {
-        CR_SIMD
-        for (i = 0; i < n; i++)
-            top[i] = x[c + i] > top[i] ? x[c + i] : top[i];
-    }
-    for (c = 0; c < last; c += a->inner) {
-        CR_SIMD
-        for (i = 0; i < n; i++)
-            sum[i] += y[c + i] = cr_exp(x[c + i] - top[i]);
-    }
-    for (i = 0; i < n; i++)
-        sum[i] = logarithm ? cr_log(sum[i]) : 1 / sum[i];
-    for (c = 0; c < last; c += a->inner) {
-        CR_SIMD
-        for (i = 0; i < n; i++)
-            y[c + i] =
-                logarithm ? x[c + i] - top[i] - sum[i] : y[c + i] * sum[i];
-    }
+    return cr_softmax_kernel()->line(n, x, y, top);
 }
 
 /* The lines from..to-1 that lie side by side, at most a stretch of them. */
@@ -116,7 +59,7 @@ static int64_t adjacent(const struct cr_axis *a, int64_t from, int64_t to)
     int64_t n = a->inner - from % a->inner;
 
     n = n < to - from ? n : to - from;
-    return n < CR_ITER_RUN_MAX ? n : CR_ITER_RUN_MAX;
+    return n < CR_SOFTMAX_COLS ? n : CR_SOFTMAX_COLS;
 }
 
 static void soft_range(void *ctx, int64_t from, int64_t to)
@@ -131,102 +74,122 @@ static void soft_range(void *ctx, int64_t from, int64_t to)
 
         n = adjacent(&f->a, from, to);
         if (f->a.inner == 1)
-            soft_row(f->a.n, x, y, f->logarithm);
+            f->k->row(f->a.n, x, y, f->logarithm);
         else
-            soft_cols(&f->a, n, x, y, f->logarithm);
+            f->k->cols(f->a.n, f->a.inner, n, x, y, f->logarithm);
+    }
+}
+
+/* In low precision blocks of lines are computed in float32, side by side
+ * without gaps. */
+
+struct low_block {
+    int64_t at, lines, n, step; /* element c of line i at at + c step + i */
+};
+
+static struct low_block low_block(const struct cr_axis *a, int64_t from,
+                                  int64_t lines)
+{
+    return (struct low_block){ cr_axis_line(a, from), lines, a->n, a->inner };
+}
+
+/* Pieces that lie together: all of a line whose elements do. */
+static int64_t low_pieces(const struct low_block *b, int64_t *each)
+{
+    *each = b->step == 1 ? b->n : b->lines;
+    return b->step == 1 ? 1 : b->n;
+}
+
+static void low_load(const struct cr_op_ctx *s,
+                     const cr_real *(*read)(const struct cr_op_ctx *s,
+                                            int64_t at, int64_t n,
+                                            cr_real *room),
+                     const struct low_block *b, cr_real *to)
+{
+    int64_t each, pieces = low_pieces(b, &each), c;
+
+    for (c = 0; c < pieces; c++, to += each) {
+        const cr_real *x = read(s, b->at + c * b->step, each, to);
+
+        if (x != to)
+            memcpy(to, x, (size_t)each * sizeof *to);
+    }
+}
+
+static const cr_real *low_x(const struct cr_op_ctx *s, int64_t at, int64_t n,
+                            cr_real *room)
+{
+    return cr_low_x(s, 0, at, n, room);
+}
+
+static void low_store_y(const struct cr_op_ctx *s, const struct low_block *b,
+                        cr_real *v)
+{
+    int64_t each, pieces = low_pieces(b, &each), c;
+
+    for (c = 0; c < pieces; c++, v += each) {
+        int64_t at = b->at + c * b->step;
+
+        cr_real *to = cr_low_y_open(s, at, v);
+
+        if (to != v)
+            memcpy(to, v, (size_t)each * sizeof *v);
+        cr_low_y_close(s, at, each, to);
+    }
+}
+
+static void low_store_dx(const struct cr_op_ctx *s, const struct low_block *b,
+                         cr_real *v)
+{
+    int64_t each, pieces = low_pieces(b, &each), c;
+
+    for (c = 0; c < pieces; c++, v += each) {
+        int64_t at = b->at + c * b->step;
+        cr_real *to = cr_low_dx_open(s, 0, at, v);
+
+        if (to != v)
+            memcpy(to, v, (size_t)each * sizeof *v);
+        cr_low_dx_close(s, 0, at, each, to);
+    }
+}
+
+static void low_range(void *ctx, int64_t from, int64_t to)
+{
+    const struct soft *f = ctx;
+    cr_real *x = cr_thread_scratch(soft_room(f->a)), *y = x + soft_block(&f->a);
+    int64_t n;
+
+    for (; from < to; from += n) {
+        struct low_block b;
+
+        n = adjacent(&f->a, from, to);
+        b = low_block(&f->a, from, n);
+        low_load(f->s, low_x, &b, x);
+        if (f->a.inner == 1)
+            f->k->row(f->a.n, x, y, f->logarithm);
+        else
+            f->k->cols(f->a.n, n, n, x, y, f->logarithm);
+        low_store_y(f->s, &b, y);
     }
 }
 
 static void soft_lines(const struct cr_op_ctx *s, bool logarithm, double cost,
                        void (*fn)(void *, int64_t, int64_t))
 {
-    struct soft f = {
-        s, cr_axis_of(&s->in[0], ((const struct cr_softmax *)s->attr)->axis),
-        logarithm
-    };
+    struct soft f = { s, cr_softmax_kernel(),
+                      cr_axis_of(&s->in[0],
+                                 ((const struct cr_softmax *)s->attr)->axis),
+                      logarithm };
 
     cr_parallel_for(f.a.outer * f.a.inner, cost * (double)f.a.n, &f, fn);
 }
 
 void cr_softmax(const struct cr_op_ctx *s, bool logarithm)
 {
-    soft_lines(s, logarithm, 1.5, soft_range);
+    soft_lines(s, logarithm, 1.5, cr_low_any(s) ? low_range : soft_range);
 }
 
 /* ---- backward ---- */
-
-CR_INLINE void soft_put(int64_t n, const cr_real *part, bool add, cr_real *dx)
-{
-    int64_t i;
-
-    if (!add) {
-        memcpy(dx, part, (size_t)n * sizeof *dx);
-        return;
-    }
-    CR_SIMD
-    for (i = 0; i < n; i++)
-        dx[i] += part[i];
-}
-
-CR_CLONES static void back_row(int64_t n, const cr_real *y, const cr_real *dy,
-                               bool logarithm, bool add, cr_real *dx)
-{
-    cr_real part[CR_ITER_RUN_MAX], dot;
-    double sum = 0;
-    int64_t i, k, m;
-
-    for (i = 0; i < n && !logarithm; i += m) {
-        m = n - i < CR_ITER_RUN_MAX ? n - i : CR_ITER_RUN_MAX;
-        CR_SIMD
-        for (k = 0; k < m; k++)
-            part[k] = dy[i + k] * y[i + k];
-        cr_reducer_sum.rows(m, part, &sum);
-    }
-    if (logarithm)
-        cr_reducer_sum.rows(n, dy, &sum);
-    dot = (cr_real)sum;
-    for (i = 0; i < n; i += m) {
-        m = n - i < CR_ITER_RUN_MAX ? n - i : CR_ITER_RUN_MAX;
-        if (logarithm) {
-            CR_SIMD
-            for (k = 0; k < m; k++)
-                part[k] = dy[i + k] - cr_exp(y[i + k]) * dot;
-        } else {
-            CR_SIMD
-            for (k = 0; k < m; k++)
-                part[k] = y[i + k] * (dy[i + k] - dot);
-        }
-        soft_put(m, part, add, dx + i);
-    }
-}
-
-CR_CLONES static void back_cols(const struct cr_axis *a, int64_t n,
-                                const cr_real *y, const cr_real *dy,
-                                bool logarithm, bool add, cr_real *dx)
-{
-    int64_t i, c, last = a->n * a->inner;
-    cr_real dot[CR_ITER_RUN_MAX], part[CR_ITER_RUN_MAX];
-
-    for (i = 0; i < n; i++)
-        dot[i] = 0;
-    for (c = 0; c < last; c += a->inner) {
-        CR_SIMD
-        for (i = 0; i < n; i++)
-            dot[i] += logarithm ? dy[c + i] : dy[c + i] * y[c + i];
-    }
-    for (c = 0; c < last; c += a->inner) {
-        if (logarithm) {
-            CR_SIMD
-            for (i = 0; i < n; i++)
-                part[i] = dy[c + i] - cr_exp(y[c + i]) * dot[i];
-        } else {
-            CR_SIMD
-            for (i = 0; i < n; i++)
-                part[i] = y[c + i] * (dy[c + i] - dot[i]);
-        }
-        soft_put(n, part, add, dx + c);
-    }
-}
 
 static void back_range(void *ctx, int64_t from, int64_t to)
 {
@@ -241,13 +204,45 @@ static void back_range(void *ctx, int64_t from, int64_t to)
 
         n = adjacent(&f->a, from, to);
         if (f->a.inner == 1)
-            back_row(f->a.n, y, dy, f->logarithm, f->s->accumulate[0], dx);
+            f->k->row_backward(f->a.n, y, dy, f->logarithm, f->s->accumulate[0],
+                               dx);
         else
-            back_cols(&f->a, n, y, dy, f->logarithm, f->s->accumulate[0], dx);
+            f->k->cols_backward(f->a.n, f->a.inner, n, y, dy, f->logarithm,
+                                f->s->accumulate[0], dx);
+    }
+}
+
+static void back_low_range(void *ctx, int64_t from, int64_t to)
+{
+    const struct soft *f = ctx;
+    int64_t n, block = soft_block(&f->a);
+    cr_real *y = cr_thread_scratch(soft_room(f->a));
+    cr_real *dy = y + block, *dx = dy + block;
+
+    for (; from < to; from += n) {
+        struct low_block b;
+
+        n = adjacent(&f->a, from, to);
+        b = low_block(&f->a, from, n);
+        low_load(f->s, cr_low_y, &b, y);
+        low_load(f->s, cr_low_dy, &b, dy);
+        if (f->a.inner == 1)
+            f->k->row_backward(f->a.n, y, dy, f->logarithm, false, dx);
+        else
+            f->k->cols_backward(f->a.n, n, n, y, dy, f->logarithm, false, dx);
+        low_store_dx(f->s, &b, dx);
     }
 }
 
 void cr_softmax_backward(const struct cr_op_ctx *s, bool logarithm)
 {
-    soft_lines(s, logarithm, 1, back_range);
+    soft_lines(s, logarithm, 1, cr_low_any(s) ? back_low_range : back_range);
 }
+
+static const char *softmax_kernel(const struct cr_op_ctx *s)
+{
+    (void)s;
+    return cr_softmax_kernel()->head.name;
+}
+
+const struct cr_op_kernels cr_softmax_kernels = { .name = softmax_kernel };

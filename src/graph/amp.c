@@ -51,11 +51,10 @@ const struct cr_section cr_section_amp = {
         .summary = "Mixed precision.",
         .detail = "Values are rounded to float16 or bfloat16 wherever "
                   "MindSpore stores them so; overflow and underflow occur as "
-                  "in MindSpore. Ops compute on float32 memory; values that "
-                  "wait for the backward pass take two bytes where that "
-                  "saves memory, and softmax, LayerNorm, GELU and ops like "
-                  "them, whose results are not rounded, run again for it. O1 "
-                  "keeps "
+                  "in MindSpore. Such values take two bytes in memory where "
+                  "the ops around them allow it, else while they wait for the "
+                  "backward pass if that saves memory; softmax, LayerNorm, "
+                  "GELU and ops like them run again for it. O1 keeps "
                   "MultiheadAttention, LSTM, GRU and RNN in float32, because "
                   "they contain no op of its list. auto keeps LSTM in float32 "
                   "if its input is float32 and seq_length is not given. "
@@ -258,134 +257,18 @@ void cr_precision_full(struct cr_build *b)
     b->precision = full;
 }
 
-static bool is_real(const struct cr_val *x)
-{
-    return x && x->id >= 0 && x->spec.type == CR_REAL;
-}
-
-/* The numbers that all real inputs have. */
-static enum cr_type common_type(int n, struct cr_val *const *in)
-{
-    enum cr_type type = CR_REAL;
-    bool seen = false;
-    int i;
-
-    for (i = 0; i < n; i++) {
-        if (!is_real(in[i]))
-            continue;
-        if (seen && in[i]->low_type != type)
-            return CR_REAL;
-        type = in[i]->low_type;
-        seen = true;
-    }
-    return type;
-}
-
-/* A number in a text takes the type of what it is computed with. */
-static bool is_number(const struct cr_val *x)
-{
-    return x->producer && x->producer->op == cr_op_find("constant") &&
-           x->spec.rank == 0;
-}
-
-/* The type of a result in a cell without low precision: that of its inputs if
- * all of them were cast to it. */
-static enum cr_type cast_type(const struct cr_build *b, const struct cr_op *op,
-                              int n, struct cr_val *const *in)
-{
-    enum cr_type type = CR_REAL;
-    int i;
-
-    if (op == cr_op_find("cast"))
-        return CR_REAL;
-
-    for (i = 0; i < n && !b->loss; i++) {
-        if (!is_real(in[i]) || is_number(in[i]))
-            continue;
-        if (!in[i]->cast || (type != CR_REAL && in[i]->low_type != type))
-            return CR_REAL;
-        type = in[i]->low_type;
-    }
-    return type;
-}
-
-enum cr_type cr_amp_type_of(const struct cr_build *b, const struct cr_op *op,
-                            int n, struct cr_val *const *in)
-{
-    switch (b->precision.level) {
-    case CR_LEVEL_O0:
-        return cast_type(b, op, n, in);
-    case CR_LEVEL_O1:
-        return op->amp & CR_AMP_WHITE ? b->precision.type : CR_REAL;
-    case CR_LEVEL_AUTO:
-        return op->amp & CR_AMP_LOW    ? b->precision.type
-               : op->amp & CR_AMP_HIGH ? CR_REAL
-                                       : common_type(n, in);
-    case CR_LEVEL_O2:
-    case CR_LEVEL_O3:
-        break;
-    }
-    return b->precision.type;
-}
-
-/* Whether the op's parameters stay as they are in prediction too. */
-static bool parameters_full(const struct cr_build *b, const struct cr_op *op)
-{
-    unsigned char keep = b->net->amp->keep_batchnorm_fp32;
-
-    if (op->float32_params && keep != CR_BOOL_NONE)
-        return keep;
-    return b->precision.level != CR_LEVEL_O3 && op->amp & CR_AMP_BLACK;
-}
-
-static struct cr_val *rounded(struct cr_build *b, enum cr_type type,
-                              bool predict, struct cr_val *x)
-{
-    struct cr_fake_cast *attr = CR_NEW(b->net->arena, struct cr_fake_cast);
-    struct cr_val *y;
-
-    attr->type = type == CR_BF16;
-    attr->predict = predict;
-    y = cr_emit_as_is(b, &cr_op_fake_cast, attr, 1, &x);
-    if (y)
-        y->low_type = type;
-    return y;
-}
-
-/* The same for all that take x. */
-static struct cr_val *rounded_once(struct cr_build *b, enum cr_type type,
-                                   struct cr_val *x)
-{
-    if (!x->rounded || x->rounded->low_type != type)
-        x->rounded = rounded(b, type, false, x);
-    return x->rounded;
-}
-
-struct cr_val *cr_amp_cast_in(struct cr_build *b, const struct cr_op *op,
-                              enum cr_type type, int i, struct cr_val *x)
-{
-    bool predict = op->float32_params & CR_X(i);
-
-    if (type == CR_REAL || !is_real(x) || x->low_type == type ||
-        op->running_stats & CR_X(i))
-        return x;
-    if (x->param >= 0 && parameters_full(b, op))
-        return x;
-    if (b->precision.level == CR_LEVEL_AUTO && op->bn_foldable && i == 2)
-        return x;
-    return predict ? rounded(b, type, true, x) : rounded_once(b, type, x);
-}
-
 struct cr_val *cr_cast_low(struct cr_build *b, enum cr_type type,
                            struct cr_val *x)
 {
+    struct cr_fake_cast *attr = CR_NEW(b->net->arena, struct cr_fake_cast);
     struct cr_val *y;
 
     if (b->net->opts.force_float32) {
         b->net->amp_ignored = true;
         return x;
     }
-    y = rounded(b, type, false, x);
+    attr->type = type == CR_BF16;
+    y = cr_emit_as_is(b, &cr_op_fake_cast, attr, 1, &x);
     if (y)
         y->cast = true;
     return y;
@@ -393,70 +276,24 @@ struct cr_val *cr_cast_low(struct cr_build *b, enum cr_type type,
 
 bool cr_is_low(const struct cr_val *x)
 {
-    return is_real(x) && x->low_type != CR_REAL;
+    return x->spec.type == CR_REAL && x->low_type != CR_REAL;
 }
 
 struct cr_val *cr_rounded(struct cr_build *b, struct cr_val *x)
 {
     enum cr_type type = b->precision.type;
+    bool once = !b->net->in_backward;
+    struct cr_val *y;
 
-    return type == CR_REAL || !is_real(x) || x->low_type == type
-               ? x
-               : rounded_once(b, type, x);
-}
-
-struct cr_val *cr_amp_cast_out(struct cr_build *b, enum cr_type type,
-                               struct cr_val *y)
-{
-    const struct cr_opnode *node = y ? y->producer : NULL;
-    bool back = b->precision.level == CR_LEVEL_O1; /* float32 from here on */
-    bool cast = b->precision.level == CR_LEVEL_O0;
-    int i;
-
-    if (type == CR_REAL || !y)
-        return y;
-    for (i = 0; i < node->n_out; i++) {
-        struct cr_val *to = node->out[i];
-
-        if (!is_real(to))
-            continue;
-        to->low_type = type;
-        to->cast = cast;
-        if (node->op->amp & CR_AMP_EXACT || node->same)
-            continue;
-        to->low_type = CR_REAL;
-        to->cast = false;
-        to->result = rounded(b, type, false, to);
-        if (!to->result)
-            return NULL;
-        to->result->cast = cast;
-        if (back)
-            to->result->low_type = CR_REAL;
-    }
-    return y->result ? y->result : y;
-}
-
-struct cr_val *cr_amp_biased(struct cr_build *b, const struct cr_op *op,
-                             const void *attr, enum cr_type type,
-                             struct cr_val *const *in)
-{
-    struct cr_val *x[] = { in[0], in[1], cr_val_absent() };
-    struct cr_val *y =
-        cr_amp_cast_out(b, type, cr_emit_as_is(b, op, attr, 3, x));
-    struct cr_reshape *to = CR_NEW(b->net->arena, struct cr_reshape);
-    int64_t *dim = CR_NEWS(b->net->arena, int64_t, CR_RANK_MAX);
-    struct cr_val *sum[] = { y, in[2] };
-    int i;
-
-    if (!y)
-        return NULL;
-    /* the channels of a convolution are its second dimension */
-    if (in[1]->spec.rank > 2) {
-        to->shape.v = dim;
-        to->shape.n = y->spec.rank - 1;
-        for (i = 0; i < to->shape.n; i++)
-            dim[i] = i == 0 ? cr_count(&in[2]->spec) : 1;
-        sum[1] = cr_emit_as_is(b, cr_op_find("reshape"), to, 1, &in[2]);
-    }
-    return sum[1] ? cr_emit_as_is(b, cr_op_find("add"), NULL, 2, sum) : NULL;
+    if (type == CR_REAL || !x || x->id < 0 || x->spec.type != CR_REAL ||
+        x->low_type == type)
+        return x;
+    if (once && x->rounded && x->rounded->low_type == type)
+        return x->rounded;
+    y = cr_cast_low(b, type, x);
+    if (y)
+        y->cast = false;
+    if (once)
+        x->rounded = y;
+    return y;
 }

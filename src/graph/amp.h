@@ -1,12 +1,13 @@
 /*
- * Low precision (cellrun-arithmetic(7), MIXED PRECISION): which types a cell
- * computes with.
+ * Low precision (cellrun-arithmetic(7), MIXED PRECISION): the section amp, and
+ * which level and type a cell asks for. What follows from it for each node is
+ * in precision.c.
  *
- * Ops compute on float32 memory; where MindSpore would store float16 or
- * bfloat16, values are rounded to those numbers, parameters before the op,
- * results after the op, gradients in the backward pass. Until the backward
- * pass reads them, they take two bytes (plan/two_bytes.c). Parameters are
- * float32 always, and so is a loss without to_float.
+ * Where MindSpore would store float16 or bfloat16, values are rounded to those
+ * numbers, parameters before the op, results after the op, gradients in the
+ * backward pass; which of them take two bytes in memory is a matter of plans
+ * (plan/two_bytes.c). Parameters are float32 always, and so is a loss without
+ * to_float.
  */
 #ifndef CR_GRAPH_AMP_H
 #define CR_GRAPH_AMP_H

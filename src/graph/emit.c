@@ -94,26 +94,14 @@ static struct cr_val *val_new(struct cr_net *net)
     return v;
 }
 
-/* The op that made v, before its results were rounded. */
-static const struct cr_opnode *maker(const struct cr_val *v)
-{
-    const struct cr_val *from =
-        v->producer && v->producer->op == &cr_op_fake_cast ? v->producer->in[0]
-                                                           : NULL;
-
-    return from && from->result == v ? from->producer : v->producer;
-}
-
 struct cr_val *cr_output(struct cr_val *v, int i)
 {
-    struct cr_val *y = v ? maker(v)->out[i] : NULL;
-
-    return y && y->result ? y->result : y;
+    return v ? v->producer->out[i] : NULL;
 }
 
 int cr_outputs(const struct cr_val *v)
 {
-    return v->producer ? maker(v)->n_out : 1;
+    return v->producer ? v->producer->n_out : 1;
 }
 
 struct cr_val *cr_tuple(struct cr_build *b, int n, struct cr_val *const *vals)
@@ -413,14 +401,61 @@ bool cr_op_infer(struct cr_arena *arena, struct cr_diag *diag,
     return node->op->plan(plan);
 }
 
-struct cr_val *cr_emit_as_is(struct cr_build *b, const struct cr_op *op,
-                             const void *attr, int n, struct cr_val *const *in)
+/* Infers the results of a new node with op, attributes and inputs. False after
+ * reporting. */
+static bool node_infer(struct cr_net *net, struct cr_opnode *node)
+{
+    struct cr_spec specs[CR_OP_MAX], out[CR_OP_MAX];
+    struct cr_op_plan plan;
+    int i;
+
+    memset(out, 0, sizeof out);
+    for (i = 0; i < node->n_in; i++)
+        specs[i] = node->in[i] ? node->in[i]->spec
+                               : (struct cr_spec){ .rank = -1 };
+    if (!cr_op_infer(net->arena, net->diag, node, true, specs, &plan, out))
+        return false;
+    node->n_out = plan.n_out;
+    node->macs = plan.macs;
+    node->same = plan.same;
+    for (i = 0; i < node->n_out; i++) {
+        node->out[i] = val_new(net);
+        node->out[i]->spec = out[i];
+        node->out[i]->spec.layout = CR_ROW_MAJOR; /* a matter of plans */
+        node->out[i]->producer = node;
+    }
+    return true;
+}
+
+struct cr_opnode *cr_node_in_call_of(struct cr_net *net,
+                                 const struct cr_opnode *other,
+                                 const struct cr_op *op, const void *attr,
+                                 int n, struct cr_val *const *in)
+{
+    struct cr_opnode *node = CR_NEW(net->arena, struct cr_opnode);
+
+    *node = *other;
+    node->op = op;
+    node->attr = attr;
+    node->custom = NULL;
+    node->as_is = true;
+    node->low = CR_REAL;
+    node->n_in = n;
+    memcpy(node->in, in, (size_t)n * sizeof *in);
+    const bool inferred = node_infer(net, node);
+    assert(inferred && "a cast cannot fail");
+    (void)inferred;
+    net->graph->n_nodes++;
+    return node;
+}
+
+static struct cr_val *emit_node(struct cr_build *b, const struct cr_op *op,
+                                const void *attr, int n,
+                                struct cr_val *const *in, bool as_is)
 {
     struct cr_net *net = b->net;
     struct cr_opnode *node = CR_NEW(net->arena, struct cr_opnode);
-    struct cr_spec specs[CR_OP_MAX], out[CR_OP_MAX];
     uint64_t *emitted = &net->cell_calls[b->row].emitted[b->hook];
-    struct cr_op_plan plan;
     int i;
 
     if (net->graph->n_nodes == CR_GRAPH_NODES) {
@@ -429,6 +464,7 @@ struct cr_val *cr_emit_as_is(struct cr_build *b, const struct cr_op *op,
         return NULL;
     }
     node->op = op;
+    node->batch = net->graph->batch;
     node->attr = attr;
     node->pos = b->pos;
     node->cell = b->row;
@@ -438,33 +474,25 @@ struct cr_val *cr_emit_as_is(struct cr_build *b, const struct cr_op *op,
     node->predict = b->predict;
     node->recompute = b->recompute;
     node->metric = b->metric;
+    node->precision = b->precision;
+    node->as_is = as_is;
     node->key = b->key + *emitted;
     node->n_in = n;
-    memset(out, 0, sizeof out);
-    for (i = 0; i < n; i++) {
+    for (i = 0; i < n; i++)
         node->in[i] = in[i] == &absent ? NULL : in[i];
-        specs[i] = node->in[i] ? in[i]->spec : (struct cr_spec){ .rank = -1 };
-    }
-    if (!cr_op_infer(net->arena, net->diag, node, true, specs, &plan, out)) {
+    if (!node_infer(net, node)) {
         cr_build_where(b, b->cell ? b->cell->about.name : "Cell");
         return NULL;
     }
-    node->n_out = plan.n_out;
-    for (i = 0; i < node->n_out; i++) {
-        if (!cr_spec_fits(&out[i])) {
+    for (i = 0; i < node->n_out; i++)
+        if (!cr_spec_fits(&node->out[i]->spec)) {
             cr_fail(b, CR_E_SHAPE, "the result %s is too large",
-                    cr_diag_format(net->arena, &out[i]));
+                    cr_diag_format(net->arena, &node->out[i]->spec));
             return NULL;
         }
-        node->out[i] = val_new(net);
-        node->out[i]->spec = out[i];
-        node->out[i]->spec.layout = CR_ROW_MAJOR; /* a matter of plans */
-        node->out[i]->producer = node;
-    }
-    node->macs = plan.macs;
-    node->same = plan.same;
+    cr_precision_infer(node);
     if (!net->built && !net->in_backward)
-        net->cells[b->row].macs += plan.macs / (double)net->graph->batch;
+        net->cells[b->row].macs += node->macs / (double)net->graph->batch;
     if (net->graph->last_node)
         net->graph->last_node->next = node;
     else
@@ -475,10 +503,29 @@ struct cr_val *cr_emit_as_is(struct cr_build *b, const struct cr_op *op,
     return node->out[0];
 }
 
+struct cr_val *cr_emit_as_is(struct cr_build *b, const struct cr_op *op,
+                             const void *attr, int n, struct cr_val *const *in)
+{
+    return emit_node(b, op, attr, n, in, true);
+}
+
+struct cr_val *cr_emit_itself(struct cr_build *b, const struct cr_op *op,
+                              const void *attr, int n,
+                              struct cr_val *const *in)
+{
+    return emit_node(b, op, attr, n, in, false);
+}
+
 struct cr_val *cr_emit(struct cr_build *b, const char *name, const void *attr,
                        int n, struct cr_val *const *in)
 {
     return cr_emit_op(b, cr_op_find(name), attr, n, in);
+}
+
+enum cr_channels_last cr_last_too(const struct cr_op_plan *p)
+{
+    (void)p;
+    return CR_LAST_TOO;
 }
 
 int cr_op_input(const struct cr_op *op, const char *name)
@@ -517,26 +564,6 @@ struct cr_val *cr_emit_op(struct cr_build *b, const struct cr_op *op,
     }
     return op->build ? op->build(b, attr, n, args)
                      : cr_emit_itself(b, op, attr, n, args);
-}
-
-struct cr_val *cr_emit_itself(struct cr_build *b, const struct cr_op *op,
-                              const void *attr, int n, struct cr_val *const *in)
-{
-    struct cr_val *args[CR_OP_MAX] = { NULL };
-    enum cr_type half;
-    int i;
-
-    memcpy(args, in, (size_t)n * sizeof *in);
-    half = cr_amp_type_of(b, op, n, args);
-    for (i = 0; i < n; i++) {
-        args[i] = cr_amp_cast_in(b, op, half, i, args[i]);
-        if (!args[i])
-            return NULL;
-    }
-    if (half != CR_REAL && b->precision.level == CR_LEVEL_AUTO &&
-        op->bn_foldable && n > 2 && args[2] != &absent)
-        return cr_amp_biased(b, op, attr, half, args);
-    return cr_amp_cast_out(b, half, cr_emit_as_is(b, op, attr, n, args));
 }
 
 struct cr_val *cr_cell_inline(struct cr_build *b, const struct cr_cell *cell,

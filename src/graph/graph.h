@@ -49,10 +49,10 @@ struct cr_val {
     int id;                 /* index in order of creation; -1: a tuple */
     struct cr_spec spec;    /* of a tuple: of its first member */
     struct cr_opnode *producer; /* NULL: a column or a parameter */
-    enum cr_type low_type;      /* CR_F16, CR_BF16: has such numbers only */
+    enum cr_type low_type;  /* CR_F16, CR_BF16: has such numbers only */
     bool cast;              /* low_type comes from an explicit cast */
-    struct cr_val *rounded; /* the value that low-precision ops read instead */
-    struct cr_val *result;  /* the rounded value that its op returns instead */
+    struct cr_val *rounded; /* its cast, if there is one yet, */
+    int list;               /* and the list of nodes that makes it */
     struct cr_val *read;    /* of a state: its copy (assign.c); or NULL */
     int feed;               /* index of the column; -1: none */
     int param;              /* index of the parameter; -1: none */
@@ -76,11 +76,16 @@ struct cr_opnode {
     const struct cr_op *op;
     const void *attr;
     struct cr_pos pos;
+    int64_t batch;          /* of its graph */
     int cell;               /* row in net->cells */
     const struct cr_call *call;
     bool loss;              /* belongs to the loss, not to the network */
     bool metric;            /* belongs to a metric (then .loss is true too) */
     bool same;              /* y[0] has the bytes of x[0] */
+    struct cr_precision precision; /* what its cell asks for, */
+    enum cr_type low;       /* and what it computes in: CR_REAL, CR_F16 or
+                               CR_BF16 */
+    bool as_is;             /* computes in float32 whatever the cell asks for */
     bool hook;              /* belongs to a hook, not to the cell */
     bool predict;           /* in predict mode, even in training */
     int recompute;          /* number of the call whose values are computed
@@ -202,10 +207,19 @@ struct cr_net {
     struct cr_tensor *slots;
     int *slot_of;           /* first slot of each parameter */
     int n_slots;
+    bool shard;             /* processes share out slots: run/shard.c */
+    bool shard_gradients;   /* gradients are dropped as early as possible */
+    bool *slot_is_part;     /* per slot: it is that of a range of elements */
+    cr_real **slot_parts;   /* its part, while it is whole; NULL */
+    size_t *shard_at;       /* buffer: bytes before each process's range */
     double *sums;           /* buffer for sums over blocks of a parameter */
     int64_t grad_accum;     /* micro-batches per update */
-    cr_real **accumulated;  /* their gradients so far; NULL: gather is 1 */
+    cr_real **accumulated;  /* their gradients so far; NULL: grad_accum is 1 */
+    cr_real *all_accumulated; /* the block that they are in, */
+    int64_t n_accumulated;  /* and its elements */
     struct cr_tensor *ema;  /* moving means of all parameters; or NULL */
+    bool split_noted;       /* that an op mixes rows */
+    bool local_statistics;  /* each process normalises its samples alone */
     cr_real *statistics;    /* saved before the step; NULL: not yet */
 };
 
@@ -250,10 +264,16 @@ bool cr_aux_read(struct cr_net *net, const struct cr_node *node,
  */
 bool cr_metric_blocks_build(struct cr_net *net, const struct cr_build *root);
 
-/* emit.c */
+/* emit.c: a node that computes in float32 whatever the cell asks for. */
 struct cr_val *cr_emit_as_is(struct cr_build *b, const struct cr_op *op,
                              const void *attr, int n,
                              struct cr_val *const *in);
+/* A node of the same cell and call as another, for the caller to put into the
+ * list. */
+struct cr_opnode *cr_node_in_call_of(struct cr_net *net,
+                                 const struct cr_opnode *other,
+                                 const struct cr_op *op, const void *attr,
+                                 int n, struct cr_val *const *in);
 /* subject.c: a cell as the subject of patterns. */
 struct cr_subject cr_net_cell_subject(const struct cr_net *net, int row);
 /* Whether patterns over cell names match the cell being built; "fc.*" matches
@@ -370,18 +390,10 @@ bool cr_mode_of(struct cr_build *b, const struct cr_node *word);
 /* The modifier `recompute`; NULL: as the cell around it. */
 bool cr_recompute_of(struct cr_build *b, const struct cr_node *word);
 bool cr_modes_used(struct cr_net *net);
-/* Inputs and results of an op in the precision of the cell being built. */
-enum cr_type cr_amp_type_of(const struct cr_build *b, const struct cr_op *op,
-                            int n, struct cr_val *const *in);
-struct cr_val *cr_amp_cast_in(struct cr_build *b, const struct cr_op *op,
-                              enum cr_type type, int i, struct cr_val *x);
-struct cr_val *cr_amp_cast_out(struct cr_build *b, enum cr_type type,
-                               struct cr_val *y);
-/* Emits an op with a bias (.bn_foldable) in level auto, which adds the bias in
- * float32. */
-struct cr_val *cr_amp_biased(struct cr_build *b, const struct cr_op *op,
-                             const void *attr, enum cr_type type,
-                             struct cr_val *const *in);
+/* precision.c: sets what a new node computes in and the types of its results;
+ * later, casts wherever types differ. */
+void cr_precision_infer(struct cr_opnode *node);
+void cr_precision_pass(struct cr_net *net, struct cr_graph *graph);
 extern const struct cr_op cr_op_fake_cast;
 /* print.c: reads the arguments of print(...); it has no result. */
 extern const struct cr_op cr_op_print;

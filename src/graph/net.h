@@ -167,6 +167,19 @@ void cr_net_freeze_again(struct cr_net *net);
 /* Sets the update rule and allocates its slots; call once, before the first
  * plan with update. */
 void cr_net_set_rule(struct cr_net *net, const struct cr_update_rule *rule);
+/* Before cr_net_set_rule: whether the processes of mpirun share out the slots,
+ * and drop gradients as soon as they are used. Then cr_net_slots has the whole
+ * slots only between the following calls, in process 0, before it reads or
+ * writes a checkpoint: */
+void cr_net_shard(struct cr_net *net, bool slots, bool gradients);
+/* zeros, to be read into; not collective; */
+void cr_net_slots_open(struct cr_net *net);
+/* what the processes have. */
+void cr_net_slots_gather(struct cr_net *net);
+/* Ends this: without and with giving the slots of process 0 to all. The second
+ * one is for slots that are not shared out, too. */
+void cr_net_slots_close(struct cr_net *net);
+void cr_net_slots_share(struct cr_net *net);
 /* The slots under their names in checkpoints; n == 0 without a rule. */
 const struct cr_tensor *cr_net_slots(const struct cr_net *net, int *n);
 
@@ -187,6 +200,10 @@ struct cr_exec_opts {
                                gradients (trace), which prevents fusion */
     bool separate_update;   /* store gradients, so that clip, grad_norm and
                                scale can act before the update */
+    bool private_gradients; /* with separate_update: cr_exec_norm,
+                               cr_exec_update and cr_exec_accumulate alone read
+                               the gradients of parameters, and nothing changes
+                               them: they may take two bytes per element */
     bool const_params;      /* parameters do not change after the first
                                forward: compute once what depends on
                                parameters only */
@@ -208,6 +225,8 @@ struct cr_exec_opts {
                                output of this cell, or CR_EMBED; NULL: none */
     bool silent;            /* discard output of print(...) and plug-ins, as
                                with hold and observe */
+    bool shared;            /* all processes of mpirun run this plan on the
+                               same batch, and may share out its rows */
     const struct cr_pass_report *passes; /* NULL: none */
     int64_t batch;
     const struct cr_column *columns; /* of other shapes; NULL: the usual */
@@ -221,6 +240,9 @@ void cr_exec_free(struct cr_exec *exec);
 /* Sets column `column` of cr_net_opts.columns for the next step; columns that
  * the plan does not use are ignored. The data are not copied. */
 void cr_exec_feed(struct cr_exec *exec, int column, const void *data);
+/* Whether the plan reads only those rows of the column that this process
+ * computes: cr_mpi_rows. */
+bool cr_exec_local_column(const struct cr_exec *exec, int column);
 /* Checks the integer columns of the fed batch (labels, indices) against their
  * bounds; false after reporting E0204 with column, value and sample. */
 bool cr_exec_check(struct cr_exec *exec, struct cr_diag *diag,
@@ -282,9 +304,10 @@ void cr_exec_clip_per_param(struct cr_exec *exec, double norm);
  * standard deviation, keyed by seed, parameter name and `update`; */
 void cr_exec_noise(struct cr_exec *exec, double scale, double deviation,
                    int64_t update);
-/* returns the global norm of the gradients; multiplies them by `scale` and
- * updates the parameters. */
+/* returns the global norm of the gradients, or only whether they are finite;
+ * multiplies them by `scale` and updates the parameters. */
 double cr_exec_norm(struct cr_exec *exec);
+bool cr_exec_gradients_finite(struct cr_exec *exec);
 void cr_exec_update(struct cr_exec *exec, double scale, double lr);
 /* Sets the number of skipped updates, which update rules do not count. */
 void cr_net_skipped(struct cr_net *net, int64_t n);
@@ -296,6 +319,8 @@ void cr_net_skipped(struct cr_net *net, int64_t n);
  * micro-batches. */
 void cr_net_grad_accum(struct cr_net *net, int64_t micro_batches);
 void cr_exec_accumulate(struct cr_exec *exec);
+/* Before those functions: the sums over all processes of mpirun. */
+void cr_exec_sum_accumulated(struct cr_exec *exec);
 
 /* Hyper-parameters of one parameter, see section optimizer. */
 struct cr_hyper {
@@ -358,6 +383,11 @@ struct cr_nonfinite cr_net_nonfinite(const struct cr_net *net);
  * is skipped. */
 void cr_net_statistics_save(struct cr_net *net);
 void cr_net_statistics_restore(struct cr_net *net);
+/* Whether each process of mpirun normalises its samples alone, before the first
+ * plan; then, after a step that was saved before: the moving statistics become
+ * the means of those of all processes. */
+void cr_net_local_statistics(struct cr_net *net, bool local);
+void cr_net_statistics_average(struct cr_net *net);
 
 /* Values of the last step in order of computation. With opts.keep_outputs:
  * output, output.CELL, loss, grad.PARAM, grad.COLUMN, grad.output.CELL, as far

@@ -26,8 +26,8 @@ struct cr_print {
     void *ctx;
 };
 
-/* Bits of .saved_for_backward, .int_inputs, .scales, .masks and
- * .running_stats: input i, output i. */
+/* Bits of .saved_for_backward, .int_inputs, .running_stats and others: input i,
+ * output i. */
 #define CR_X(i) (1u << (i))
 #define CR_Y(i) (1u << (16 + (i)))
 
@@ -71,19 +71,25 @@ struct cr_op_ctx {
     const void *dy[CR_OP_MAX]; /* gradients of outputs; NULL: none */
     void *dx[CR_OP_MAX];       /* gradients of inputs; NULL: not needed */
     bool accumulate[CR_OP_MAX]; /* add to dx[i] instead of storing */
-    /* For inputs in .scales: dx = accumulate * dx + alpha * gradient. A plain
-     * SGD update is fused into the gradient in this way: dx is the parameter,
-     * alpha is -learning rate. */
+    /* Where the kernels accept CR_END_SCALE for dx[i]: dx = accumulate * dx +
+     * alpha * gradient. A plain SGD update is fused into the gradient in this
+     * way: dx is the parameter, alpha is -learning rate. */
     double alpha[CR_OP_MAX];
-    /* For inputs in .masks: dx is 0 where mask <= 0. */
+    /* Where they accept CR_END_MASK for dx[i]: dx is 0 where mask <= 0. */
     const cr_real *mask[CR_OP_MAX];
-    enum cr_act act;           /* with .fuses_act: applied to y[0] */
-    /* For ops with .bf16: matrix products of the inputs that it names, and in
-     * backward of dy[0], round their operands to bfloat16 (kernels/blas.h). */
-    bool bf16;
-    /* With bf16, for the values in .rounds: round y[0] to bfloat16 before act,
-     * and the gradient in dx[i] before alpha and accumulate. */
-    unsigned rounds;
+    /* The epilogue of y[0], as far as the kernels have accepted it; in backward
+     * the parts that they accepted with CR_END_BACKWARD. The bias and the
+     * addend are inputs (struct cr_op_kernels). */
+    struct cr_epilogue end;
+    cr_real scale; /* its alpha; 1 */
+    /* For ops with .low: the type of low precision, CR_F16 or CR_BF16, and
+     * CR_X, CR_Y bits of what has it. families/low.h reads and writes it. */
+    enum cr_type low;
+    unsigned rounds;          /* y[0] is rounded before act, x[i] when read;
+                                 dx[i] before alpha and accumulate */
+    unsigned holds;           /* x[i], dy[0] hold such numbers already */
+    unsigned two_bytes;       /* x[i], y[0] take two bytes per element, */
+    unsigned grads_two_bytes; /* and dx[i], dy[0]: never with accumulate */
     void *state[CR_OP_MAX];    /* inputs in .running_stats, to be updated; NULL:
                                   leave them unchanged */
     void *saved, *scratch;
@@ -92,6 +98,10 @@ struct cr_op_ctx {
      * number of samples of the update before this batch, number of samples in
      * it. */
     int64_t update, first, batch;
+    /* Where several processes share a batch: the number of its samples before
+     * these; adds up numbers of all processes. NULL: these are all samples. */
+    int64_t rows_before;
+    void (*sum)(double *x, int64_t n);
     bool training;
     const struct cr_print *print; /* for ops with .prints; NULL: discard */
     char *stop;                /* CR_STOP_MAX bytes, for plug-in cells only: the
@@ -100,27 +110,53 @@ struct cr_op_ctx {
 
 #define CR_STOP_MAX 512
 
-/* Memory layouts that an op supports in addition to row-major. */
-enum cr_layouts {
-    CR_LAYOUT_NONE,            /* none */
-    CR_LAYOUT_FLAT,            /* elementwise over memory: if all inputs have
-                                  the same shape they share any layout, and the
-                                  planner gives it to the outputs */
-    CR_LAYOUT_LAST             /* channels last: input 0 and the input in
-                                  .fuses_add have either layout, the others are
-                                  row-major; plan sets out[].layout */
+/* ---- what an op means, as passes ask for it ---- */
+
+enum cr_algebra_kind {
+    CR_GENERAL,
+    CR_ELEMENTWISE, /* an element of each input gives one of y: where
+                       all have one shape, they may share any memory
+                       layout */
+    CR_ADDS,        /* elementwise: x[0] + x[1] */
+    CR_MULTIPLIES,  /* elementwise: x[0] x[1] */
+    CR_DIVIDES      /* elementwise: x[0] / x[1] */
 };
 
-/* How the levels of amp treat an op (cellrun-arithmetic(7), MIXED PRECISION);
- * without any of these bits its precision is that of its inputs. */
-enum cr_amp_bits {
-    CR_AMP_WHITE = 1,          /* O1 computes it in low precision */
-    CR_AMP_LOW = 2,            /* auto computes it in low precision */
-    CR_AMP_HIGH = 4,           /* auto computes it in float32 */
-    CR_AMP_BLACK = 8,          /* O2 keeps its parameters in float32 */
-    CR_AMP_EXACT = 16          /* its results are values of its inputs */
+struct cr_algebra {
+    enum cr_algebra_kind kind;
+    cr_map *map;     /* elementwise, of one real input: what it does
+                        to a stretch; NULL: nothing that an epilogue
+                        can do */
+    enum cr_act act; /* the same as an activation that kernels know */
+    unsigned linear; /* CR_X: y[0] is linear in each of these inputs;
+                        without a bprop, the second-order gradient is
+                        made of the op's own kernels (adjoint.h) */
+    int channels;    /* not 0: y[0] is a layer of weights, with the
+                        output channels on axis 0 of input 1, plus
+                        input 2; the value is the channel axis of
+                        y[0], negative from the last one */
+    /* Where `fixed` holds, prediction computes y[0] = x[0] times a factor plus
+     * a shift per channel of axis 1: the op of this name makes them part of
+     * the layer before, from its weight, its offset and inputs 1 and up of
+     * this op, which min_inputs counts. NULL: it does not. */
+    const char *fold;
+    bool (*fixed)(const void *attr);
+    /* y[0] is rows of input 0, whose numbers are input 1. NULL: it is not. */
+    bool (*takes_rows)(const void *attr);
+    /* y[0] is one number for every batch: which one. NULL: it is not. */
+    bool (*scalar)(const void *attr, double *value);
 };
 
+#define cr_is_elementwise(op) ((op)->algebra.kind >= CR_ELEMENTWISE)
+
+/* ---- how it is computed, as passes ask for it ---- */
+
+/* Whether the kernels of a step take its input 0 with channels last. */
+enum cr_channels_last {
+    CR_LAST_NEVER,
+    CR_LAST_TOO, /* if it comes so */
+    CR_LAST_BEST /* even if it has to be reordered */
+};
 /* An input in a form that forward reads faster: a packed weight. Where the
  * input never changes, the planner adds a step that makes it once. */
 struct cr_prepare {
@@ -131,6 +167,24 @@ struct cr_prepare {
     size_t (*bytes)(const struct cr_op_ctx *step);
     void (*run)(const struct cr_op_ctx *step, void *to);
 };
+
+/* Answers of the kernel that is chosen for a step (kernels/kernel.h). A step
+ * has .attr, .in, .out and .bf16. All members are optional. */
+struct cr_op_kernels {
+    const char *(*name)(const struct cr_op_ctx *step);
+    /* Whether it does all these parts (enum cr_end) to y[0] (of: CR_Y(0)) or
+     * to dx[i] (CR_X(i)). NULL: it does none. */
+    bool (*accepts)(const struct cr_op_ctx *step, unsigned of, unsigned parts);
+    int addend; /* with CR_END_ADD of y[0]: the optional input,
+                   with the shape of y[0], that is added */
+    /* Input 0 and the addend may have channels last, the others are row-major;
+     * plan sets out[].layout. NULL: CR_LAST_NEVER. */
+    enum cr_channels_last (*last)(const struct cr_op_plan *plan);
+    const struct cr_prepare *prepare;
+};
+
+/* For .last: CR_LAST_TOO. */
+enum cr_channels_last cr_last_too(const struct cr_op_plan *plan);
 
 struct cr_build;
 struct cr_val;
@@ -152,43 +206,22 @@ struct cr_op {
     bool prints;               /* forward or backward may print */
     bool draws;                /* random numbers, outside of training too */
     /* Gradient composed of other ops, as lines of a bprop; gradient_op.c lists
-     * the available names. NULL: see .linear. */
+     * the available names. NULL: see .algebra.linear. */
     const char *bprop;
-    unsigned linear;           /* CR_X: y[0] is linear in each of these inputs;
-                                  without a bprop, the second-order gradient is
-                                  made of the op's own kernels (adjoint.h) */
+    struct cr_algebra algebra;
+    const struct cr_op_kernels *kernels; /* NULL: one that accepts nothing */
     unsigned saved_for_backward; /* CR_X, CR_Y: values that backward reads */
     unsigned int_inputs;       /* CR_X: inputs that are not cast to real */
-    unsigned scales;           /* CR_X: backward supports alpha for these */
-    unsigned masks;            /* CR_X: backward supports mask for these */
-    bool fuses_act;            /* forward supports act */
-    bool fuses_act_backward;   /* backward too: it reads y[0], and dy is not yet
-                                  masked */
-    unsigned fuses_add;        /* CR_X: an optional input with the shape of
-                                  y[0] that is added before act. The planner
-                                  fuses a following addition by this input,
-                                  without planning again; in plans with a
-                                  backward pass only with fuses_act_backward */
-    const struct cr_prepare *prepare; /* NULL: none */
-    int bn_foldable;           /* not 0: y[0] is linear in input 1, whose axis 0
-                                  is the output channels, plus input 2; the
-                                  value is the channel axis of y[0], negative
-                                  from the last one */
-    enum cr_act act;           /* the op is this activation, elementwise */
-    unsigned amp;              /* enum cr_amp_bits */
-    unsigned float32_params;   /* CR_X: parameters that low precision rounds in
-                                  prediction only */
-    unsigned bf16;             /* CR_X: operands of its matrix products; it
-                                  supports ctx->bf16 */
-    unsigned rounds;           /* CR_X, CR_Y: it supports ctx->rounds here */
+    bool exact;                /* each real result is an element of an input,
+                                  or its negative, or 0: no rounding */
+    unsigned low;              /* CR_X, CR_Y: values, with their gradients, that
+                                  it supports in low precision: ctx->rounds and
+                                  two bytes */
+    /* Bytes of scratch memory that it needs next to plan's, if a step has
+     * operands in two bytes; NULL: none. */
+    size_t (*low_scratch)(const struct cr_op_ctx *step);
     unsigned running_stats;    /* CR_X: inputs that are moving statistics */
-    enum cr_layouts layouts;
-    /* With CR_LAYOUT_LAST: whether channels last is faster than the layout of
-     * input 0. NULL: keep the layout of input 0. */
-    bool (*prefers_last)(const struct cr_op_plan *plan);
     bool (*plan)(struct cr_op_plan *plan); /* false after reporting */
-    /* Name of the kernel that computes the step; NULL: the op has only one. */
-    const char *(*kernel)(const struct cr_op_ctx *step);
     void (*forward)(const struct cr_op_ctx *ctx);
     void (*backward)(const struct cr_op_ctx *ctx); /* NULL: no gradient */
 };

@@ -25,7 +25,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/str.h"
 #include "base/thread_pool.h"
 #include "kernels/gemm.h"
 
@@ -33,28 +32,37 @@
 #define SERIAL_MACS 150000
 
 /* In order; the portable one is always available. */
-static const struct cr_gemm_kernel *const kernels[] = {
+static const struct cr_kernel *const rows[] = {
 #if defined(__x86_64__) && !defined(CR_DOUBLE)
-    &cr_gemm_avx512,   &cr_gemm_avx2,
+    &cr_gemm_avx512.head,   &cr_gemm_avx2.head,
 #endif
 #ifndef CR_DOUBLE
-    &cr_gemm_onednn,
+    &cr_gemm_onednn.head,
 #endif
-    &cr_gemm_openblas, &cr_gemm_portable, &cr_gemm_plain,
+    &cr_gemm_openblas.head, &cr_gemm_portable.head, &cr_gemm_plain.head, NULL
 };
+
+const struct cr_kernels cr_kernels_gemm = { rows };
 
 static const struct cr_gemm_kernel *chosen;
 static pthread_once_t choosing = PTHREAD_ONCE_INIT;
 
-/* The first one of that name in CELLRUN_BLAS that is available. */
+static const struct cr_gemm_kernel *row(int i)
+{
+    return (const struct cr_gemm_kernel *)(const void *)rows[i];
+}
+
+/* The first one of that name, its own or that in CELLRUN_BLAS, that is
+ * available. */
 static bool take_named(const char *want)
 {
-    size_t i;
+    int i;
 
-    for (i = 0; i < CR_LEN(kernels); i++)
-        if (strcmp(kernels[i]->asked, want) == 0 &&
-            kernels[i]->is_available()) {
-            chosen = kernels[i];
+    for (i = 0; rows[i]; i++)
+        if ((strcmp(rows[i]->blas, want) == 0 ||
+             strcmp(rows[i]->name, want) == 0) &&
+            row(i)->is_available()) {
+            chosen = row(i);
             return true;
         }
     return false;
@@ -63,7 +71,7 @@ static bool take_named(const char *want)
 static void choose(void)
 {
     const char *want = getenv("CELLRUN_BLAS");
-    size_t i;
+    int i;
 
     if (want && *want) {
         if (take_named(want))
@@ -76,8 +84,8 @@ static void choose(void)
         exit(1);
     }
     for (i = 0; !chosen; i++)
-        if (!kernels[i]->only_asked && kernels[i]->is_available())
-            chosen = kernels[i];
+        if (!row(i)->only_asked && row(i)->is_available())
+            chosen = row(i);
 }
 
 const char *cr_blas_name(void)
@@ -89,13 +97,19 @@ const char *cr_blas_name(void)
 const char *cr_gemm_kernel_name(void)
 {
     pthread_once(&choosing, choose);
-    return chosen->kernel;
+    return chosen->head.name;
 }
 
 bool cr_blas_own(void)
 {
     pthread_once(&choosing, choose);
-    return strcmp(chosen->asked, "own") == 0;
+    return strcmp(chosen->head.blas, "own") == 0;
+}
+
+const char *cr_blas(void)
+{
+    pthread_once(&choosing, choose);
+    return chosen->head.blas;
 }
 
 bool cr_blas_force(const char *name)
@@ -120,6 +134,22 @@ size_t cr_gemm_thread_scratch(void)
 
 /* ---- products and sums ---- */
 
+void cr_gemm_map(const struct cr_gemm *g, int64_t i, int64_t i_end, int64_t j,
+                 int64_t j_end)
+{
+    cr_real *c = g->c + i * g->n + j;
+    int64_t n = j_end - j;
+
+    if (!g->map || n <= 0)
+        return;
+    if (n == g->n && i < i_end) {
+        g->map(g->map_attr, (i_end - i) * n, c, c);
+        return;
+    }
+    for (; i < i_end; i++, c += g->n)
+        g->map(g->map_attr, n, c, c);
+}
+
 void cr_gemm_range(int64_t n, int64_t step, int part, int parts, int64_t *from,
                    int64_t *to)
 {
@@ -138,6 +168,17 @@ struct job {
     int count;
 };
 
+/* Libraries do not know low precision. */
+static cr_gemm_part *part_of(const struct cr_gemm *g)
+{
+    bool low = g->round || g->a_low != CR_LOW_NONE || g->b_low != CR_LOW_NONE ||
+               g->c_low != CR_LOW_NONE || g->mask_low != CR_LOW_NONE;
+
+    return g->bf16               ? cr_gemm_bf16
+           : low && !chosen->low ? cr_gemm_portable_part
+                                 : chosen->part;
+}
+
 static void gemms_part(void *ctx, int task, int n_tasks)
 {
     const struct job *job = ctx;
@@ -145,8 +186,7 @@ static void gemms_part(void *ctx, int task, int n_tasks)
 
     for (i = 0; i < job->count; i++)
         if (job->g[i].m > 0 && job->g[i].n > 0)
-            (job->g[i].bf16 ? cr_gemm_bf16 : chosen->part)(&job->g[i], task,
-                                                          n_tasks);
+            part_of(&job->g[i])(&job->g[i], task, n_tasks);
 }
 
 void cr_gemms(const struct cr_gemm *g, int count)
@@ -158,8 +198,10 @@ void cr_gemms(const struct cr_gemm *g, int count)
     pthread_once(&choosing, choose);
     for (i = 0; i < count; i++) {
         assert(g[i].m >= 0 && g[i].n >= 0 && g[i].k >= 0);
-        assert(cr_gemm_low() || !g[i].bf16);
-        assert(g[i].bf16 || !g[i].round);
+        assert(!g[i].bf16 ||
+               (cr_gemm_low() && g[i].a_low != CR_LOW_ROUNDED &&
+                g[i].b_low != CR_LOW_ROUNDED));
+        assert(g[i].c_low == CR_LOW_NONE || !g[i].accumulate);
         macs += (double)g[i].m * (double)g[i].n * (double)g[i].k;
     }
     cr_parallel_run(gemms_part, &job,

@@ -8,7 +8,8 @@
 #ifndef CR_KERNELS_BLAS_H
 #define CR_KERNELS_BLAS_H
 
-#include "num/real.h"
+#include "kernels/epilogue.h"
+#include "num/spec.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,14 +21,15 @@ enum cr_trans {
     CR_T
 };
 
-/* Activation fused into a product. */
-enum cr_act {
-    CR_ACT_NONE,
-    CR_ACT_RELU
+/* What a matrix of low precision is. */
+enum cr_low {
+    CR_LOW_NONE,      /* float32 as it is */
+    CR_LOW_ROUNDED,   /* float32, to be rounded when read: operands only */
+    CR_LOW_TWO_BYTES  /* two bytes per number */
 };
 
-/* c = act(alpha op(a) op(b) + (add ? c : 0) + bias), then 0 where mask <= 0.
- * op(a) is m x k, op(b) k x n, c m x n. */
+/* c = map(act(alpha op(a) op(b) + (accumulate ? c : 0) + bias)), then 0 where
+ * mask <= 0. op(a) is m x k, op(b) k x n, c m x n. */
 struct cr_gemm {
     enum cr_trans ta, tb;
     int64_t m, n, k;
@@ -37,13 +39,20 @@ struct cr_gemm {
     cr_real *c;
     const cr_real *bias; /* n values, added to each row; NULL: none */
     enum cr_act act;
+    cr_map *map;         /* after act, without mask; NULL: none */
+    const void *map_attr;
     const cr_real *mask; /* m x n, the output of a ReLU; NULL: none */
-    /* Round both operands to bfloat16 while reading and multiply them with
-     * AVX512-BF16 or AMX-BF16; sums are float32. Requires cr_gemm_low. */
-    bool bf16;
-    /* With bf16: round product and bias to bfloat16,
+    /* Low precision: CR_F16 or CR_BF16, and what has it. A c in two bytes is
+     * rounded to them and cannot accumulate. */
+    enum cr_type low;
+    enum cr_low a_low, b_low, c_low, mask_low;
+    /* Round product and bias,
      * c = act(alpha round(op(a) op(b) + bias) + (accumulate ? c : 0)). */
     bool round;
+    /* Multiply with AVX512-BF16 or AMX-BF16, which round both operands to
+     * bfloat16 while reading; sums are float32. Requires cr_gemm_low, and that
+     * a_low and b_low are not CR_LOW_ROUNDED. */
+    bool bf16;
 };
 
 /* Whether products can be `low`: the processor multiplies bfloat16. */
@@ -70,15 +79,16 @@ void cr_sum_rows(int64_t n, int64_t cols, const cr_real *x, cr_real alpha,
 /* Name of the implementation of products: "own avx512", "own avx2", "own
  * generic", "oneDNN", "OpenBLAS" or "plain". */
 const char *cr_blas_name(void);
-/* The same as the name of a kernel: "gemm", "gemm_onednn", "gemm_openblas" or
- * "gemm_plain". */
+/* The same as the name of a kernel: "gemm_avx512", "gemm_onednn", ... */
 const char *cr_gemm_kernel_name(void);
+/* Its name in CELLRUN_BLAS: "own", "onednn", "openblas" or "plain". */
+const char *cr_blas(void);
 /* Whether it is one of cellrun's own kernels, which give the same bytes for any
  * number of threads; libraries do not guarantee that. */
 bool cr_blas_own(void);
-/* Selects an implementation by its name in CELLRUN_BLAS (own: by cr_isa), for
- * comparisons within one process; false and no change if it is not available.
- * Must not be called while another thread computes. */
+/* Selects an implementation by its name in CELLRUN_BLAS (own: by cr_isa) or as
+ * a kernel, for comparisons within one process; false and no change if it is
+ * not available. Must not be called while another thread computes. */
 bool cr_blas_force(const char *name);
 
 #endif

@@ -1,16 +1,41 @@
 #include "kernels/channel.h"
 
-#include "base/compiler.h"
-#include "kernels/parallel_for.h"
+#include <string.h>
 
-#define LANES 16
-#define RUN 1024   /* elements summed in cr_real */
+#include "base/compiler.h"
+#include "base/thread_pool.h"
+#include "kernels/parallel_for.h"
+#include "num/low_precision.h"
+
+#define RUN CR_CHANNEL_RUN
 #define PERIOD 256 /* parameters are repeated to at least so many */
+
+static const struct cr_kernel *const rows[] = {
+#ifdef __x86_64__
+    &cr_channel_avx2.head,
+#endif
+    &cr_channel_portable.head, NULL
+};
+
+const struct cr_kernels cr_kernels_channel = { rows };
+
+static const struct cr_channel_kernel *kernel(void)
+{
+    return (const struct cr_channel_kernel *)(const void *)cr_kernel_choose(
+        &cr_kernels_channel, NULL);
+}
+
+const char *cr_channel_kernel_name(void)
+{
+    return kernel()->head.name;
+}
 
 struct cr_channels cr_channels(const struct cr_spec *spec)
 {
-    struct cr_channels ch = { spec->dim[0], spec->dim[1], 1,
-                              spec->layout == CR_CHANNELS_LAST };
+    struct cr_channels ch = { .n = spec->dim[0],
+                              .c = spec->dim[1],
+                              .s = 1,
+                              .last = spec->layout == CR_CHANNELS_LAST };
     int i;
 
     for (i = 2; i < spec->rank; i++)
@@ -27,6 +52,7 @@ struct cr_channels cr_channels(const struct cr_spec *spec)
 /* A block is `per` rows of c elements with channels last, else one channel of
  * `per` samples. Its two results per channel go to part. */
 struct blocks {
+    const struct cr_channel_kernel *k;
     const struct cr_channels *ch;
     int64_t per, groups, rows; /* rows or samples: in a block, blocks, all */
     const cr_real *x, *mean, *dy, *y;
@@ -35,7 +61,7 @@ struct blocks {
 
 static struct blocks blocks_of(const struct cr_channels *ch)
 {
-    struct blocks b = { .ch = ch };
+    struct blocks b = { .k = kernel(), .ch = ch };
 
     if (ch->last) {
         b.rows = ch->n * ch->s;
@@ -47,6 +73,63 @@ static struct blocks blocks_of(const struct cr_channels *ch)
     }
     b.groups = (b.rows + b.per - 1) / b.per;
     return b;
+}
+
+/* ---- low precision ---- */
+
+/* n numbers from number `at` on, as float32: where they lie, or in room. */
+static const cr_real *piece(const struct cr_channels *ch, bool two_bytes,
+                            const cr_real *x, int64_t at, int64_t n,
+                            cr_real *room)
+{
+    if (!x || !two_bytes)
+        return x ? x + at : NULL;
+    cr_widen(ch->low->type, n, (const uint16_t *)(const void *)x + at, room);
+    return room;
+}
+
+/* What is written there from v: v itself, unless it takes two bytes. */
+static void piece_put(const struct cr_channels *ch, bool two_bytes, bool rounds,
+                      cr_real *to, int64_t at, int64_t n, cr_real *v)
+{
+    if (two_bytes)
+        cr_narrow(ch->low->type, n, v, (uint16_t *)(void *)to + at);
+    else if (rounds)
+        cr_round_to_type(ch->low->type, n, v, v);
+}
+
+/* A block of x, dy or y, as float32 in room: rows, or samples of channel c. */
+static const cr_real *block_low(const struct blocks *b, bool two_bytes,
+                                const cr_real *x, int64_t group, int64_t c,
+                                int64_t n, cr_real *room)
+{
+    const struct cr_channels *ch = b->ch;
+    int64_t i, s = ch->s;
+
+    if (!x)
+        return NULL;
+    if (ch->last)
+        return piece(ch, two_bytes, x, group * b->per * ch->c, n * ch->c, room);
+    for (i = 0; i < n; i++) {
+        int64_t at = ((group * b->per + i) * ch->c + c) * s;
+        const cr_real *one = piece(ch, two_bytes, x, at, s, room + i * s);
+
+        if (one != room + i * s)
+            memcpy(room + i * s, one, (size_t)s * sizeof *room);
+    }
+    return room;
+}
+
+static int64_t block_elements(const struct blocks *b)
+{
+    return b->per * (b->ch->last ? b->ch->c : b->ch->s);
+}
+
+size_t cr_channel_low_scratch(const struct cr_channels *ch)
+{
+    struct blocks b = blocks_of(ch);
+
+    return 3 * (size_t)block_elements(&b) * sizeof(cr_real);
 }
 
 static int64_t period(const struct cr_channels *ch)
@@ -68,104 +151,17 @@ static int64_t block_size(const struct blocks *b, int64_t group)
     return left < b->per ? left : b->per;
 }
 
-/* Lanes are added in pairs, so that errors stay small. */
-CR_INLINE double lanes_sum(cr_real *v)
+static void moments_low(const struct blocks *b, int64_t group, int64_t c,
+                        int64_t n, cr_real *part)
 {
-    int w, k;
+    const struct cr_channels *ch = b->ch;
+    const cr_real *x = block_low(b, ch->low->x, b->x, group, c, n,
+                                 cr_thread_scratch(cr_channel_low_scratch(ch)));
 
-    for (w = LANES / 2; w > 0; w /= 2)
-        for (k = 0; k < w; k++)
-            v[k] += v[k + w];
-    return (double)v[0];
-}
-
-/* Mean, and squares around it, of `w` neighbouring channels. */
-CR_INLINE void moments_tile(int64_t rows, int64_t c, int w, const cr_real *x,
-                            cr_real *mean, cr_real *square)
-{
-    cr_real s[LANES] = { 0 }, q[LANES] = { 0 };
-    int64_t r;
-    int k;
-
-    for (r = 0; r < rows; r++) {
-        CR_SIMD
-        for (k = 0; k < w; k++)
-            s[k] += x[r * c + k];
-    }
-    CR_SIMD
-    for (k = 0; k < w; k++)
-        s[k] /= (cr_real)rows;
-    for (r = 0; r < rows; r++) {
-        CR_SIMD
-        for (k = 0; k < w; k++) {
-            cr_real d = x[r * c + k] - s[k];
-
-            q[k] += d * d;
-        }
-    }
-    for (k = 0; k < w; k++) {
-        mean[k] = s[k];
-        square[k] = q[k];
-    }
-}
-
-CR_CLONES
-static void moments_last(int64_t rows, int64_t c, const cr_real *x,
-                         cr_real *part)
-{
-    int64_t at;
-
-    for (at = 0; at + LANES <= c; at += LANES)
-        moments_tile(rows, c, LANES, x + at, part + at, part + c + at);
-    if (at < c)
-        moments_tile(rows, c, (int)(c - at), x + at, part + at, part + c + at);
-}
-
-/* sum (x - from)^power of a run of at most RUN elements */
-CR_INLINE double run_sum(int64_t n, const cr_real *x, cr_real from, int power)
-{
-    cr_real v[LANES] = { 0 };
-    int64_t i;
-    int k;
-
-    for (i = 0; i + LANES <= n; i += LANES) {
-        CR_SIMD
-        for (k = 0; k < LANES; k++) {
-            cr_real d = x[i + k] - from;
-
-            v[k] += power == 2 ? d * d : d;
-        }
-    }
-    for (k = 0; i < n; i++, k++) {
-        cr_real d = x[i] - from;
-
-        v[k] += power == 2 ? d * d : d;
-    }
-    return lanes_sum(v);
-}
-
-/* The same of all `n` samples of a channel; `step` between samples. */
-CR_INLINE double runs_sum(int64_t n, int64_t s, int64_t step, const cr_real *x,
-                          cr_real from, int power)
-{
-    double sum = 0;
-    int64_t i, at;
-
-    for (i = 0; i < n; i++)
-        for (at = 0; at < s; at += RUN)
-            sum += run_sum(s - at < RUN ? s - at : RUN, x + i * step + at, from,
-                           power);
-    return sum;
-}
-
-CR_CLONES
-static void moments_plain(int64_t n, int64_t c, int64_t s, const cr_real *x,
-                          cr_real *part)
-{
-    double sum = runs_sum(n, s, c * s, x, 0, 1);
-
-    part[0] = (cr_real)(sum / (double)(n * s));
-    part[c] = (cr_real)runs_sum(n, s, c * s, x, part[0], 2);
+    if (ch->last)
+        b->k->moments_last(n, ch->c, x, part);
+    else
+        b->k->moments_plain(n, ch->c, ch->s, ch->s, x, part);
 }
 
 static void moments_range(void *ctx, int64_t from, int64_t to)
@@ -179,11 +175,14 @@ static void moments_range(void *ctx, int64_t from, int64_t to)
         int64_t n = block_size(b, group);
         cr_real *part = b->part + group * 2 * ch->c + c;
 
-        if (ch->last)
-            moments_last(n, ch->c, b->x + group * b->per * ch->c, part);
+        if (ch->low)
+            moments_low(b, group, c, n, part);
+        else if (ch->last)
+            b->k->moments_last(n, ch->c, b->x + group * b->per * ch->c, part);
         else
-            moments_plain(n, ch->c, ch->s,
-                          b->x + (group * b->per * ch->c + c) * ch->s, part);
+            b->k->moments_plain(n, ch->c, ch->s, ch->c * ch->s,
+                                b->x + (group * b->per * ch->c + c) * ch->s,
+                                part);
     }
 }
 
@@ -230,102 +229,22 @@ void cr_channel_moments(const struct cr_channels *ch, const cr_real *x,
     }
 }
 
-CR_INLINE void sums_tile(int64_t rows, int64_t c, int w, bool masked,
-                         const cr_real *x, const cr_real *mean,
-                         const cr_real *dy, const cr_real *y, cr_real *part)
+static void sums_low(const struct blocks *b, int64_t group, int64_t c,
+                     int64_t n, cr_real *part)
 {
-    cr_real s[LANES] = { 0 }, q[LANES] = { 0 }, m[LANES] = { 0 };
-    int64_t r;
-    int k;
+    const struct cr_channels *ch = b->ch;
+    int64_t size = block_elements(b);
+    cr_real *room = cr_thread_scratch(cr_channel_low_scratch(ch));
+    const cr_real *x = block_low(b, ch->low->x, b->x, group, c, n, room);
+    const cr_real *dy =
+        block_low(b, ch->low->dy, b->dy, group, c, n, room + size);
+    const cr_real *y =
+        block_low(b, ch->low->y, b->y, group, c, n, room + 2 * size);
 
-    for (k = 0; k < w; k++)
-        m[k] = mean[k];
-    for (r = 0; r < rows; r++) {
-        CR_SIMD
-        for (k = 0; k < w; k++) {
-            cr_real d = dy[r * c + k];
-
-            if (masked)
-                d = y[r * c + k] <= 0 ? 0 : d;
-            s[k] += d;
-            q[k] += d * (x[r * c + k] - m[k]);
-        }
-    }
-    for (k = 0; k < w; k++) {
-        part[k] = s[k];
-        part[c + k] = q[k];
-    }
-}
-
-CR_CLONES
-static void sums_last(int64_t rows, int64_t c, const cr_real *x,
-                      const cr_real *mean, const cr_real *dy, const cr_real *y,
-                      cr_real *part)
-{
-    int64_t at;
-
-    for (at = 0; at + LANES <= c && !y; at += LANES)
-        sums_tile(rows, c, LANES, false, x + at, mean + at, dy + at, NULL,
-                  part + at);
-    for (; at + LANES <= c; at += LANES)
-        sums_tile(rows, c, LANES, true, x + at, mean + at, dy + at, y + at,
-                  part + at);
-    if (at < c && !y)
-        sums_tile(rows, c, (int)(c - at), false, x + at, mean + at, dy + at,
-                  NULL, part + at);
-    else if (at < c)
-        sums_tile(rows, c, (int)(c - at), true, x + at, mean + at, dy + at,
-                  y + at, part + at);
-}
-
-/* Both sums over a run, added to to[0] and to[1]. */
-CR_INLINE void run_sums(int64_t n, bool masked, const cr_real *x, cr_real mean,
-                        const cr_real *dy, const cr_real *y, double *to)
-{
-    cr_real s[LANES] = { 0 }, q[LANES] = { 0 };
-    int64_t i;
-    int k;
-
-    for (i = 0; i + LANES <= n; i += LANES) {
-        CR_SIMD
-        for (k = 0; k < LANES; k++) {
-            cr_real d = dy[i + k];
-
-            if (masked)
-                d = y[i + k] <= 0 ? 0 : d;
-            s[k] += d;
-            q[k] += d * (x[i + k] - mean);
-        }
-    }
-    for (k = 0; i < n; i++, k++) {
-        cr_real d = masked && y[i] <= 0 ? 0 : dy[i];
-
-        s[k] += d;
-        q[k] += d * (x[i] - mean);
-    }
-    to[0] += lanes_sum(s);
-    to[1] += lanes_sum(q);
-}
-
-CR_CLONES
-static void sums_plain(int64_t n, int64_t c, int64_t s, const cr_real *x,
-                       cr_real mean, const cr_real *dy, const cr_real *y,
-                       cr_real *part)
-{
-    double sum[2] = { 0 };
-    int64_t i, at;
-
-    for (i = 0; i < n; i++)
-        for (at = i * c * s; at < i * c * s + s; at += RUN) {
-            int64_t left = i * c * s + s - at, run = left < RUN ? left : RUN;
-
-            if (y)
-                run_sums(run, true, x + at, mean, dy + at, y + at, sum);
-            else
-                run_sums(run, false, x + at, mean, dy + at, NULL, sum);
-        }
-    part[0] = (cr_real)sum[0];
-    part[c] = (cr_real)sum[1];
+    if (ch->last)
+        b->k->sums_last(n, ch->c, x, b->mean, dy, y, part);
+    else
+        b->k->sums_plain(n, ch->c, ch->s, ch->s, x, b->mean[c], dy, y, part);
 }
 
 static void sums_range(void *ctx, int64_t from, int64_t to)
@@ -341,12 +260,15 @@ static void sums_range(void *ctx, int64_t from, int64_t to)
         cr_real *part = b->part + group * 2 * ch->c + c;
 
         at += c * ch->s;
-        if (ch->last)
-            sums_last(n, ch->c, b->x + at, b->mean, b->dy + at,
-                      b->y ? b->y + at : NULL, part);
+        if (ch->low)
+            sums_low(b, group, c, n, part);
+        else if (ch->last)
+            b->k->sums_last(n, ch->c, b->x + at, b->mean, b->dy + at,
+                            b->y ? b->y + at : NULL, part);
         else
-            sums_plain(n, ch->c, ch->s, b->x + at, b->mean[c], b->dy + at,
-                       b->y ? b->y + at : NULL, part);
+            b->k->sums_plain(n, ch->c, ch->s, ch->c * ch->s, b->x + at,
+                             b->mean[c], b->dy + at, b->y ? b->y + at : NULL,
+                             part);
     }
 }
 
@@ -380,6 +302,7 @@ void cr_channel_sums(const struct cr_channels *ch, const cr_real *x,
  * its length; else it is one channel of one sample, with one of each.
  */
 struct sweep {
+    const struct cr_channel_kernel *k;
     const struct cr_channels *ch;
     const struct cr_channel_map *map;
     const struct cr_channel_backward *back;
@@ -387,46 +310,30 @@ struct sweep {
     const cr_real *param[4]; /* NULL: none */
 };
 
-CR_INLINE void map_body(int64_t n, int inc, const cr_real *x,
-                        const cr_real *more, const cr_real *mean,
-                        const cr_real *scale, const cr_real *shift, bool relu,
-                        cr_real *y)
+/* Piece by piece. */
+static void map_low(const struct sweep *w, int64_t at, int64_t n)
 {
-    int64_t i;
+    const struct cr_channels *ch = w->ch;
+    const struct cr_channel_low *low = ch->low;
+    const struct cr_channel_map *m = w->map;
+    cr_real room_x[PERIOD], room_y[PERIOD];
+    int64_t i, k;
+    int j;
 
-#define MAP_LOOP(plus, act)                                                \
-    CR_SIMD                                                                \
-    for (i = 0; i < n; i++) {                                              \
-        cr_real v =                                                        \
-            (x[i] - mean[i * inc]) * scale[i * inc] + shift[i * inc] plus; \
-        y[i] = act;                                                        \
+    for (i = 0; i < n; i += k) {
+        const cr_real *param[4], *more = m->more ? m->more + at + i : NULL, *x;
+        cr_real *y = low->y ? room_y : m->y + at + i;
+
+        k = n - i < PERIOD ? n - i : PERIOD;
+        x = piece(ch, low->x, m->x, at + i, k, room_x);
+        for (j = 0; j < 4; j++)
+            param[j] = w->param[j] && ch->last ? w->param[j] + i : w->param[j];
+        if (ch->last)
+            w->k->map_many(k, x, more, param, m->relu, y);
+        else
+            w->k->map_one(k, x, more, param, at / ch->s % ch->c, m->relu, y);
+        piece_put(ch, low->y, low->rounds_y, m->y, at + i, k, y);
     }
-    if (more && relu)
-        MAP_LOOP(+more[i], v < 0 ? 0 : v)
-    else if (more)
-        MAP_LOOP(+more[i], v)
-    else if (relu)
-        MAP_LOOP(, v < 0 ? 0 : v)
-    else
-        MAP_LOOP(, v)
-#undef MAP_LOOP
-}
-
-CR_CLONES
-static void map_many(int64_t n, const cr_real *x, const cr_real *more,
-                     const cr_real *const *param, bool relu, cr_real *y)
-{
-    map_body(n, 1, x, more, param[0], param[1], param[2], relu, y);
-}
-
-CR_CLONES
-static void map_one(int64_t n, const cr_real *x, const cr_real *more,
-                    const cr_real *const *param, int64_t c, bool relu,
-                    cr_real *y)
-{
-    const cr_real mean = param[0][c], scale = param[1][c], shift = param[2][c];
-
-    map_body(n, 0, x, more, &mean, &scale, &shift, relu, y);
 }
 
 static void map_stretch(const struct sweep *w, int64_t at, int64_t n)
@@ -434,116 +341,52 @@ static void map_stretch(const struct sweep *w, int64_t at, int64_t n)
     const struct cr_channel_map *m = w->map;
     const cr_real *more = m->more ? m->more + at : NULL;
 
+    if (w->ch->low) {
+        map_low(w, at, n);
+        return;
+    }
     if (w->ch->last)
-        map_many(n, m->x + at, more, w->param, m->relu, m->y + at);
+        w->k->map_many(n, m->x + at, more, w->param, m->relu, m->y + at);
     else
-        map_one(n, m->x + at, more, w->param, at / w->ch->s % w->ch->c, m->relu,
-                m->y + at);
-}
-
-CR_CLONES
-static void back_mask(int64_t n, const cr_real *dy, const cr_real *y,
-                      cr_real *d)
-{
-    int64_t i;
-
-    CR_SIMD
-    for (i = 0; i < n; i++)
-        d[i] = y[i] <= 0 ? 0 : dy[i];
-}
-
-CR_CLONES
-static void back_copy(int64_t n, const cr_real *d, bool add, cr_real *to)
-{
-    int64_t i;
-
-    if (add) {
-        CR_SIMD
-        for (i = 0; i < n; i++)
-            to[i] += d[i];
-    } else {
-        CR_SIMD
-        for (i = 0; i < n; i++)
-            to[i] = d[i];
-    }
-}
-
-CR_INLINE void back_body(int64_t n, int inc, const cr_real *x, const cr_real *d,
-                         const cr_real *mean, const cr_real *scale,
-                         const cr_real *shift, const cr_real *slope, bool add,
-                         cr_real *dx)
-{
-    int64_t i;
-
-#define BACK_LOOP(formula)  \
-    CR_SIMD                 \
-    for (i = 0; i < n; i++) \
-        dx[i] = formula;
-#define BACK_FULL     \
-    (scale[i * inc] * \
-     (d[i] - shift[i * inc] - (x[i] - mean[i * inc]) * slope[i * inc]))
-    if (slope && add)
-        BACK_LOOP(dx[i] + BACK_FULL)
-    else if (slope)
-        BACK_LOOP(BACK_FULL)
-    else if (add)
-        BACK_LOOP(dx[i] + scale[i * inc] * d[i])
-    else
-        BACK_LOOP(scale[i * inc] * d[i])
-#undef BACK_FULL
-#undef BACK_LOOP
-}
-
-CR_CLONES
-static void back_many(int64_t n, const cr_real *x, const cr_real *d,
-                      const cr_real *const *param, bool add, cr_real *dx)
-{
-    back_body(n, 1, x, d, param[0], param[1], param[2], param[3], add, dx);
-}
-
-CR_CLONES
-static void back_one(int64_t n, const cr_real *x, const cr_real *d,
-                     const cr_real *const *param, int64_t c, bool add,
-                     cr_real *dx)
-{
-    const cr_real scale = param[1][c];
-
-    if (param[3]) {
-        const cr_real mean = param[0][c], shift = param[2][c],
-                      slope = param[3][c];
-
-        back_body(n, 0, x, d, &mean, &scale, &shift, &slope, add, dx);
-    } else {
-        back_body(n, 0, x, d, NULL, &scale, NULL, NULL, add, dx);
-    }
+        w->k->map_one(n, m->x + at, more, w->param, at / w->ch->s % w->ch->c,
+                      m->relu, m->y + at);
 }
 
 static void back_stretch(const struct sweep *w, int64_t at, int64_t n)
 {
     const struct cr_channel_backward *b = w->back;
-    cr_real room[PERIOD];
+    const struct cr_channel_low none = { .x = false },
+                                *low = w->ch->low ? w->ch->low : &none;
+    cr_real room[PERIOD], room_x[PERIOD], room_y[PERIOD], room_d[PERIOD];
+    cr_real room_dx[PERIOD];
     int64_t i, k;
 
     /* with channels last a stretch may be longer than the room for d */
     for (i = 0; i < n; i += k) {
-        const cr_real *param[4], *d = b->dy + at + i, *x = b->x + at + i;
+        const cr_real *param[4], *d, *x, *y;
+        cr_real *dx = low->dx ? room_dx : b->dx ? b->dx + at + i : NULL;
         int j;
 
         k = n - i < PERIOD ? n - i : PERIOD;
-        if (b->y) {
-            back_mask(k, d, b->y + at + i, room);
+        d = piece(w->ch, low->dy, b->dy, at + i, k, room_d);
+        x = piece(w->ch, low->x, b->x, at + i, k, room_x);
+        y = piece(w->ch, low->y, b->y, at + i, k, room_y);
+        if (y) {
+            w->k->back_mask(k, d, y, room);
             d = room;
         }
         for (j = 0; j < 4; j++)
             param[j] =
                 w->param[j] && w->ch->last ? w->param[j] + i : w->param[j];
         if (b->dx && w->ch->last)
-            back_many(k, x, d, param, b->add_dx, b->dx + at + i);
+            w->k->back_many(k, x, d, param, b->add_dx, dx);
         else if (b->dx)
-            back_one(k, x, d, param, at / w->ch->s % w->ch->c, b->add_dx,
-                     b->dx + at + i);
+            w->k->back_one(k, x, d, param, at / w->ch->s % w->ch->c, b->add_dx,
+                           dx);
+        if (b->dx)
+            piece_put(w->ch, low->dx, low->rounds_dx, b->dx, at + i, k, dx);
         if (b->dmore)
-            back_copy(k, d, b->add_more, b->dmore + at + i);
+            w->k->back_copy(k, d, b->add_more, b->dmore + at + i);
     }
 }
 
@@ -583,7 +426,8 @@ static void sweep_run(struct sweep *w, cr_real *room)
 void cr_channel_map(const struct cr_channels *ch,
                     const struct cr_channel_map *map, cr_real *room)
 {
-    struct sweep w = { .ch = ch,
+    struct sweep w = { .k = kernel(),
+                       .ch = ch,
                        .map = map,
                        .param = { map->mean, map->scale, map->shift } };
 
@@ -593,7 +437,8 @@ void cr_channel_map(const struct cr_channels *ch,
 void cr_channel_backward(const struct cr_channels *ch,
                          const struct cr_channel_backward *back, cr_real *room)
 {
-    struct sweep w = { .ch = ch,
+    struct sweep w = { .k = kernel(),
+                       .ch = ch,
                        .back = back,
                        .param = { back->mean, back->scale, back->shift,
                                   back->slope } };

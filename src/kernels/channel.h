@@ -9,16 +9,71 @@
 #ifndef CR_KERNELS_CHANNEL_H
 #define CR_KERNELS_CHANNEL_H
 
+#include "kernels/kernel.h"
 #include "num/spec.h"
+
+/* Tensors in two bytes per number, CR_F16 or CR_BF16: x, y and dy as they are
+ * read, the y and dx that are written; and what is rounded to such numbers
+ * before it is stored, dx not accumulated then. */
+struct cr_channel_low {
+    enum cr_type type;
+    bool x, y, dy, dx, rounds_y, rounds_dx;
+};
 
 struct cr_channels {
     int64_t n, c, s;
     bool last;
+    const struct cr_channel_low *low; /* NULL: all is float32 */
 };
+
+#define CR_CHANNEL_RUN 1024 /* elements that are summed in cr_real */
+
+/* The loops. Private to src/kernels and its tests. */
+struct cr_channel_kernel {
+    struct cr_kernel head;
+    /* Mean of each channel and squares around it, into part[i] and part[c + i].
+     * Channels last: of `rows` rows; plain: of one channel of n samples, `step`
+     * apart. */
+    void (*moments_last)(int64_t rows, int64_t c, const cr_real *x,
+                         cr_real *part);
+    void (*moments_plain)(int64_t n, int64_t c, int64_t s, int64_t step,
+                          const cr_real *x, cr_real *part);
+    /* The same of cr_channel_sums. */
+    void (*sums_last)(int64_t rows, int64_t c, const cr_real *x,
+                      const cr_real *mean, const cr_real *dy, const cr_real *y,
+                      cr_real *part);
+    void (*sums_plain)(int64_t n, int64_t c, int64_t s, int64_t step,
+                       const cr_real *x, cr_real mean, const cr_real *dy,
+                       const cr_real *y, cr_real *part);
+    /* cr_channel_map and _backward over n elements: each has its own mean,
+     * scale, shift and slope in param[], or all have those of channel c. d is
+     * dy after the mask. */
+    void (*map_many)(int64_t n, const cr_real *x, const cr_real *more,
+                     const cr_real *const *param, bool relu, cr_real *y);
+    void (*map_one)(int64_t n, const cr_real *x, const cr_real *more,
+                    const cr_real *const *param, int64_t c, bool relu,
+                    cr_real *y);
+    /* d = y > 0 ? dy : 0; and to = (add ? to : 0) + d. */
+    void (*back_mask)(int64_t n, const cr_real *dy, const cr_real *y,
+                      cr_real *d);
+    void (*back_copy)(int64_t n, const cr_real *d, bool add, cr_real *to);
+    void (*back_many)(int64_t n, const cr_real *x, const cr_real *d,
+                      const cr_real *const *param, bool add, cr_real *dx);
+    void (*back_one)(int64_t n, const cr_real *x, const cr_real *d,
+                     const cr_real *const *param, int64_t c, bool add,
+                     cr_real *dx);
+};
+
+extern const struct cr_channel_kernel cr_channel_avx2, cr_channel_portable;
+
+/* Name of the kernel that is chosen. */
+const char *cr_channel_kernel_name(void);
 
 /* The dimensions of (N, C, ...) or (N, C), in its layout. */
 struct cr_channels cr_channels(const struct cr_spec *spec);
 
+/* Bytes that the functions ask cr_thread_scratch for where ch->low is set. */
+size_t cr_channel_low_scratch(const struct cr_channels *ch);
 /* Elements of `room`, the working memory of the functions below. */
 int64_t cr_channel_thread_scratch(const struct cr_channels *ch);
 

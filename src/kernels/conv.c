@@ -1,32 +1,27 @@
 #include "kernels/conv.h"
 
-#include <string.h>
-
-#include "base/compiler.h"
 #include "base/thread_pool.h"
-#include "kernels/conv_nchw.h"
 
-/* In order of preference. */
-static const struct cr_conv_kernel *const kernels[] = {
-    &cr_conv_nhwc,
-    &cr_conv_nchw,
-    &cr_conv_im2col, /* accepts everything */
-};
+/* In order of preference. Ours where our own kernels compute products: so plain
+ * and the libraries can be had for comparison. */
+static const struct cr_kernel *const rows[] = { &cr_conv_nhwc.head,
+                                                &cr_conv_nchw.head,
+#ifndef CR_DOUBLE
+                                                &cr_conv_onednn.head,
+#endif
+                                                &cr_conv_im2col.head, NULL };
 
-static const struct cr_conv_kernel *preferred;
+const struct cr_kernels cr_kernels_conv = { rows };
 
-/* Our own kernels where our own kernels compute products: so plain and the
- * libraries can be had for comparison. */
 static const struct cr_conv_kernel *kernel_of(const struct cr_conv *c)
 {
-    size_t i;
+    return (const struct cr_conv_kernel *)(const void *)cr_kernel_choose(
+        &cr_kernels_conv, c);
+}
 
-    if (preferred && preferred->accepts(c))
-        return preferred;
-    for (i = 0; i + 1 < CR_LEN(kernels) && cr_blas_own(); i++)
-        if (kernels[i]->accepts(c))
-            return kernels[i];
-    return kernels[CR_LEN(kernels) - 1];
+unsigned cr_conv_takes(const struct cr_conv *c)
+{
+    return kernel_of(c)->takes;
 }
 
 size_t cr_conv_scratch(const struct cr_conv *c)
@@ -42,27 +37,21 @@ size_t cr_conv_thread_scratch(const struct cr_conv *c)
 bool cr_conv_prefers_last(const struct cr_conv *c)
 {
     struct cr_conv last = *c;
+    const struct cr_kernel *of_last, *of_plain;
 
     last.x = last.y = CR_CHANNELS_LAST;
-    if (preferred)
-        return preferred == &cr_conv_nhwc && preferred->accepts(&last);
-    return kernel_of(&last) == &cr_conv_nhwc &&
-           !(kernel_of(c) == &cr_conv_nchw && cr_conv_nchw_wins(c));
+    of_last = &kernel_of(&last)->head;
+    of_plain = &kernel_of(c)->head;
+    if (of_last == &cr_conv_im2col.head)
+        return false;
+    if (cr_kernel_prefers(&cr_kernels_conv))
+        return cr_kernel_is_preferred(of_last);
+    return cr_kernel_compare(of_plain, of_last, c) <= 0;
 }
 
 const char *cr_conv_kernel_name(const struct cr_conv *c)
 {
-    return kernel_of(c)->name;
-}
-
-void cr_conv_prefer(const char *name)
-{
-    size_t i;
-
-    preferred = NULL;
-    for (i = 0; name && i < CR_LEN(kernels); i++)
-        if (strcmp(kernels[i]->name, name) == 0)
-            preferred = kernels[i];
+    return kernel_of(c)->head.name;
 }
 
 size_t cr_conv_packed(const struct cr_conv *c)
@@ -79,15 +68,13 @@ void cr_conv_pack(const struct cr_conv *c, const cr_real *w, cr_real *packed)
 
 void cr_conv_forward(const struct cr_conv *c, const cr_real *x,
                      const cr_real *w, const cr_real *packed,
-                     const struct cr_conv_epilogue *end, cr_real *y,
-                     void *scratch)
+                     const struct cr_epilogue *end, cr_real *y, void *scratch)
 {
     kernel_of(c)->forward(c, x, w, packed, end, y, scratch);
 }
 
 void cr_conv_input(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
-                   const struct cr_conv_epilogue *end, cr_real *dx,
-                   void *scratch)
+                   const struct cr_epilogue *end, cr_real *dx, void *scratch)
 {
     kernel_of(c)->input(c, dy, w, end, dx, scratch);
 }

@@ -11,9 +11,8 @@
  * How it is computed is a list of kernels in order of preference (conv.c): ours
  * for channels last and planar ones for plain tensors of few channels (AVX-512
  * and AVX2, float, up to two dimensions), and im2col with a product, which
- * accepts everything; CELLRUN_BLAS other than own takes im2col alone. oneDNN is
- * not asked: on ResNet-20's shapes the direct kernels are as fast as its
- * primitives, need no second pool of threads and keep the bytes the same.
+ * accepts everything. CELLRUN_BLAS=onednn takes oneDNN's primitives, which want
+ * channels last, too; other libraries take im2col alone.
  *
  * Outputs are split over threads; a gradient of weights is summed over chunks
  * of the batch that depend on the shapes alone: the bytes do not depend on the
@@ -23,6 +22,7 @@
 #define CR_KERNELS_CONV_H
 
 #include "kernels/blas.h"
+#include "kernels/kernel.h"
 #include "num/spec.h"
 
 #include <stddef.h>
@@ -34,20 +34,11 @@ struct cr_conv {
     enum cr_layout x, y; /* of x and dx, of y and dy; w is row-major */
 };
 
-/* Fused after the convolution: to = act(result + add + bias), then 0 where
- * mask <= 0. Each may be NULL. add and mask have the shape and layout of `to`;
- * add may be `to` itself. */
-struct cr_conv_epilogue {
-    const cr_real *bias; /* one per channel */
-    const cr_real *add, *mask;
-    enum cr_act act;
-};
-
 /* One way to compute all three. Private to src/kernels and its tests; the
  * functions below call those of the kernel that is chosen for c. */
 struct cr_conv_kernel {
-    const char *name;
-    bool (*accepts)(const struct cr_conv *c);
+    struct cr_kernel head; /* .accepts is given the struct cr_conv */
+    unsigned takes;        /* as cr_conv_takes */
     /* Bytes of `scratch` of the functions below, and those that they ask
      * cr_thread_scratch for, at most. */
     size_t (*scratch)(const struct cr_conv *c);
@@ -58,17 +49,21 @@ struct cr_conv_kernel {
     void (*pack)(const struct cr_conv *c, const cr_real *w, cr_real *packed);
     /* packed may be NULL. */
     void (*forward)(const struct cr_conv *c, const cr_real *x, const cr_real *w,
-                    const cr_real *packed, const struct cr_conv_epilogue *end,
+                    const cr_real *packed, const struct cr_epilogue *end,
                     cr_real *y, void *scratch);
     void (*input)(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
-                  const struct cr_conv_epilogue *end, cr_real *dx,
+                  const struct cr_epilogue *end, cr_real *dx,
                   void *scratch);
     void (*weight)(const struct cr_conv *c, const cr_real *x, const cr_real *dy,
                    cr_real alpha, bool add, cr_real *dw, void *scratch);
 };
 
 extern const struct cr_conv_kernel cr_conv_nhwc, cr_conv_nchw, cr_conv_im2col;
+extern const struct cr_conv_kernel cr_conv_onednn; /* float only */
 
+/* Parts of an epilogue (enum cr_end) that the kernel takes: after forward and
+ * input, and alpha with weight. */
+unsigned cr_conv_takes(const struct cr_conv *c);
 /* Bytes of `scratch` of the three functions below. */
 size_t cr_conv_scratch(const struct cr_conv *c);
 /* Bytes that they ask cr_thread_scratch for, at most. */
@@ -78,11 +73,6 @@ bool cr_conv_prefers_last(const struct cr_conv *c);
 
 /* Name of the kernel that is chosen. */
 const char *cr_conv_kernel_name(const struct cr_conv *c);
-/* From now on the kernel of that name computes what it accepts, for comparisons
- * within one process; NULL: what is chosen. Not while another thread computes,
- * and plans must be made again. */
-void cr_conv_prefer(const char *name);
-
 /* A weight that does not change can be packed once. Bytes of the result; 0:
  * there is nothing to pack. */
 size_t cr_conv_packed(const struct cr_conv *c);
@@ -91,11 +81,11 @@ void cr_conv_pack(const struct cr_conv *c, const cr_real *w, cr_real *packed);
 /* y = convolution of x; packed: w as cr_conv_pack makes it, or NULL */
 void cr_conv_forward(const struct cr_conv *c, const cr_real *x,
                      const cr_real *w, const cr_real *packed,
-                     const struct cr_conv_epilogue *end, cr_real *y,
+                     const struct cr_epilogue *end, cr_real *y,
                      void *scratch);
 /* dx = gradient of the input, the adjoint, from dy */
 void cr_conv_input(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
-                   const struct cr_conv_epilogue *end, cr_real *dx,
+                   const struct cr_epilogue *end, cr_real *dx,
                    void *scratch);
 /* dw = alpha (gradient) + (add ? dw : 0) */
 void cr_conv_weight(const struct cr_conv *c, const cr_real *x,

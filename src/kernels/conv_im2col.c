@@ -37,7 +37,7 @@ struct im2col {
     struct lie x, y;
     const cr_real *x_from, *y_from;
     cr_real *to;
-    const struct cr_conv_epilogue *end;
+    const struct cr_epilogue *end;
     cr_real *cols, *rows;
 };
 
@@ -225,7 +225,7 @@ static void read_rows(void *ctx, int task, int n_tasks)
     }
 }
 
-static cr_real finished(const struct cr_conv_epilogue *end, int64_t channel,
+static cr_real finished(const struct cr_epilogue *end, int64_t channel,
                         int64_t at, cr_real y)
 {
     if (end->bias)
@@ -287,7 +287,7 @@ static bool next_chunk(struct im2col *w)
 /* ---- the three ---- */
 
 static void forward(const struct cr_conv *c, const cr_real *x, const cr_real *w,
-                    const cr_real *packed, const struct cr_conv_epilogue *end,
+                    const cr_real *packed, const struct cr_epilogue *end,
                     cr_real *y, void *scratch)
 {
     struct im2col v = start(c, scratch);
@@ -306,7 +306,7 @@ static void forward(const struct cr_conv *c, const cr_real *x, const cr_real *w,
 }
 
 static void input(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
-                  const struct cr_conv_epilogue *end, cr_real *dx,
+                  const struct cr_epilogue *end, cr_real *dx,
                   void *scratch)
 {
     struct im2col v = start(c, scratch);
@@ -359,12 +359,6 @@ static void weight(const struct cr_conv *c, const cr_real *x, const cr_real *dy,
         }
 }
 
-static bool accepts(const struct cr_conv *c)
-{
-    (void)c;
-    return true;
-}
-
 static size_t thread_scratch(const struct cr_conv *c)
 {
     (void)c;
@@ -372,8 +366,8 @@ static size_t thread_scratch(const struct cr_conv *c)
 }
 
 const struct cr_conv_kernel cr_conv_im2col = {
-    .name = "conv_im2col",
-    .accepts = accepts,
+    .head = { .name = "conv_im2col" },
+    .takes = CR_END_SCALE | CR_END_BIAS | CR_END_ADD | CR_END_ACT | CR_END_MASK,
     .scratch = scratch_bytes,
     .thread_scratch = thread_scratch,
     .forward = forward,

@@ -7,22 +7,11 @@
 
 #include "kernels/conv_simd.h"
 
-static bool accepts(const struct cr_conv *c)
+static bool accepts(const void *what)
 {
+    const struct cr_conv *c = what;
     return conv_lanes() > 0 && c->x == CR_ROW_MAJOR && c->y == CR_ROW_MAJOR &&
-           conv_is_flat(c) && c->stride[H] == 1 && c->stride[W] == 1 &&
-           c->out[W] >= 4 && c->ci / c->group <= 16 && c->co / c->group <= 32;
-}
-
-/* Measured: the direct kernels fill their lanes with output channels in both
- * directions, so they lose where either side has few. Images have three, but
- * no gradient. */
-bool cr_conv_nchw_wins(const struct cr_conv *c)
-{
-    int64_t ci = c->ci / c->group, co = c->co / c->group;
-
-    return c->out[W] >= 8 &&
-           ((ci <= 8 && co < 12) || (ci > 4 && ci <= 8 && co <= 16));
+           conv_is_flat(c) && c->stride[H] == 1 && c->stride[W] == 1;
 }
 
 /* ---- scratch ---- */
@@ -211,7 +200,7 @@ static void pack_forward(const struct cr_conv *c, const cr_real *w,
 }
 
 static void forward(const struct cr_conv *c, const cr_real *x, const cr_real *w,
-                    const cr_real *packed, const struct cr_conv_epilogue *end,
+                    const cr_real *packed, const struct cr_epilogue *end,
                     cr_real *y, void *scratch)
 {
     struct cr_conv_nchw_apply g = packed
@@ -224,7 +213,7 @@ static void forward(const struct cr_conv *c, const cr_real *x, const cr_real *w,
 }
 
 static void input(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
-                  const struct cr_conv_epilogue *end, cr_real *dx,
+                  const struct cr_epilogue *end, cr_real *dx,
                   void *scratch)
 {
     int64_t cig = c->ci / c->group, cog = c->co / c->group, taps = conv_taps(c);
@@ -290,8 +279,8 @@ static void weight(const struct cr_conv *c, const cr_real *x, const cr_real *dy,
 }
 
 const struct cr_conv_kernel cr_conv_nchw = {
-    .name = "conv_nchw",
-    .accepts = accepts,
+    .head = { .name = "conv_nchw", .blas = "own", .accepts = accepts },
+    .takes = CR_END_SCALE | CR_END_BIAS | CR_END_ADD | CR_END_ACT | CR_END_MASK,
     .scratch = scratch_bytes,
     .thread_scratch = thread_scratch,
     .packed = packed_bytes,

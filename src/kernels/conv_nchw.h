@@ -10,11 +10,7 @@
 
 #define CR_CONV_NCHW_OUTS 8 /* most channels of a tile of outputs */
 #define CR_CONV_NCHW_SUMS 4 /* ... and of a tile of sums */
-#define CR_CONV_NCHW_TAPS 5 /* most taps of a tile of sums */
 #define CR_CONV_NCHW_TOGETHER 16
-
-/* Where the kernel accepts it: whether it beats channels last. */
-bool cr_conv_nchw_wins(const struct cr_conv *c);
 
 /* Planes (n, groups, channels, h, w), read as they lie or, where outputs look
  * over their edges, from a copy with zeros around. Outputs count rows and
@@ -37,7 +33,7 @@ struct cr_conv_nchw_apply {
     const int64_t *tap_row; /* rows of the source, for output row 0 */
     const cr_real *w;       /* [group][outs][channel][tap][out] */
     cr_real *y;
-    struct cr_conv_epilogue end;
+    struct cr_epilogue end;
 };
 
 /* Sums in vectors, per chunk of the batch and unit (group, up to four output

@@ -8,15 +8,20 @@
 #define KERNEL_APPLY cr_conv_nchw_apply_avx2
 #define KERNEL_SUMS cr_conv_nchw_sums_avx2
 #define KERNEL_REDUCE cr_conv_nchw_reduce_avx2
-#define ROWS 0, 4, 4, 3, 2, 0, 1, 0, 1
+#define SUM_TAPS 3 /* as many as registers hold */
+#define NCHW_SUMS                                                        \
+    T(1, 1)                                                              \
+    T(1, 2) T(1, 3) T(2, 1) T(2, 2) T(2, 3) T(3, 1) T(3, 2) T(3, 3)      \
+        T(4, 1) T(4, 2) T(4, 3)
+#define ROWS 0, 4, 4, 3, 3, 0, 2, 0, 1
 #define OUTS                                                                \
     T(1, 1)                                                                 \
     T(1, 2)                                                                 \
     T(1, 3)                                                                 \
     T(1, 4)                                                                 \
     T(2, 1)                                                                 \
-    T(2, 2) T(2, 3) T(2, 4) T(3, 1) T(3, 2) T(3, 3) T(4, 1) T(4, 2) T(6, 1) \
-        T(8, 1)
+    T(2, 2) T(2, 3) T(2, 4) T(3, 1) T(3, 2) T(3, 3) T(4, 1) T(4, 2) T(4, 3) \
+        T(6, 1) T(6, 2) T(8, 1)
 #define V_SUM(x) planar_total(x)
 
 KERNEL CR_INLINE float planar_total(__m256 x)

@@ -21,11 +21,11 @@
 
 #define COPY_BYTES (384 << 10) /* of a band: half of a level 2 */
 
-static bool accepts(const struct cr_conv *c)
+static bool accepts(const void *what)
 {
+    const struct cr_conv *c = what;
     return conv_lanes() > 0 && c->x == CR_CHANNELS_LAST &&
-           c->y == CR_CHANNELS_LAST && conv_is_flat(c) &&
-           (c->group == 1 || c->co / c->group >= 4);
+           c->y == CR_CHANNELS_LAST && conv_is_flat(c);
 }
 
 /* Division that rounds down, of numbers of either sign. */
@@ -77,6 +77,32 @@ static int64_t numbers_up(int64_t bytes)
     return conv_up(bytes, 64) * 64;
 }
 
+/* ---- few channels in the gradient of the input ---- */
+
+/* Numbers of z per column of dy: lanes of (kernel column, channel). */
+static int64_t fold_lanes(const struct cr_conv *c)
+{
+    return conv_up(c->kernel[W] * c->ci, conv_lanes()) * conv_lanes();
+}
+
+/* Vectors per number of dy are those of the kernel's columns and channels
+ * together, else of each column on its own, over a row that is longer by the
+ * padding. The sums that follow cost about as much as a quarter of it. */
+static bool folds(const struct cr_conv *c)
+{
+    int64_t lanes = conv_lanes();
+    int64_t alone = conv_up(c->in[W], c->stride[W]) * c->kernel[W] *
+                    conv_up(c->ci, lanes);
+
+    return c->group == 1 && c->ci <= lanes && c->kernel[W] > 1 &&
+           4 * c->out[W] * (fold_lanes(c) / lanes) <= 3 * alone;
+}
+
+static int64_t fold_places(const struct cr_conv *c)
+{
+    return c->in[W] + 1 + c->in[W] * c->kernel[W];
+}
+
 static size_t packed_bytes(const struct cr_conv *c)
 {
     int64_t weights = c->group * packed(c->co / c->group, c->ci / c->group,
@@ -97,6 +123,10 @@ static size_t scratch_bytes(const struct cr_conv *c)
         numbers_up(2 * taps * (int64_t)sizeof(int64_t)) +
         numbers_up(grids(c) * (int64_t)sizeof(struct cr_conv_nhwc_grid));
 
+    if (folds(c)) {
+        input = packed(fold_lanes(c), cog, c->kernel[H]) * size;
+        tables += numbers_up(fold_places(c) * (int64_t)sizeof(int64_t));
+    }
     return (size_t)(tables + conv_max(conv_max(forward, input), sums) + 128);
 }
 
@@ -181,15 +211,22 @@ static bool in_runs(const int64_t *tap, int64_t taps)
 
 /* ---- weights ---- */
 
-/* One tap of one grid: w at (o, c) is from[o * o_step + c * c_step]. */
+/* One tap of one grid: w at (o, c) is from[o * o_step + c * c_step]; folded,
+ * o is (kernel column, channel) and columns follow one another. */
 struct pack {
     const struct cr_conv_nhwc_grid *grid;
     const cr_real *w;     /* of the convolution */
     const int64_t *place; /* in the kernel, of every tap */
     int64_t groups, cout, cin;
     int64_t o_step, c_step, group_step;
+    int64_t fold; /* channels, where columns are folded; else 0 */
     int lanes;
 };
+
+static int64_t output_at(const struct pack *p, int64_t o)
+{
+    return p->fold ? o % p->fold * p->o_step + o / p->fold : o * p->o_step;
+}
 
 static void pack_part(void *ctx, int task, int n_tasks)
 {
@@ -202,7 +239,7 @@ static void pack_part(void *ctx, int task, int n_tasks)
         int64_t group = u / sets, o = u % sets * wide;
         int64_t left = p->cout - o, n = left > p->lanes ? wide : p->lanes;
         int64_t some = conv_min(left, n);
-        const cr_real *w = p->w + group * p->group_step + o * p->o_step;
+        const cr_real *w = p->w + group * p->group_step;
         cr_real *to = (cr_real *)p->grid->w + group * p->grid->w_group +
                       o * p->cin * p->grid->taps;
 
@@ -213,8 +250,12 @@ static void pack_part(void *ctx, int task, int n_tasks)
                     for (i = k; i < k + run; i++, to += n) {
                         const cr_real *from = w + p->place[i] + c * p->c_step;
 
-                        for (v = 0; v < some; v++)
+                        if (!p->fold)
+                            from += o * p->o_step;
+                        for (v = 0; v < some && !p->fold; v++)
                             to[v] = from[v * p->o_step];
+                        for (; v < some; v++)
+                            to[v] = from[output_at(p, o + v)];
                         for (; v < n; v++)
                             to[v] = 0;
                     }
@@ -282,7 +323,7 @@ static void pack_forward(const struct cr_conv *c, const cr_real *w,
 }
 
 static void forward(const struct cr_conv *c, const cr_real *x, const cr_real *w,
-                    const cr_real *packed, const struct cr_conv_epilogue *end,
+                    const cr_real *packed, const struct cr_epilogue *end,
                     cr_real *y, void *scratch)
 {
     struct cr_conv_nhwc_grid grid;
@@ -340,9 +381,11 @@ static struct cr_conv_nhwc_source source_of_dy(const struct cr_conv *c,
     reach(c, H, &lo_row, &hi_row);
     reach(c, W, &lo_col, &hi_col);
     s.lo_row = lo_row;
-    s.lo_col = lo_col;
+    s.lo_col = folds(c) ? 0 : lo_col;
     size_copy(&s, conv_up(c->in[H], c->stride[H]), hi_row - lo_row,
-              conv_up(c->in[W], c->stride[W]) + hi_col - lo_col, 0);
+              folds(c) ? c->out[W]
+                       : conv_up(c->in[W], c->stride[W]) + hi_col - lo_col,
+              0);
     return s;
 }
 
@@ -375,8 +418,115 @@ static struct cr_conv_nhwc_grid grid_of(const struct cr_conv *c,
     return g;
 }
 
+/* The grid of remainder a where columns are folded: rows of z of one band. */
+static struct cr_conv_nhwc_grid fold_grid_of(
+    const struct cr_conv *c, const struct cr_conv_nhwc_source *s, int64_t a,
+    int64_t *tap, int64_t *place)
+{
+    int64_t sh = c->stride[H], z_row = c->out[W] * fold_lanes(c), i;
+    struct cr_conv_nhwc_grid g = { .rows = conv_up(c->in[H] - a, sh),
+                                   .cols = c->out[W],
+                                   .y_at = a * z_row,
+                                   .y_row = sh * z_row,
+                                   .y_col = fold_lanes(c),
+                                   .tap = tap };
+
+    for (i = 0; i < c->kernel[H]; i++) {
+        int64_t row = a + c->pad_before[H] - c->dilation[H] * i;
+
+        if (mod(row, sh) != 0)
+            continue;
+        tap[g.taps] = (floor_div(row, sh) - s->lo_row) * s->pitch;
+        place[g.taps++] = i * c->kernel[W];
+    }
+    return g;
+}
+
+/* Which numbers of a row of z each column of dx sums. */
+static struct cr_conv_nhwc_fold fold_of(const struct cr_conv *c,
+                                        const struct cr_conv_nhwc_source *s,
+                                        int64_t *first)
+{
+    int64_t *at = first + c->in[W] + 1, n = 0, x, j;
+    struct cr_conv_nhwc_fold f = { .channels = c->ci,
+                                   .lanes = fold_lanes(c),
+                                   .rows = c->in[H],
+                                   .cols = c->in[W],
+                                   .band = s->band * c->stride[H],
+                                   .z_row = c->out[W] * fold_lanes(c),
+                                   .first = first,
+                                   .at = at };
+
+    for (x = 0; x < c->in[W]; x++) {
+        first[x] = n;
+        for (j = 0; j < c->kernel[W]; j++) {
+            int64_t from = x + c->pad_before[W] - c->dilation[W] * j;
+            int64_t q = floor_div(from, c->stride[W]);
+
+            if (mod(from, c->stride[W]) == 0 && q >= 0 && q < c->out[W])
+                at[n++] = q * f.lanes + j * c->ci;
+        }
+    }
+    first[x] = n;
+    return f;
+}
+
+static size_t fold_bytes(const struct cr_conv *c,
+                         const struct cr_conv_nhwc_source *s)
+{
+    return folds(c) ? (size_t)(s->band * c->stride[H] * c->out[W] *
+                               fold_lanes(c)) * sizeof(cr_real)
+                    : 0;
+}
+
+static void input_folded(const struct cr_conv *c, const cr_real *dy,
+                         const cr_real *w, const struct cr_epilogue *end,
+                         cr_real *dx, void *scratch)
+{
+    int64_t taps = conv_taps(c), a;
+    char *at = scratch;
+    int64_t *tap = conv_carve(&at, taps * (int64_t)sizeof *tap);
+    int64_t *place = conv_carve(&at, taps * (int64_t)sizeof *place);
+    int64_t *first =
+        conv_carve(&at, fold_places(c) * (int64_t)sizeof *first);
+    struct cr_conv_nhwc_grid *grid =
+        conv_carve(&at, grids(c) * (int64_t)sizeof *grid);
+    cr_real *packed_w = conv_carve(&at, 0);
+    struct cr_conv_nhwc_apply g = { .s = source_of_dy(c, dy),
+                                    .grid = grid,
+                                    .cout = fold_lanes(c),
+                                    .y_image = c->in[H] * c->in[W] * c->ci,
+                                    .y = dx,
+                                    .end = *end };
+    struct cr_conv_nhwc_fold fold = fold_of(c, &g.s, first);
+
+    for (a = 0; a < conv_min(c->stride[H], c->in[H]); a++) {
+        struct cr_conv_nhwc_grid *to = &grid[g.grids++];
+        struct pack p = { .grid = to,
+                          .w = w,
+                          .place = place,
+                          .groups = 1,
+                          .cout = c->kernel[W] * c->ci,
+                          .cin = c->co,
+                          .o_step = taps,
+                          .c_step = c->ci * taps,
+                          .fold = c->ci,
+                          .lanes = conv_lanes() };
+
+        *to = fold_grid_of(c, &g.s, a, tap, place);
+        to->w = packed_w;
+        pack(&p);
+        packed_w += packed(fold_lanes(c), c->co, to->taps);
+        tap += to->taps;
+        place += to->taps;
+    }
+    g.fold = &fold;
+    g.room = copies(&g.s, 1) + fold_bytes(c, &g.s);
+    cr_parallel_run(apply_part, &g, conv_threads(c));
+}
+
 static void input(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
-                  const struct cr_conv_epilogue *end, cr_real *dx,
+                  const struct cr_epilogue *end, cr_real *dx,
                   void *scratch)
 {
     int64_t cig = c->ci / c->group, cog = c->co / c->group, taps = conv_taps(c);
@@ -393,6 +543,10 @@ static void input(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
                                     .y = dx,
                                     .end = *end };
 
+    if (folds(c)) {
+        input_folded(c, dy, w, end, dx, scratch);
+        return;
+    }
     for (a = 0; a < conv_min(c->stride[H], c->in[H]); a++)
         for (b = 0; b < conv_min(c->stride[W], c->in[W]); b++) {
             struct cr_conv_nhwc_grid *to = &grid[g.grids++];
@@ -477,14 +631,15 @@ static size_t thread_scratch(const struct cr_conv *c)
     struct cr_conv_nhwc_source sums = source_of_x(c, NULL, dy_bytes(c));
     struct cr_conv_nhwc_source dy = source_of_dy(c, NULL);
     int64_t n = together(&sums, dy_bytes(c));
-    size_t a = copies(&x, 1), b = copies(&dy, 1), d = copies(&sums, n);
+    size_t a = copies(&x, 1), b = copies(&dy, 1) + fold_bytes(c, &dy);
+    size_t d = copies(&sums, n);
 
     return a > b && a > d ? a : b > d ? b : d;
 }
 
 const struct cr_conv_kernel cr_conv_nhwc = {
-    .name = "conv_nhwc",
-    .accepts = accepts,
+    .head = { .name = "conv_nhwc", .blas = "own", .accepts = accepts },
+    .takes = CR_END_SCALE | CR_END_BIAS | CR_END_ADD | CR_END_ACT | CR_END_MASK,
     .scratch = scratch_bytes,
     .thread_scratch = thread_scratch,
     .packed = packed_bytes,

@@ -46,14 +46,30 @@ struct cr_conv_nhwc_grid {
     int64_t w_group;
 };
 
+/* An input gradient of few channels fills few lanes of a vector. There the
+ * columns of the kernel are lanes, too: apply computes z (row, column of dy,
+ * kernel column, channel), and each output is a sum over z (col2im):
+ *
+ *   dx[row][x][c] = sum over k in first[x] .. first[x + 1] - 1 of
+ *                   z[row][at[k] + c]
+ */
+struct cr_conv_nhwc_fold {
+    int64_t channels, lanes; /* of dx; numbers of z per column of dy */
+    int64_t rows, cols;      /* of dx */
+    int64_t band;            /* rows of dx computed at once */
+    int64_t z_row;
+    const int64_t *first, *at;
+};
+
 struct cr_conv_nhwc_apply {
     struct cr_conv_nhwc_source s;
-    size_t room; /* of a thread, for its copy */
+    size_t room; /* of a thread, for its copy and z */
+    const struct cr_conv_nhwc_fold *fold; /* NULL: y is computed directly */
     int grids;
     const struct cr_conv_nhwc_grid *grid;
-    int64_t cout, y_image; /* of one group; numbers of an image */
+    int64_t cout, y_image; /* of one group, or lanes of z; of an image */
     cr_real *y;
-    struct cr_conv_epilogue end;
+    struct cr_epilogue end;
 };
 
 /* Sums of x dy for every tap, channel and output channel, per chunk of the

@@ -1,7 +1,7 @@
 #include "kernels/gelu.h"
 
 #include "base/compiler.h"
-#include "base/cpu.h"
+#include "kernels/kernel.h"
 
 #define SQRT_2_PI ((cr_real)0.79788456080286535588)
 #define SQRT_HALF ((cr_real)0.70710678118654752440)
@@ -124,31 +124,56 @@ static void gelu_avx2_grad(int64_t n, const float *x, const float *dy, float *d)
     fused_grad(n, x, dy, d);
 }
 
-#else
-
-#define gelu_avx512 gelu_portable
-#define gelu_avx512_grad gelu_portable_grad
-#define gelu_avx2 gelu_portable
-#define gelu_avx2_grad gelu_portable_grad
-
 #endif
 
-/* By enum cr_isa. */
-static const struct {
+/* ---- rows ---- */
+
+struct gelu_kernel {
+    struct cr_kernel head;
     void (*map)(int64_t n, const cr_real *x, cr_real *y);
     void (*grad)(int64_t n, const cr_real *x, const cr_real *dy, cr_real *d);
-} kernels[] = {
-    [CR_ISA_GENERIC] = { gelu_portable, gelu_portable_grad },
-    [CR_ISA_AVX2] = { gelu_avx2, gelu_avx2_grad },
-    [CR_ISA_AVX512] = { gelu_avx512, gelu_avx512_grad },
 };
+
+#if defined(__x86_64__) && !defined(CR_DOUBLE)
+static const struct gelu_kernel avx512 = { { .name = "gelu_avx512",
+                                             .isa = CR_ISA_AVX512 },
+                                           gelu_avx512,
+                                           gelu_avx512_grad },
+                                avx2 = { { .name = "gelu_avx2",
+                                           .isa = CR_ISA_AVX2 },
+                                         gelu_avx2,
+                                         gelu_avx2_grad };
+#endif
+static const struct gelu_kernel portable = { { .name = "gelu_portable" },
+                                             gelu_portable,
+                                             gelu_portable_grad };
+
+static const struct cr_kernel *const rows[] = {
+#if defined(__x86_64__) && !defined(CR_DOUBLE)
+    &avx512.head, &avx2.head,
+#endif
+    &portable.head, NULL
+};
+
+const struct cr_kernels cr_kernels_gelu = { rows };
+
+static const struct gelu_kernel *kernel(void)
+{
+    return (const struct gelu_kernel *)(const void *)cr_kernel_choose(
+        &cr_kernels_gelu, NULL);
+}
+
+const char *cr_gelu_kernel_name(void)
+{
+    return kernel()->head.name;
+}
 
 void cr_gelu(int64_t n, const cr_real *x, cr_real *y)
 {
-    kernels[cr_isa()].map(n, x, y);
+    kernel()->map(n, x, y);
 }
 
 void cr_gelu_grad(int64_t n, const cr_real *x, const cr_real *dy, cr_real *d)
 {
-    kernels[cr_isa()].grad(n, x, dy, d);
+    kernel()->grad(n, x, dy, d);
 }

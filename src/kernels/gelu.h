@@ -12,6 +12,8 @@
 
 #include <stdint.h>
 
+/* Name of the kernel that computes both. */
+const char *cr_gelu_kernel_name(void);
 void cr_gelu(int64_t n, const cr_real *x, cr_real *y);
 /* d = dy times the slope at x; d may be dy. */
 void cr_gelu_grad(int64_t n, const cr_real *x, const cr_real *dy, cr_real *d);

@@ -10,6 +10,7 @@
 #define CR_KERNELS_GEMM_H
 
 #include "kernels/blas.h"
+#include "kernels/kernel.h"
 
 #include <stddef.h>
 
@@ -18,16 +19,17 @@ typedef void cr_gemm_part(const struct cr_gemm *g, int task, int n_tasks);
 typedef void cr_sum_part(int64_t n, int64_t cols, const cr_real *x,
                          cr_real alpha, bool add, cr_real *to);
 
-/* One way to compute products. */
+/* One way to compute products. One of them computes all of a process: of the
+ * first that is available. .blas "own": one of cellrun's own. */
 struct cr_gemm_kernel {
-    const char *name;   /* as cr_blas_name gives it */
-    const char *kernel; /* as cr_gemm_kernel_name gives it */
-    const char *asked;  /* in CELLRUN_BLAS; "own": one of cellrun's own */
-    bool only_asked;    /* never chosen otherwise */
+    struct cr_kernel head;
+    const char *name;           /* as cr_blas_name gives it */
+    bool only_asked;            /* never chosen unless CELLRUN_BLAS names it */
     bool (*is_available)(void); /* on this processor; opens its library */
     cr_gemm_part *part;
     cr_sum_part *sum;
     const size_t *thread_scratch; /* what they ask cr_thread_scratch for */
+    bool low;           /* knows the members of struct cr_gemm for it */
     bool (*has_bf16)(void); /* whether cr_gemm_bf16 goes with it; NULL: not */
 };
 
@@ -49,6 +51,11 @@ bool cr_gemm_has_bf16(void);
 /* Whether it may use AMX, for comparisons within one process; returns whether
  * it does from now on. */
 bool cr_gemm_bf16_amx(bool use);
+
+/* What is left of the formula for rows i..i_end-1 and columns j..j_end-1 of c:
+ * the map. Each kernel calls it for what its task has computed. */
+void cr_gemm_map(const struct cr_gemm *g, int64_t i, int64_t i_end, int64_t j,
+                 int64_t j_end);
 
 /* Splits 0..n-1 over parts, at multiples of `step`. */
 void cr_gemm_range(int64_t n, int64_t step, int part, int parts, int64_t *from,

@@ -15,6 +15,7 @@ CR_O3
 #define KERNEL_SUM sum
 #define KERNEL_ROOM scratch
 #define KERNEL_SCOPE static
+#define TURNED_BLOCK 512
 #define WIDE 4
 #define MAX_ROWS 1, 9, 9, 9, 6
 #define TILES                                                               \
@@ -28,17 +29,17 @@ CR_O3
 
 static bool is_available(void)
 {
-    return cr_isa() == CR_ISA_AVX512;
+    return cr_isa() >= CR_ISA_AVX512;
 }
 
 const struct cr_gemm_kernel cr_gemm_avx512 = {
+    .head = { .name = "gemm_avx512", .isa = CR_ISA_AVX512, .blas = "own" },
     .name = "own avx512",
-    .kernel = "gemm",
-    .asked = "own",
     .is_available = is_available,
     .part = KERNEL_NAME,
     .sum = KERNEL_SUM,
     .thread_scratch = &KERNEL_ROOM,
+    .low = true,
     .has_bf16 = cr_gemm_has_bf16,
 };
 

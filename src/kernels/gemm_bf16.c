@@ -2,10 +2,10 @@
  * Products of bfloat16 numbers, for processors with AVX512-BF16, and with
  * AMX-BF16 where that is too.
  *
- * Both sides lie in float32 memory. They are packed into pairs along k, two
- * bfloat16 in 32 bits, which takes numbers that are bfloat16 already as they
- * are and rounds the others to nearest, ties to even. vdpbf16ps then adds two
- * products to each of 16 sums, where a float32 multiply-add does one, and
+ * Both sides are packed into pairs along k, two bfloat16 in 32 bits, from two
+ * bytes per number or from float32 memory, whose numbers are rounded to
+ * nearest, ties to even, unless they are bfloat16 already. vdpbf16ps then adds
+ * two products to each of 16 sums, where a float32 multiply-add does one, and
  * tdpbf16ps (gemm_amx.c) 32 to each of 256. What differs from the float32
  * kernels on rounded numbers:
  *
@@ -71,7 +71,10 @@ const size_t cr_gemm_bf16_scratch = sizeof(struct bf16_room);
 struct bf16_view {
     bool swap;
     int64_t rows, lanes, k;
-    const cr_real *a, *b;
+    struct bf16_matrix {
+        const cr_real *x;
+        bool two_bytes;
+    } a, b;
     int64_t a_row, a_p, b_p, b_lane; /* strides */
 };
 
@@ -93,37 +96,63 @@ BF16 CR_INLINE vec bf16_round(vec x)
 
 /* ---- packing ---- */
 
+/* m from number `at` on. */
+static struct bf16_matrix bf16_at(struct bf16_matrix m, int64_t at)
+{
+    m.x = (const cr_real *)(const void *)((const char *)m.x +
+                                          at * (m.two_bytes ? 2 : 4));
+    return m;
+}
+
+/* The first n of 16 numbers, the others 0. */
+BF16 CR_INLINE __m256i bf16_load(struct bf16_matrix m, int64_t at, int n)
+{
+    m = bf16_at(m, at);
+    if (m.two_bytes)
+        return _mm256_maskz_loadu_epi16(V_FIRST(n), m.x);
+    return (__m256i)_mm512_cvtneps_pbh(V_LOAD_N(m.x, n));
+}
+
+/* The first n of 16 numbers, then the first `more` of 16. */
+BF16 CR_INLINE __m512i bf16_load_2(struct bf16_matrix m, int64_t at, int n,
+                                   int64_t then, int more)
+{
+    if (m.two_bytes)
+        return _mm512_inserti64x4(
+            _mm512_castsi256_si512(bf16_load(m, at, n)),
+            more > 0 ? bf16_load(m, then, more) : _mm256_setzero_si256(), 1);
+    return (__m512i)_mm512_cvtne2ps_pbh(
+        more > 0 ? V_LOAD_N(m.x + then, more) : V_ZERO(),
+        V_LOAD_N(m.x + at, n));
+}
+
 /* Rows of k numbers that lie side by side: to[row][pair]. A row is filled up
  * with zeros to full vectors. */
-BF16 static void bf16_along(const cr_real *from, int64_t from_row, int64_t rows,
-                            int64_t k, uint32_t *to, int64_t ld)
+BF16 static void bf16_along(struct bf16_matrix from, int64_t from_row,
+                            int64_t rows, int64_t k, uint32_t *to, int64_t ld)
 {
     int64_t r, p;
 
     for (r = 0; r < rows; r++) {
-        const cr_real *x = from + r * from_row;
+        int64_t x = r * from_row;
         uint32_t *y = to + r * ld;
 
         for (p = 0; p + 2 * LANES <= k; p += 2 * LANES)
-            _mm512_storeu_si512(
-                y + p / 2, (__m512i)_mm512_cvtne2ps_pbh(V_LOAD(x + p + LANES),
-                                                        V_LOAD(x + p)));
+            _mm512_storeu_si512(y + p / 2, bf16_load_2(from, x + p, LANES,
+                                                       x + p + LANES, LANES));
         if (p < k) {
             int low = (int)bf16_min(k - p, LANES);
             int high = (int)(k - p) - low;
 
             _mm512_storeu_si512(
-                y + p / 2,
-                (__m512i)_mm512_cvtne2ps_pbh(
-                    high > 0 ? V_LOAD_N(x + p + LANES, high) : V_ZERO(),
-                    V_LOAD_N(x + p, low)));
+                y + p / 2, bf16_load_2(from, x + p, low, x + p + LANES, high));
         }
     }
 }
 
 /* n numbers side by side for each of k: to[pair][lane], filled up with zeros
  * to full vectors. */
-BF16 static void bf16_across(const cr_real *from, int64_t from_p, int64_t k,
+BF16 static void bf16_across(struct bf16_matrix from, int64_t from_p, int64_t k,
                              int64_t n, uint32_t *to, int64_t ld)
 {
     static const uint16_t order[32] = { 0,  16, 1,  17, 2,  18, 3,  19,
@@ -134,7 +163,7 @@ BF16 static void bf16_across(const cr_real *from, int64_t from_p, int64_t k,
     int64_t p, v;
 
     for (p = 0; p < k; p += 2, to += ld) {
-        const cr_real *x = from + p * from_p, *y = x + from_p;
+        int64_t x = p * from_p, y = x + from_p;
 
         for (v = 0; v < n; v += LANES) {
             int some = (int)bf16_min(n - v, LANES);
@@ -142,9 +171,8 @@ BF16 static void bf16_across(const cr_real *from, int64_t from_p, int64_t k,
             _mm512_storeu_si512(
                 to + v,
                 _mm512_permutexvar_epi16(
-                    pairs, (__m512i)_mm512_cvtne2ps_pbh(
-                               p + 1 < k ? V_LOAD_N(y + v, some) : V_ZERO(),
-                               V_LOAD_N(x + v, some))));
+                    pairs, bf16_load_2(from, x + v, some, y + v,
+                                       p + 1 < k ? some : 0)));
         }
     }
 }
@@ -166,7 +194,7 @@ BF16 static void bf16_rows(const struct bf16_view *w, struct bf16_room *room,
                            int64_t row, int64_t rows, int64_t p, int64_t k,
                            int64_t ld)
 {
-    const cr_real *a = w->a + row * w->a_row + p * w->a_p;
+    struct bf16_matrix a = bf16_at(w->a, row * w->a_row + p * w->a_p);
     int64_t r, q;
 
     if (w->a_p == 1) {
@@ -180,7 +208,8 @@ BF16 static void bf16_rows(const struct bf16_view *w, struct bf16_room *room,
         for (q = 0; q < k; q += 2 * LANES) {
             int64_t some = bf16_min(k - q, 2 * LANES);
 
-            bf16_across(a + r + q * w->a_p, w->a_p, some, n, room->turn, LANES);
+            bf16_across(bf16_at(a, r + q * w->a_p), w->a_p, some, n,
+                        room->turn, LANES);
             simd_transpose((const cr_real *)room->turn, LANES,
                            (int)((some + 1) / 2), (int)n,
                            (cr_real *)room->a + r * ld + q / 2, ld);
@@ -193,7 +222,7 @@ BF16 static void bf16_panel(const struct bf16_view *w, struct bf16_room *room,
                             int64_t lane, int64_t lanes, int64_t p, int64_t k,
                             uint32_t *to, int64_t ld)
 {
-    const cr_real *b = w->b + p * w->b_p + lane * w->b_lane;
+    struct bf16_matrix b = bf16_at(w->b, p * w->b_p + lane * w->b_lane);
     int64_t pairs = (k + 1) / 2, v;
 
     if (w->b_lane == 1) {
@@ -203,7 +232,7 @@ BF16 static void bf16_panel(const struct bf16_view *w, struct bf16_room *room,
     for (v = 0; v < lanes; v += LANES) {
         int64_t n = bf16_min(lanes - v, LANES);
 
-        bf16_along(b + v * w->b_lane, w->b_lane, n, k, room->turn,
+        bf16_along(bf16_at(b, v * w->b_lane), w->b_lane, n, k, room->turn,
                    bf16_up(pairs));
         bf16_turn(room->turn, bf16_up(pairs), n, pairs, to + v, ld);
     }
@@ -219,7 +248,7 @@ BF16 CR_INLINE void bf16_tile_of(const struct cr_bf16_tile *t, int rows,
     const uint32_t *ap = t->a, *bp = t->b;
     int64_t a_row = t->a_row, pairs = t->pairs, c_row = t->c_row, p, q, end;
     cr_real *c = t->c;
-    const cr_real *soon = c, *c_end = c + rows * c_row;
+    const cr_real *soon = c, *c_end = t->narrow ? c : c + rows * c_row;
     int i, r, v;
 
 #pragma GCC unroll 12
@@ -249,6 +278,16 @@ BF16 CR_INLINE void bf16_tile_of(const struct cr_bf16_tile *t, int rows,
                                                  (__m512bh)b[v]);
             }
         }
+    }
+    if (t->narrow) {
+#pragma GCC unroll 12
+        for (r = 0; r < rows; r++)
+#pragma GCC unroll 4
+            for (v = 0; v < vecs; v++)
+                _mm256_storeu_si256(
+                    (__m256i *)(void *)((uint16_t *)c + r * c_row + v * LANES),
+                    (__m256i)_mm512_cvtneps_pbh(acc[r][v]));
+        return;
     }
     alpha = V_SET(t->alpha);
 #pragma GCC unroll 12
@@ -301,6 +340,7 @@ const struct cr_bf16_kernel cr_bf16_avx512 = {
     .wide = WIDE,
     .max_rows = { 1, 12, 12, 8, 6 },
     .unit = 1,
+    .narrows = true,
     .macs = 64,
     .available = avx512_available,
     .tile = avx512_tile,
@@ -369,8 +409,14 @@ BF16 static void bf16_finish_row(const struct cr_gemm *g, int64_t at, int64_t j,
         if (g->act == CR_ACT_RELU)
             y = V_RELU(y);
         if (g->mask)
-            y = V_MASK(y, V_LOAD_N(g->mask + at + q, n));
-        V_STORE_N(g->c + at + q, n, y);
+            y = V_MASK(y, g->mask_low != CR_LOW_NONE
+                              ? simd_widen(CR_BF16, (const uint16_t *)g->mask +
+                                                        at + q, n)
+                              : V_LOAD_N(g->mask + at + q, n));
+        if (g->c_low != CR_LOW_NONE)
+            simd_narrow(CR_BF16, (uint16_t *)g->c + at + q, n, y);
+        else
+            V_STORE_N(g->c + at + q, n, y);
     }
 }
 
@@ -422,7 +468,10 @@ BF16 static void bf16_block(const struct bf16_span *s, int64_t row,
     const int *max_rows = s->kernel->max_rows, unit = s->kernel->unit;
     int64_t pairs = (s->k + 1) / 2, ld = bf16_up(pairs), at = 0, i, r;
     int64_t left = bf16_up(s->lanes) / LANES;
-    bool plain = !g->bias && !g->mask && g->act == CR_ACT_NONE;
+    bool narrow = g->c_low != CR_LOW_NONE && g->round && g->alpha == 1 &&
+                  s->kernel->narrows;
+    bool plain = !g->bias && !g->mask && g->act == CR_ACT_NONE &&
+                 (g->c_low == CR_LOW_NONE || narrow);
     struct cr_bf16_tile t = { .pairs = pairs, .a_row = ld };
 
     bf16_rows(s->w, s->room, row, rows, s->p, s->k, ld);
@@ -436,6 +485,7 @@ BF16 static void bf16_block(const struct bf16_span *s, int64_t row,
         t.b = s->room->b + at * ld;
         t.alpha = straight ? g->alpha : 1;
         t.round = straight && g->round;
+        t.narrow = straight && narrow;
         t.add = straight ? g->accumulate : s->gathers && s->p > 0;
         t.c_row = straight ? g->n : s->gathers ? bf16_up(s->lanes) : wide;
         for (i = 0, r = 0; r < rows; i++) {
@@ -443,7 +493,9 @@ BF16 static void bf16_block(const struct bf16_span *s, int64_t row,
 
             next = bf16_min(rows, (next + unit - 1) / unit * unit);
             t.a = s->room->a + r * ld;
-            t.c = straight     ? g->c + (row + r) * g->n + s->lane + at
+            t.c = t.narrow ? (cr_real *)((uint16_t *)g->c + (row + r) * g->n +
+                                         s->lane + at)
+                  : straight   ? g->c + (row + r) * g->n + s->lane + at
                   : s->gathers ? s->room->c + (row - s->row + r) * t.c_row + at
                                : s->room->tile;
             s->kernel->tile(&t, (int)(next - r), vecs);
@@ -495,11 +547,14 @@ static struct bf16_view bf16_view(const struct cr_gemm *g,
     int64_t a_k = g->ta == CR_N ? 1 : g->m, a_m = g->ta == CR_N ? g->k : 1;
     int64_t b_k = g->tb == CR_N ? g->n : 1, b_n = g->tb == CR_N ? 1 : g->k;
 
+    struct bf16_matrix ma = { g->a, g->a_low != CR_LOW_NONE };
+    struct bf16_matrix mb = { g->b, g->b_low != CR_LOW_NONE };
+
     if (swapped < direct)
-        return (struct bf16_view){ true, g->n, g->m, g->k, g->b,
-                                   g->a, b_n,  b_k,  a_k,  a_m };
-    return (struct bf16_view){ false, g->m, g->n, g->k, g->a,
-                               g->b,  a_m,  a_k,  b_k,  b_n };
+        return (struct bf16_view){ true, g->n, g->m, g->k, mb,
+                                   ma,   b_n,  b_k,  a_k,  a_m };
+    return (struct bf16_view){ false, g->m, g->n, g->k, ma,
+                               mb,    a_m,  a_k,  b_k,  b_n };
 }
 
 BF16 void cr_gemm_bf16(const struct cr_gemm *g, int task, int n_tasks)
@@ -548,6 +603,10 @@ BF16 void cr_gemm_bf16(const struct cr_gemm *g, int task, int n_tasks)
     }
     if (kernel->end)
         kernel->end();
+    if (w.swap)
+        cr_gemm_map(g, begin, end, from, to);
+    else
+        cr_gemm_map(g, from, to, begin, end);
 }
 
 bool cr_gemm_has_bf16(void)

@@ -19,6 +19,8 @@ struct cr_bf16_tile {
     const uint32_t *a, *b;
     cr_real *c, alpha;
     bool add, round;
+    bool narrow; /* c takes two bytes per number: alpha is 1 then, and the sum
+                    is rounded; for kernels that narrow */
 };
 
 struct cr_bf16_kernel {
@@ -26,6 +28,7 @@ struct cr_bf16_kernel {
     int wide;                      /* vectors of a full panel */
     int max_rows[CR_BF16_WIDE + 1]; /* of a tile, by its vectors */
     int unit;                      /* rows that are computed at a time */
+    bool narrows;
     double macs;                   /* multiply-adds per cycle, about */
     bool (*available)(void);
     void (*begin)(void), (*end)(void); /* in each thread; NULL: nothing */

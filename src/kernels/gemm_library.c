@@ -68,10 +68,10 @@ void cr_gemm_finish(const struct cr_gemm *g, const struct cr_gemm_piece *s)
 {
     int64_t i, j;
 
-    if (!g->bias && g->act == CR_ACT_NONE && !g->mask)
-        return;
-    for (i = 0; i < s->m; i++)
-        for (j = 0; j < s->n; j++)
-            s->c[i * g->n + j] =
-                cr_gemm_finished(g, s->i + i, s->j + j, s->c[i * g->n + j]);
+    if (g->bias || g->act != CR_ACT_NONE || g->mask)
+        for (i = 0; i < s->m; i++)
+            for (j = 0; j < s->n; j++)
+                s->c[i * g->n + j] = cr_gemm_finished(g, s->i + i, s->j + j,
+                                                      s->c[i * g->n + j]);
+    cr_gemm_map(g, s->i, s->i + s->m, s->j, s->j + s->n);
 }

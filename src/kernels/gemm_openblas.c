@@ -57,9 +57,8 @@ static void openblas_part(const struct cr_gemm *g, int task, int n_tasks)
 }
 
 const struct cr_gemm_kernel cr_gemm_openblas = {
+    .head = { .name = "gemm_openblas", .blas = "openblas" },
     .name = "OpenBLAS",
-    .kernel = "gemm_openblas",
-    .asked = "openblas",
     .only_asked = sizeof(cr_real) != sizeof(float),
     .is_available = is_available,
     .part = openblas_part,

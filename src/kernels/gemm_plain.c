@@ -17,6 +17,7 @@ static void plain_part(const struct cr_gemm *g, int task, int n_tasks)
             sum = g->alpha * sum + (g->accumulate ? *c : 0);
             *c = cr_gemm_finished(g, i, j, sum);
         }
+    cr_gemm_map(g, 0, g->m, from, to);
 }
 
 static bool is_available(void)
@@ -25,9 +26,8 @@ static bool is_available(void)
 }
 
 const struct cr_gemm_kernel cr_gemm_plain = {
+    .head = { .name = "gemm_plain", .blas = "plain" },
     .name = "plain",
-    .kernel = "gemm_plain",
-    .asked = "plain",
     .only_asked = true,
     .is_available = is_available,
     .part = plain_part,

@@ -10,6 +10,7 @@
 #define KERNEL_SUM cr_sum_portable
 #define KERNEL_ROOM cr_gemm_portable_scratch
 #define KERNEL_SCOPE
+#define TURNED_BLOCK 512
 #define WIDE 3
 #define MAX_ROWS 1, 8, 4, 3
 #define TILES                                                               \
@@ -25,11 +26,11 @@ static bool is_available(void)
 }
 
 const struct cr_gemm_kernel cr_gemm_portable = {
+    .head = { .name = "gemm_portable", .blas = "own" },
     .name = "own generic",
-    .kernel = "gemm",
-    .asked = "own",
     .is_available = is_available,
     .part = KERNEL_NAME,
     .sum = KERNEL_SUM,
     .thread_scratch = &KERNEL_ROOM,
+    .low = true,
 };

@@ -1,10 +1,9 @@
 /*
  * kernels/: how values are computed: products (blas.h, gemm.h), convolutions
- * (conv.h), pooling, sums over rows and channels, attention (sdpa.h), loops
- * over tensors (tensor_iter.h). One file per family and instruction set or
- * library. A family has an ordered list of them; the portable one is last, and
- * is the oracle of the others in tests/unit/t_kernels_*.c. (Products, pooling
- * and attention still choose by instruction set in one function.)
+ * (conv.h), pooling, softmax, sums over rows and channels, attention (sdpa.h),
+ * recurrences (rnn.h), loops over tensors (tensor_iter.h). One file per family
+ * and instruction set or library; a family has an ordered list of them
+ * (kernel.h).
  *
  * Called by families/ and by the leaves in ops/, through plain arrays.
  * What a kernel computes depends on its arguments, the processor and the number

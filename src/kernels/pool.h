@@ -3,11 +3,13 @@
  * tensors (n, c, spatial) or, with channels last, (n, spatial, c).
  *
  * Threads share the outputs, in backward the samples and channels; each value
- * is computed by one thread, in a fixed order.
+ * is computed by one thread, in a fixed order. All kernels give the same
+ * numbers.
  */
 #ifndef CR_KERNELS_POOL_H
 #define CR_KERNELS_POOL_H
 
+#include "kernels/kernel.h"
 #include "num/spec.h"
 
 /* The windows along one dimension: window o covers in[o * stride - pad_before +
@@ -25,6 +27,30 @@ struct cr_pool {
     bool count_pad;        /* means: count padding, not the excess of ceil */
     int64_t divisor;       /* means: divisor instead of the count; 0: none */
 };
+
+/* One way to compute pooling; the functions below call those of the kernel that
+ * is chosen. Private to src/kernels and its tests. */
+struct cr_pool_kernel {
+    struct cr_kernel head; /* .accepts is given the struct cr_pool */
+    void (*max)(const struct cr_pool *p, const cr_real *x, cr_real *y,
+                void *at);
+    void (*max_backward)(const struct cr_pool *p, const cr_real *dy,
+                         const void *at, const cr_real *mask, bool add,
+                         cr_real *dx);
+    /* NULL: maxima only */
+    void (*mean)(const struct cr_pool *p, const cr_real *x, cr_real *y);
+    void (*mean_backward)(const struct cr_pool *p, const cr_real *dy, bool add,
+                          cr_real *dx);
+};
+
+/* Windows of any kind. */
+extern const struct cr_pool_kernel cr_pool_avx2, cr_pool_portable;
+/* 2 x 2 windows side by side, row-major. */
+extern const struct cr_pool_kernel cr_max_pool_2x2_avx512, cr_max_pool_2x2_avx2;
+
+/* Names of the kernels that are chosen. */
+const char *cr_pool_max_kernel_name(const struct cr_pool *p);
+const char *cr_pool_mean_kernel_name(const struct cr_pool *p);
 
 /* Number of elements of the largest window, and bytes of an index into it. */
 int64_t cr_pool_volume(const struct cr_pool *p);

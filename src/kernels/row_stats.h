@@ -5,34 +5,43 @@
 #ifndef CR_KERNELS_ROW_STATS_H
 #define CR_KERNELS_ROW_STATS_H
 
+#include "kernels/kernel.h"
 #include "num/real.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Mean and biased variance of n numbers. */
-void cr_row_moments(int64_t n, const cr_real *x, double *mean,
+struct cr_row_kernel {
+    struct cr_kernel head;
+    /* Mean and biased variance of n numbers. */
+    void (*moments)(int64_t n, const cr_real *x, double *mean,
                     double *variance);
 
-/* Sums of d and of d (x - mean), d = dy weight; weight NULL: d = dy. */
-void cr_row_sums(int64_t n, const cr_real *x, cr_real mean, const cr_real *dy,
+    /* Sums of d and of d (x - mean), d = dy weight; weight NULL: d = dy. */
+    void (*sums)(int64_t n, const cr_real *x, cr_real mean, const cr_real *dy,
                  const cr_real *weight, double *sum, double *dot);
 
-/* y = (x - mean) scale weight + shift; weight NULL: y = (x - mean) scale +
- * shift[0]. */
-void cr_row_affine(int64_t n, const cr_real *x, cr_real mean, cr_real scale,
+    /* y = (x - mean) scale weight + shift; weight NULL: y = (x - mean) scale +
+     * shift[0]. */
+    void (*affine)(int64_t n, const cr_real *x, cr_real mean, cr_real scale,
                    const cr_real *weight, const cr_real *shift, cr_real *y);
 
-/* dx = scale (d - shift - (x - mean) slope), stored or accumulated;
- * d = dy weight, or dy * by if weight is NULL. */
-void cr_row_backward(int64_t n, const cr_real *x, cr_real mean,
+    /* dx = scale (d - shift - (x - mean) slope), stored or accumulated;
+     * d = dy weight, or dy * by if weight is NULL. */
+    void (*backward)(int64_t n, const cr_real *x, cr_real mean,
                      const cr_real *dy, const cr_real *weight, cr_real by,
                      cr_real scale, cr_real shift, cr_real slope, bool add,
                      cr_real *dx);
 
-/* dot += dy (x - mean) scale and sum += dy, element by element. */
-void cr_row_gather(int64_t n, const cr_real *x, cr_real mean, cr_real scale,
+    /* dot += dy (x - mean) scale and sum += dy, element by element. */
+    void (*gather)(int64_t n, const cr_real *x, cr_real mean, cr_real scale,
                    const cr_real *dy, cr_real *dot, cr_real *sum);
+};
+
+extern const struct cr_row_kernel cr_row_avx2, cr_row_portable;
+
+/* The one that is chosen. */
+const struct cr_row_kernel *cr_row_kernel(void);
 
 /* Blocks of rows for sums over rows: rows per block and number of blocks, which
  * depend on the number of rows only. Block b starts at row

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "base/cpu.h"
 #include "base/thread_pool.h"
 
 #define BLOCK 32             /* queries, at most */
@@ -110,28 +109,37 @@ static void sdpa_run(struct cr_sdpa *a, cr_sdpa_part *part)
                     macs < SERIAL_MACS ? 1 : cr_thread_count());
 }
 
-static const struct cr_sdpa_code *sdpa_code(struct cr_sdpa *a)
+static const struct cr_kernel *const rows[] = {
+#if defined(__x86_64__) && !defined(CR_DOUBLE)
+    &cr_sdpa_avx512.head, &cr_sdpa_avx2.head,
+#endif
+    &cr_sdpa_portable.head, NULL
+};
+
+const struct cr_kernels cr_kernels_sdpa = { rows };
+
+const char *cr_sdpa_kernel_name(void)
+{
+    return cr_kernel_choose(&cr_kernels_sdpa, NULL)->name;
+}
+
+static const struct cr_sdpa_kernel *sdpa_kernel(struct cr_sdpa *a)
 {
     /* a mask that all share is looked through once */
     if (a->mask.kind != CR_MASK_NONE && a->mask.head == 0)
         cr_sdpa_ranges(a, a->mask.x, a->key_range);
-#if defined(__x86_64__) && !defined(CR_DOUBLE)
-    if (cr_isa() == CR_ISA_AVX512)
-        return &cr_sdpa_avx512;
-    if (cr_isa() == CR_ISA_AVX2)
-        return &cr_sdpa_avx2;
-#endif
-    return &cr_sdpa_portable;
+    return (const struct cr_sdpa_kernel *)(const void *)cr_kernel_choose(
+        &cr_kernels_sdpa, a);
 }
 
 void cr_sdpa_forward(struct cr_sdpa *a)
 {
-    sdpa_run(a, sdpa_code(a)->forward);
+    sdpa_run(a, sdpa_kernel(a)->forward);
 }
 
 void cr_sdpa_backward(struct cr_sdpa *a)
 {
-    const struct cr_sdpa_code *code = sdpa_code(a);
+    const struct cr_sdpa_kernel *code = sdpa_kernel(a);
 
     if (a->dq || a->dk || a->dv)
         sdpa_run(a, code->backward);

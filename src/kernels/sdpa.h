@@ -13,6 +13,7 @@
 #ifndef CR_KERNELS_SDPA_H
 #define CR_KERNELS_SDPA_H
 
+#include "kernels/kernel.h"
 #include "num/real.h"
 #include "num/rng.h"
 
@@ -51,6 +52,8 @@ struct cr_sdpa {
     struct cr_sdpa_at q_at, k_at, v_at, out_at;
     struct cr_sdpa_mask mask, pad; /* pad: one row for all queries */
     double keep_prob;              /* 1 - dropout probability */
+    int64_t rows_before; /* of the batch, before row 0: they key the random
+                            numbers */
     struct cr_rng rng;
     cr_real *softmax_stats; /* (batch, heads, queries, 2): maximum score and
                                1 / sum of exponentials, for backward */
@@ -77,6 +80,8 @@ int64_t cr_sdpa_blocks(int64_t queries, int64_t keys);
 size_t cr_sdpa_thread_scratch(const struct cr_sdpa *a);
 void cr_sdpa_forward(struct cr_sdpa *a);
 void cr_sdpa_backward(struct cr_sdpa *a);
+/* Name of the kernel that computes both. */
+const char *cr_sdpa_kernel_name(void);
 
 /* ---- private to src/kernels ---- */
 
@@ -84,11 +89,13 @@ void cr_sdpa_backward(struct cr_sdpa *a);
 
 typedef void cr_sdpa_part(const struct cr_sdpa *a, int task, int n_tasks);
 
-struct cr_sdpa_code {
+struct cr_sdpa_kernel {
+    struct cr_kernel head;
     cr_sdpa_part *forward, *backward, *masks;
 };
 
-extern const struct cr_sdpa_code cr_sdpa_avx512, cr_sdpa_avx2, cr_sdpa_portable;
+extern const struct cr_sdpa_kernel cr_sdpa_avx512, cr_sdpa_avx2,
+    cr_sdpa_portable;
 
 /* Index of the first query of a block. */
 int64_t cr_sdpa_first(int64_t queries, int64_t keys, int64_t block);

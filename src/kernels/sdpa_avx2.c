@@ -8,6 +8,10 @@
 #include "kernels/simd_avx2.h"
 
 #define KERNEL_CODE cr_sdpa_avx2
+#define KERNEL_HEAD                             \
+    {                                           \
+        .name = "sdpa_avx2", .isa = CR_ISA_AVX2 \
+    }
 #define WIDE 2
 #define MAX_ROWS 1, 10, 6
 #define TILES                                                                \

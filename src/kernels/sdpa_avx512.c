@@ -10,6 +10,10 @@ CR_O3
 #include "kernels/simd_avx512.h"
 
 #define KERNEL_CODE cr_sdpa_avx512
+#define KERNEL_HEAD                                 \
+    {                                               \
+        .name = "sdpa_avx512", .isa = CR_ISA_AVX512 \
+    }
 #define WIDE 4
 #define MAX_ROWS 1, 12, 12, 8, 6
 #define ROWS(v) T(1, v) T(2, v) T(3, v) T(4, v) T(5, v) T(6, v)

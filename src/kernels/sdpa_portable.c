@@ -4,6 +4,10 @@
 #include "kernels/simd_portable.h"
 
 #define KERNEL_CODE cr_sdpa_portable
+#define KERNEL_HEAD             \
+    {                           \
+        .name = "sdpa_portable" \
+    }
 #define WIDE 2
 #define MAX_ROWS 1, 6, 4
 #define TILES \

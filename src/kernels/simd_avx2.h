@@ -3,6 +3,7 @@
 #define CR_KERNELS_SIMD_AVX2_H
 
 #include "base/compiler.h"
+#include "num/low_precision.h"
 #include "num/real.h"
 
 #if defined(__x86_64__) && !defined(CR_DOUBLE)
@@ -17,11 +18,13 @@
 #define V_LOAD(p) _mm256_loadu_ps(p)
 #define V_STORE(p, x) _mm256_storeu_ps(p, x)
 #define V_LOAD_M(p, m) _mm256_maskload_ps(p, m)
-#define V_STORE_M(p, m, x) _mm256_maskstore_ps(p, m, x)
 #define V_FIRST(n) simd_first_mask(n)
 #define V_LOAD_N(p, n) ((n) == 8 ? V_LOAD(p) : V_LOAD_M(p, V_FIRST(n)))
 #define V_STORE_N(p, n, x) \
-    ((n) == 8 ? V_STORE(p, x) : V_STORE_M(p, V_FIRST(n), x))
+    ((n) == 8 ? V_STORE(p, x) : simd_store_first(p, n, x))
+/* The first n lanes, of which m is the mask. */
+#define V_STORE_SOME(p, n, m, x) ((void)(m), simd_store_first(p, n, x))
+#define V_MASKED_STORE_IS_SLOW 1 /* microcode, on AMD */
 #define V_ADD(x, y) _mm256_add_ps(x, y)
 #define V_MUL(x, y) _mm256_mul_ps(x, y)
 #define V_FMA(x, y, z) _mm256_fmadd_ps(x, y, z)
@@ -36,6 +39,54 @@ KERNEL CR_INLINE __m256i simd_first_mask(int n)
 {
     return _mm256_cmpgt_epi32(_mm256_set1_epi32(n),
                               _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7));
+}
+
+KERNEL CR_INLINE void simd_store_first(cr_real *p, int n, __m256 x)
+{
+    __m128 half = _mm256_castps256_ps128(x);
+
+    if (n & 8) {
+        V_STORE(p, x);
+        return;
+    }
+    if (n & 4) {
+        _mm_storeu_ps(p, half);
+        half = _mm256_extractf128_ps(x, 1);
+        p += 4;
+    }
+    if (n & 2) {
+        _mm_storel_pi((__m64 *)(void *)p, half);
+        half = _mm_movehl_ps(half, half);
+        p += 2;
+    }
+    if (n & 1)
+        _mm_store_ss(p, half);
+}
+
+/* x rounded to float16 or bfloat16; numbers that take two bytes, n of them. */
+KERNEL CR_INLINE vec simd_round(enum cr_type to, vec x)
+{
+    cr_real y[LANES];
+
+    V_STORE(y, x);
+    cr_round_to_type(to, LANES, y, y);
+    return V_LOAD(y);
+}
+
+KERNEL CR_INLINE vec simd_widen(enum cr_type from, const uint16_t *x, int n)
+{
+    cr_real y[LANES] = { 0 };
+
+    cr_widen(from, n, x, y);
+    return V_LOAD(y);
+}
+
+KERNEL CR_INLINE void simd_narrow(enum cr_type to, uint16_t *y, int n, vec x)
+{
+    cr_real from[LANES];
+
+    V_STORE(from, x);
+    cr_narrow(to, n, from, y);
 }
 
 /* 8 x 8 numbers: pairs of rows, pairs of pairs, then halves of vectors. */

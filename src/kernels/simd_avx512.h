@@ -6,6 +6,7 @@
 
 #include "base/compiler.h"
 #include "num/real.h"
+#include "num/spec.h"
 
 #if defined(__x86_64__) && !defined(CR_DOUBLE)
 
@@ -22,6 +23,8 @@
 #define V_LOAD_M(p, m) _mm512_maskz_loadu_ps(m, p)
 #define V_STORE_M(p, m, x) _mm512_mask_storeu_ps(p, m, x)
 #define V_LOAD_N(p, n) ((n) == 16 ? V_LOAD(p) : V_LOAD_M(p, V_FIRST(n)))
+#define V_MASKED_STORE_IS_SLOW 0
+#define V_STORE_SOME(p, n, m, x) ((void)(n), V_STORE_M(p, m, x))
 #define V_STORE_N(p, n, x) \
     ((n) == 16 ? V_STORE(p, x) : V_STORE_M(p, V_FIRST(n), x))
 #define V_ADD(x, y) _mm512_add_ps(x, y)
@@ -34,6 +37,63 @@
 
 typedef __m512 vec;
 typedef __mmask16 vec_mask;
+
+/* x rounded to float16 or bfloat16, as cr_round_to_type does it; numbers that
+ * take two bytes, n of them, as cr_widen and cr_narrow. */
+KERNEL CR_INLINE __m512i simd_bf16_cut(__m512i bits)
+{
+    __m512i odd = _mm512_and_si512(_mm512_srli_epi32(bits, 16),
+                                   _mm512_set1_epi32(1));
+
+    return _mm512_add_epi32(_mm512_add_epi32(bits, _mm512_set1_epi32(0x7fff)),
+                            odd);
+}
+
+#define SIMD_TO_F16(x)                         \
+    _mm512_maskz_cvtps_ph((__mmask16)0xffff, x, \
+                          _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
+
+KERNEL CR_INLINE vec simd_round(enum cr_type to, vec x)
+{
+    __m512i bits = _mm512_castps_si512(x), cut;
+
+    if (to == CR_F16)
+        return _mm512_cvtph_ps(SIMD_TO_F16(x));
+    cut = _mm512_and_si512(simd_bf16_cut(bits), _mm512_set1_epi32(~0xffff));
+    return _mm512_castsi512_ps(_mm512_mask_mov_epi32(
+        cut, _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q), bits));
+}
+
+KERNEL CR_INLINE vec simd_widen(enum cr_type from, const uint16_t *x, int n)
+{
+    __m256i bits = n == LANES ? _mm256_loadu_si256((const __m256i *)x)
+                              : _mm256_maskz_loadu_epi16(V_FIRST(n), x);
+
+    return from == CR_F16
+               ? _mm512_cvtph_ps(bits)
+               : _mm512_castsi512_ps(
+                     _mm512_slli_epi32(_mm512_cvtepu16_epi32(bits), 16));
+}
+
+KERNEL CR_INLINE void simd_narrow(enum cr_type to, uint16_t *y, int n, vec x)
+{
+    __m512i bits = _mm512_castps_si512(x), cut;
+    __m256i low;
+
+    if (to == CR_F16) {
+        low = SIMD_TO_F16(x);
+    } else {
+        /* the low half of a NaN may be all that makes it one */
+        cut = _mm512_mask_or_epi32(simd_bf16_cut(bits),
+                                   _mm512_cmp_ps_mask(x, x, _CMP_UNORD_Q),
+                                   bits, _mm512_set1_epi32(0x400000));
+        low = _mm512_cvtepi32_epi16(_mm512_srli_epi32(cut, 16));
+    }
+    if (n == LANES)
+        _mm256_storeu_si256((__m256i *)y, low);
+    else
+        _mm256_mask_storeu_epi16(y, V_FIRST(n), low);
+}
 
 /* 16 x 16 numbers: pairs of rows, pairs of pairs, then quarters of vectors. */
 KERNEL CR_INLINE void simd_transpose(const cr_real *from, int64_t from_row,

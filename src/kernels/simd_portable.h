@@ -4,6 +4,7 @@
 #define CR_KERNELS_SIMD_PORTABLE_H
 
 #include "base/compiler.h"
+#include "num/low_precision.h"
 #include "num/real.h"
 
 #include <stdint.h>
@@ -73,6 +74,32 @@ CR_INLINE vec lanes_mask(vec x, vec y)
     for (i = 0; i < LANES; i++)
         x[i] = y[i] <= 0 ? 0 : x[i];
     return x;
+}
+
+/* x rounded to float16 or bfloat16; numbers that take two bytes, n of them. */
+CR_INLINE vec simd_round(enum cr_type to, vec x)
+{
+    cr_real y[LANES];
+
+    lanes_store(y, LANES, x);
+    cr_round_to_type(to, LANES, y, y);
+    return lanes_load(y);
+}
+
+CR_INLINE vec simd_widen(enum cr_type from, const uint16_t *x, int n)
+{
+    cr_real y[LANES] = { 0 };
+
+    cr_widen(from, n, x, y);
+    return lanes_load(y);
+}
+
+CR_INLINE void simd_narrow(enum cr_type to, uint16_t *y, int n, vec x)
+{
+    cr_real from[LANES];
+
+    lanes_store(from, LANES, x);
+    cr_narrow(to, n, from, y);
 }
 
 CR_INLINE void simd_transpose(const cr_real *from, int64_t from_row, int rows,

@@ -7,6 +7,7 @@
 
 #include "base/str.h"
 #include "base/table.h"
+#include "ckpt/dtype.h"
 #include "ckpt/load.h"
 #include "ckpt/rename.h"
 #include "conf/yaml.h"
@@ -54,6 +55,15 @@ static bool edit_read(struct edit *e, const struct cr_tensor_info *entry,
     to->data = cr_alloc(e->cli->arena, entry->bytes + 1, 1);
     return cr_tensor_file_read(e->file, e->cli->diag, entry, entry->spec.type,
                                to->data);
+}
+
+/* Converts a tensor of floating point, if its values allow it. */
+static void edit_convert(struct edit *e, struct cr_tensor *t, enum cr_type type)
+{
+    if (!cr_dtype_convert(e->cli->arena, t, type))
+        cr_warn(e->cli->diag, edit_at(e, e->file), CR_E_OUT_OF_RANGE,
+                CR_DTYPE_BEYOND, cr_escape(e->cli->arena, t->name),
+                cr_type_name(t->spec.type), cr_type_name(type));
 }
 
 static void edit_print(struct edit *e)
@@ -205,6 +215,8 @@ bool cr_ckpt_convert(struct cr_cli *cli, const struct cr_ckpt_edit *o,
             ok = edit_read(&e, &entry[i],
                            cr_rename(cli->arena, rule, rules, entry[i].name),
                            &e.tensor[e.n++]);
+    for (int i = 0; ok && i < e.n; i++)
+        edit_convert(&e, &e.tensor[i], cr_dtype_of(o->dtype));
     for (int i = 0; i < numbers; i++)
         if (!o->match || fnmatch(o->match, number[i].name, 0) == 0)
             e.tensor[e.n++] = number[i];
@@ -357,6 +369,8 @@ bool cr_ckpt_strip(struct cr_cli *cli, const struct cr_ckpt_edit *o,
     e.tensor = CR_NEWS(cli->arena, struct cr_tensor, n + 1);
     for (int i = 0; ok && i < n; i++)
         ok = edit_read(&e, entry[i], entry[i]->name, &e.tensor[e.n++]);
+    for (int i = 0; ok && i < e.n; i++)
+        edit_convert(&e, &e.tensor[i], cr_dtype_of(o->dtype));
     ok = ok && edit_write(&e, true);
     if (ok)
         edit_print(&e);
@@ -364,28 +378,7 @@ bool cr_ckpt_strip(struct cr_cli *cli, const struct cr_ckpt_edit *o,
     return ok;
 }
 
-static bool edit_is_float(enum cr_type type)
-{
-    type = cr_type_stored(type);
-    return type == CR_F16 || type == CR_BF16 || type == CR_F32 ||
-           type == CR_F64;
-}
-
 /* ---- export */
-
-/* Converts a tensor of floating point to another type. */
-static void edit_convert(struct edit *e, struct cr_tensor *t, enum cr_type type)
-{
-    int64_t n = cr_count(&t->spec);
-    void *to;
-
-    if (!edit_is_float(t->spec.type) || t->spec.type == type)
-        return;
-    to = cr_alloc(e->cli->arena, (size_t)n + 1, cr_type_size(type));
-    cr_convert(t->spec.type, t->data, type, to, n);
-    t->spec.type = type;
-    t->data = to;
-}
 
 bool cr_ckpt_weights(struct cr_cli *cli, const struct cr_ckpt_edit *o,
                      const char *path, const char *suffix, enum cr_type type)
@@ -409,7 +402,7 @@ bool cr_ckpt_weights(struct cr_cli *cli, const struct cr_ckpt_edit *o,
                 e.file, cr_strf(cli->arena, "cellrun.ema.%s", entry[i]->name));
         ok = edit_read(&e, mean ? mean : entry[i], entry[i]->name,
                        &e.tensor[e.n++]);
-        if (ok && type != CR_TYPES)
+        if (ok)
             edit_convert(&e, &e.tensor[e.n - 1], type);
     }
     ok = ok && cr_tensors_write_as(cli->diag, o->out, suffix, e.tensor, e.n);
@@ -447,8 +440,8 @@ static bool edit_fits(struct edit *e, struct cr_tensor_file *file,
                           cr_diag_format(e->cli->arena, &x->spec),
                           cr_diag_format(e->cli->arena, &entry[i]->spec),
                           first);
-        else if (edit_is_float(x->spec.type) !=
-                 edit_is_float(entry[i]->spec.type))
+        else if (cr_type_is_float(x->spec.type) !=
+                 cr_type_is_float(entry[i]->spec.type))
             ok = cr_error(e->cli->diag, edit_at(e, file), CR_E_CKPT_MISMATCH,
                           "'%s' is of type %s, but %s in %s", name, x->dtype,
                           entry[i]->dtype, first);
@@ -546,8 +539,10 @@ bool cr_ckpt_average(struct cr_cli *cli, const struct cr_ckpt_edit *o,
         struct cr_tensor *t = &e.tensor[e.n++];
 
         ok = edit_read(&e, entry[i], entry[i]->name, t) &&
-             (!edit_is_float(t->spec.type) || edit_mean(&e, file, files, t));
+             (!cr_type_is_float(t->spec.type) || edit_mean(&e, file, files, t));
     }
+    for (int i = 0; ok && i < e.n; i++)
+        edit_convert(&e, &e.tensor[i], cr_dtype_of(o->dtype));
     ok = ok && edit_write(&e, false);
     if (ok && cli->json)
         printf("{\"tensors\": %d, \"checkpoints\": %d}\n", e.n, files);

@@ -12,6 +12,7 @@ struct cr_ckpt_edit {
     const char *out;       /* file to write; its suffix selects the format */
     const char *match;     /* glob of the tensors to convert; NULL: all */
     struct cr_strs rename; /* rules, "PATTERN=REPLACEMENT" */
+    int dtype;             /* CR_SAVED_DTYPES */
 };
 
 /* Writes the matching tensors of a file, renamed by the rules. The config and

@@ -110,6 +110,37 @@ static void rng_lanes(const struct cr_rng *rng, const uint32_t key[2],
 }
 
 #if defined(__x86_64__)
+/* The ten rounds over four vectors of each word. */
+#define ROUNDS(vec, set, mul, xor_srl)                  \
+    for (round = 0; round < 10; round++) {              \
+        vec a = set(k0), b = set(k1);                   \
+                                                        \
+        _Pragma("GCC unroll 4") for (i = 0; i < 4; i++) \
+        {                                               \
+            vec p = mul(m0, c0[i]), q = mul(m1, c2[i]); \
+                                                        \
+            c0[i] = xor_srl(q, c1[i], a);               \
+            c1[i] = q;                                  \
+            c2[i] = xor_srl(p, c3[i], b);               \
+            c3[i] = p;                                  \
+        }                                               \
+        k0 += 0x9e3779b9u;                              \
+        k1 += 0xbb67ae85u;                              \
+    }
+
+/* The upper half of each lane of x, xor y, xor z. */
+CR_TARGET("avx512f")
+static __m512i xor_srl_avx512(__m512i x, __m512i y, __m512i z)
+{
+    return _mm512_ternarylogic_epi64(_mm512_srli_epi64(x, 32), y, z, 0x96);
+}
+
+CR_TARGET("avx2")
+static __m256i xor_srl_avx2(__m256i x, __m256i y, __m256i z)
+{
+    return _mm256_xor_si256(_mm256_srli_epi64(x, 32), _mm256_xor_si256(y, z));
+}
+
 /* The same: a word in the lower half of each lane, which is all that the
  * multiplication looks at; what rises into the upper halves is cut off at the
  * end. Four vectors at a time, as one has to wait for its products. */
@@ -134,24 +165,7 @@ static void rng_lanes_avx512(const struct cr_rng *rng, const uint32_t key[2],
         c2[i] = _mm512_set1_epi64((int64_t)(uint32_t)rng->b);
         c3[i] = _mm512_set1_epi64((int64_t)(rng->b >> 32));
     }
-    for (round = 0; round < 10; round++) {
-        __m512i a = _mm512_set1_epi64(k0), b = _mm512_set1_epi64(k1);
-
-#pragma GCC unroll 4
-        for (i = 0; i < 4; i++) {
-            __m512i p = _mm512_mul_epu32(m0, c0[i]),
-                    q = _mm512_mul_epu32(m1, c2[i]);
-
-            c0[i] = _mm512_ternarylogic_epi64(_mm512_srli_epi64(q, 32), c1[i],
-                                              a, 0x96);
-            c1[i] = q;
-            c2[i] = _mm512_ternarylogic_epi64(_mm512_srli_epi64(p, 32), c3[i],
-                                              b, 0x96);
-            c3[i] = p;
-        }
-        k0 += 0x9e3779b9u;
-        k1 += 0xbb67ae85u;
-    }
+    ROUNDS(__m512i, _mm512_set1_epi64, _mm512_mul_epu32, xor_srl_avx512);
 #pragma GCC unroll 4
     for (i = 0; i < 4; i++) {
         __m512i x = _mm512_or_si512(_mm512_and_si512(c0[i], low),
@@ -165,6 +179,46 @@ static void rng_lanes_avx512(const struct cr_rng *rng, const uint32_t key[2],
                             _mm512_permutex2var_epi64(x, odd, y));
     }
 }
+
+/* The same in vectors of four lanes, eight of them. */
+CR_TARGET("avx2")
+static void rng_lanes_avx2(const struct cr_rng *rng, const uint32_t key[2],
+                           uint64_t first, uint32_t *out)
+{
+    const __m256i m0 = _mm256_set1_epi64x(0xd2511f53),
+                  m1 = _mm256_set1_epi64x(0xcd9e8d57);
+    __m256i c0[4], c1[4], c2[4], c3[4];
+    int round, i, half;
+
+    for (half = 0; half < 2; half++, first += 16, out += 64) {
+        uint32_t k0 = key[0], k1 = key[1];
+
+#pragma GCC unroll 4
+        for (i = 0; i < 4; i++) {
+            c0[i] = _mm256_add_epi64(_mm256_set1_epi64x((int64_t)first + 4 * i),
+                                     _mm256_setr_epi64x(0, 1, 2, 3));
+            c1[i] = _mm256_srli_epi64(c0[i], 32);
+            c2[i] = _mm256_set1_epi64x((int64_t)(uint32_t)rng->b);
+            c3[i] = _mm256_set1_epi64x((int64_t)(rng->b >> 32));
+        }
+        ROUNDS(__m256i, _mm256_set1_epi64x, _mm256_mul_epu32, xor_srl_avx2);
+#pragma GCC unroll 4
+        for (i = 0; i < 4; i++) {
+            __m256i x =
+                _mm256_blend_epi32(c0[i], _mm256_slli_epi64(c1[i], 32), 0xaa);
+            __m256i y =
+                _mm256_blend_epi32(c2[i], _mm256_slli_epi64(c3[i], 32), 0xaa);
+            /* words 0 to 3 of blocks 0 and 2, of blocks 1 and 3 */
+            __m256i even = _mm256_unpacklo_epi64(x, y),
+                    odd = _mm256_unpackhi_epi64(x, y);
+
+            _mm256_storeu_si256((__m256i *)(void *)(out + 16 * i),
+                                _mm256_permute2x128_si256(even, odd, 0x20));
+            _mm256_storeu_si256((__m256i *)(void *)(out + 16 * i + 8),
+                                _mm256_permute2x128_si256(even, odd, 0x31));
+        }
+    }
+}
 #endif
 
 typedef void rng_lanes_fn(const struct cr_rng *rng, const uint32_t key[2],
@@ -175,6 +229,8 @@ static rng_lanes_fn *rng_lanes_best(void)
 #if defined(__x86_64__)
     if (cr_isa() == CR_ISA_AVX512)
         return rng_lanes_avx512;
+    if (cr_isa() == CR_ISA_AVX2)
+        return rng_lanes_avx2;
 #endif
     return rng_lanes;
 }

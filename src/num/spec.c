@@ -60,6 +60,13 @@ enum cr_type cr_type_stored(enum cr_type type)
     return sizeof(cr_real) == 8 ? CR_F64 : CR_F32;
 }
 
+bool cr_type_is_float(enum cr_type type)
+{
+    type = cr_type_stored(type);
+    return type == CR_F16 || type == CR_BF16 || type == CR_F32 ||
+           type == CR_F64;
+}
+
 int64_t cr_count(const struct cr_spec *spec)
 {
     int64_t n = 1;

@@ -79,6 +79,8 @@ const char *cr_type_name(enum cr_type type);
 bool cr_type_find(const char *name, enum cr_type *type);
 /* CR_F32 or CR_F64 for CR_REAL, else the type itself. */
 enum cr_type cr_type_stored(enum cr_type type);
+/* float16, bfloat16, float32 and float64. */
+bool cr_type_is_float(enum cr_type type);
 
 int64_t cr_count(const struct cr_spec *spec);   /* elements; 1 for shape () */
 size_t cr_bytes(const struct cr_spec *spec);

@@ -12,7 +12,7 @@ CR_BROADCAST_BACKWARD(abs)
 const struct cr_op cr_op_abs = {
     .about = { .name = "abs", .summary = "Absolute value of each element." },
     CR_BROADCAST_OP(abs, 1, cr_input),
-    .amp = CR_AMP_EXACT,
+    .exact = true,
     .saved_for_backward = CR_X(0),
     .bprop = "return dy * sign(a)",
     .backward = abs_backward,

@@ -10,7 +10,6 @@ CR_BROADCAST_BACKWARD(acos)
 const struct cr_op cr_op_acos = {
     .about = { .name = "acos", .summary = "Arc cosine of each element." },
     CR_BROADCAST_OP(acos, 1, cr_input),
-    .amp = CR_AMP_HIGH,
     .saved_for_backward = CR_X(0),
     .backward = acos_backward,
 };

@@ -11,7 +11,7 @@ CR_BROADCAST_BACKWARD(add)
 
 const struct cr_op cr_op_add = {
     .about = { .name = "add", .summary = "Elementwise sum of two tensors." },
-    CR_BROADCAST_OP(add, 2, cr_inputs2),
+    CR_BROADCAST_OP_OF(CR_ADDS, add, 2, cr_inputs2),
     .bprop = "return shaped(dy, a), shaped(dy, b)",
     .backward = add_backward,
 };

@@ -10,7 +10,6 @@ CR_BROADCAST_BACKWARD(asin)
 const struct cr_op cr_op_asin = {
     .about = { .name = "asin", .summary = "Arc sine of each element." },
     CR_BROADCAST_OP(asin, 1, cr_input),
-    .amp = CR_AMP_HIGH,
     .saved_for_backward = CR_X(0),
     .backward = asin_backward,
 };

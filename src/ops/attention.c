@@ -58,6 +58,7 @@ const struct cr_op cr_op_attention = {
     .int_inputs = CR_X(CR_ATTN_PAD) | CR_X(CR_ATTN_MASK),
     .saved_for_backward = CR_X(CR_ATTN_Q) | CR_X(CR_ATTN_K) | CR_X(CR_ATTN_V) |
                           CR_X(CR_ATTN_PAD) | CR_X(CR_ATTN_MASK),
+    .kernels = &cr_attention_kernels,
     .plan = attention_plan,
     .forward = attention_forward,
     .backward = attention_backward,

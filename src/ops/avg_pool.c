@@ -1,6 +1,8 @@
 /* avg_pool: y = mean of each window, x (N, C, spatial);  dx = dy / m for its
  * m elements. Windows, and what m counts: families/pool.h. */
+#include "families/low.h"
 #include "families/pool.h"
+#include "families/samples.h"
 
 static bool avg_pool_plan(struct cr_op_plan *p)
 {
@@ -11,17 +13,39 @@ static bool avg_pool_plan(struct cr_op_plan *p)
 
 static void avg_pool_forward(const struct cr_op_ctx *s)
 {
+    struct cr_samples parts = { .inputs = 1, .run = avg_pool_forward };
     struct cr_pool pool = cr_pool_of(s);
 
+    if (cr_low_any(s)) {
+        cr_samples_forward(s, &parts);
+        return;
+    }
     cr_pool_mean(&pool, s->x[0], s->y[0]);
 }
 
 static void avg_pool_backward(const struct cr_op_ctx *s)
 {
+    struct cr_samples parts = { .inputs = 1, .run = avg_pool_backward };
     struct cr_pool pool = cr_pool_of(s);
 
+    if (cr_low_any(s)) {
+        cr_samples_backward(s, &parts);
+        return;
+    }
     cr_pool_mean_backward(&pool, s->dy[0], s->accumulate[0], s->dx[0]);
 }
+
+static const char *avg_pool_kernel(const struct cr_op_ctx *s)
+{
+    struct cr_pool pool = cr_pool_of(s);
+
+    return cr_pool_mean_kernel_name(&pool);
+}
+
+static const struct cr_op_kernels avg_pool_kernels = {
+    .name = avg_pool_kernel,
+    .last = cr_last_too,
+};
 
 const struct cr_op cr_op_avg_pool = {
     .about = { .name = "avg_pool",
@@ -32,9 +56,11 @@ const struct cr_op cr_op_avg_pool = {
     .max_inputs = 1,
     .outputs = 1,
     .inputs = cr_input,
-    .layouts = CR_LAYOUT_LAST,
+    .kernels = &avg_pool_kernels,
+    .low = CR_X(0) | CR_Y(0),
+    .low_scratch = cr_samples_scratch,
     .plan = avg_pool_plan,
     .forward = avg_pool_forward,
-    .linear = CR_X(0),
+    .algebra.linear = CR_X(0),
     .backward = avg_pool_backward,
 };

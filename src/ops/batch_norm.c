@@ -14,7 +14,7 @@
  *   moving statistics were used.
  * Ioffe and Szegedy, arXiv:1502.03167.
  */
-#include "graph/op.h"
+#include "families/low.h"
 #include "graph/op_attrs.h"
 #include "kernels/channel.h"
 
@@ -70,8 +70,11 @@ static bool batch_norm_plan(struct cr_op_plan *p)
     ch = cr_channels(x);
     p->out[0] = *x;
     p->saved = 2 * (size_t)ch.c * sizeof(cr_real);
-    /* five rows of c reals, two of c doubles, and memory for the sums */
+    p->thread_scratch = cr_channel_low_scratch(&ch);
+    /* two rows of c doubles and one double, five rows of c reals, and memory
+     * for the sums */
     p->scratch = (size_t)ch.c * (5 * sizeof(cr_real) + 2 * sizeof(double)) +
+                 sizeof(double) +
                  (size_t)cr_channel_thread_scratch(&ch) * sizeof(cr_real);
     return true;
 }
@@ -88,11 +91,65 @@ static struct scratch batch_norm_scratch(const struct cr_op_ctx *s, int64_t c)
     struct scratch r = { .sum = s->scratch };
 
     r.dot = r.sum + c;
-    r.a = (cr_real *)(r.dot + c);
+    r.a = (cr_real *)(r.dot + c + 1);
     r.b = r.a + c;
     r.c = r.b + c;
     r.rest = r.c + c;
     return r;
+}
+
+/* Sums of several processes: of c values each in sum and dot, and of the
+ * number of values per channel, which it returns. */
+static double batch_norm_sum(const struct cr_op_ctx *s, struct scratch r,
+                             int64_t c, double m)
+{
+    if (!s->sum)
+        return m;
+    r.dot[c] = m;
+    s->sum(r.sum, 2 * c + 1);
+    return r.dot[c];
+}
+
+/* From mean and variance of the rows of this process to those of all rows.
+ * Sums of squares are taken around the moving mean, which is close. */
+static double batch_norm_join(const struct cr_op_ctx *s, struct scratch r,
+                              int64_t c, double m)
+{
+    const cr_real *near = s->x[MEAN];
+    int64_t i;
+
+    if (!s->sum)
+        return m;
+    for (i = 0; i < c; i++) {
+        double off = r.sum[i] - (double)near[i];
+
+        r.sum[i] = m * off;
+        r.dot[i] = m * (r.dot[i] + off * off);
+    }
+    m = batch_norm_sum(s, r, c, m);
+    for (i = 0; i < c; i++) {
+        double off = r.sum[i] / m, variance = r.dot[i] / m - off * off;
+
+        r.sum[i] = (double)near[i] + off;
+        r.dot[i] = variance > 0 || isnan(variance) ? variance : 0;
+    }
+    return m;
+}
+
+/* What of a step has low precision; NULL: nothing. */
+static const struct cr_channel_low *
+batch_norm_low(const struct cr_op_ctx *s, struct cr_channel_low *low)
+{
+    *low = (struct cr_channel_low){
+        .type = s->low,
+        .x = s->two_bytes & CR_X(X),
+        .y = s->two_bytes & CR_Y(0),
+        .dy = s->grads_two_bytes & CR_Y(0),
+        .dx = s->grads_two_bytes & CR_X(X),
+        .rounds_y = s->rounds & CR_Y(0),
+        .rounds_dx = s->rounds & CR_X(X),
+    };
+    return cr_low_any(s) ? low : NULL;
 }
 
 static void batch_norm_move(cr_real *to, double momentum, double value)
@@ -112,13 +169,16 @@ static void batch_norm_forward(const struct cr_op_ctx *s)
                                   .mean = mean,
                                   .scale = r.a,
                                   .shift = beta,
-                                  .relu = s->act == CR_ACT_RELU,
+                                  .relu = s->end.act == CR_ACT_RELU,
                                   .y = s->y[0] };
+    struct cr_channel_low low;
     double m = (double)(ch.n * ch.s);
     int64_t i;
 
+    ch.low = batch_norm_low(s, &low);
     if (batch_norm_batch(o, s->training)) {
         cr_channel_moments(&ch, s->x[X], r.rest, r.sum, r.dot);
+        m = batch_norm_join(s, r, ch.c, m);
     } else {
         for (i = 0; i < ch.c; i++) {
             r.sum[i] = (double)cr_creals(s->x[MEAN])[i];
@@ -152,7 +212,7 @@ static void batch_norm_backward(const struct cr_op_ctx *s)
     struct cr_channels ch = cr_channels(&s->in[X]);
     struct scratch r = batch_norm_scratch(s, ch.c);
     const cr_real *gamma = s->x[GAMMA], *mean = s->saved, *rstd = mean + ch.c;
-    const cr_real *y = s->act == CR_ACT_RELU ? s->y[0] : NULL;
+    const cr_real *y = s->end.act == CR_ACT_RELU ? s->y[0] : NULL;
     bool batch = batch_norm_batch(o, s->training);
     struct cr_channel_backward back = { .x = s->x[X],
                                         .dy = s->dy[0],
@@ -165,9 +225,11 @@ static void batch_norm_backward(const struct cr_op_ctx *s)
                                         .dmore = s->dx[MORE],
                                         .add_dx = s->accumulate[X],
                                         .add_more = s->accumulate[MORE] };
+    struct cr_channel_low low;
     double m = (double)(ch.n * ch.s);
     int64_t i;
 
+    ch.low = batch_norm_low(s, &low);
     if (s->dx[GAMMA] || s->dx[BETA] || (s->dx[X] && batch))
         cr_channel_sums(&ch, s->x[X], mean, s->dy[0], y, r.rest, r.sum, r.dot);
     for (i = 0; i < ch.c && s->dx[GAMMA]; i++)
@@ -176,6 +238,8 @@ static void batch_norm_backward(const struct cr_op_ctx *s)
     for (i = 0; i < ch.c && s->dx[BETA]; i++)
         batch_norm_put(cr_reals(s->dx[BETA]) + i, s->accumulate[BETA],
                        r.sum[i]);
+    if (s->dx[X] && batch)
+        m = batch_norm_sum(s, r, ch.c, m);
     if (!s->dx[X] && !s->dx[MORE])
         return;
     for (i = 0; i < ch.c; i++) {
@@ -186,6 +250,34 @@ static void batch_norm_backward(const struct cr_op_ctx *s)
         r.c[i] = batch && s->dx[X] ? (cr_real)(rr * r.dot[i] / m) : 0;
     }
     cr_channel_backward(&ch, &back, r.rest);
+}
+
+static bool batch_norm_accepts(const struct cr_op_ctx *s, unsigned of,
+                               unsigned parts)
+{
+    (void)s;
+    return of == CR_Y(0) &&
+           !(parts & ~(unsigned)(CR_END_ADD | CR_END_ACT | CR_END_BACKWARD));
+}
+
+static const char *batch_norm_kernel(const struct cr_op_ctx *s)
+{
+    (void)s;
+    return cr_channel_kernel_name();
+}
+
+static const struct cr_op_kernels batch_norm_kernels = {
+    .name = batch_norm_kernel,
+    .accepts = batch_norm_accepts,
+    .addend = MORE,
+    .last = cr_last_too
+};
+
+static bool batch_norm_fixed(const void *attr)
+{
+    const struct cr_batch_norm *o = attr;
+
+    return o->use_batch_statistics != true;
 }
 
 static const char *const batch_norm_inputs[] = {
@@ -211,13 +303,11 @@ const struct cr_op cr_op_batch_norm = {
             "running_var, eps=eps, momentum=1 - momentum, "
             "use_batch_statistics=training)",
     .saved_for_backward = CR_X(X) | CR_X(GAMMA),
-    .fuses_act = true,
-    .fuses_act_backward = true,
-    .fuses_add = CR_X(MORE),
+    .algebra.fold = "bn_fold",
+    .algebra.fixed = batch_norm_fixed,
+    .kernels = &batch_norm_kernels,
+    .low = CR_X(X) | CR_Y(0),
     .running_stats = CR_X(MEAN) | CR_X(VARIANCE),
-    .layouts = CR_LAYOUT_LAST,
-    .amp = CR_AMP_HIGH | CR_AMP_BLACK,
-    .float32_params = CR_X(1) | CR_X(2),
     .plan = batch_norm_plan,
     .forward = batch_norm_forward,
     .backward = batch_norm_backward,

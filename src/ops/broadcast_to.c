@@ -55,6 +55,6 @@ const struct cr_op cr_op_broadcast_to = {
     CR_MOVE_OP,
     .plan = broadcast_to_plan,
     .forward = broadcast_to_forward,
-    .linear = CR_X(0),
+    .algebra.linear = CR_X(0),
     .backward = broadcast_to_backward,
 };

@@ -79,7 +79,7 @@ const struct cr_op cr_op_cast = {
     .outputs = 1,
     .inputs = cr_input,
     .int_inputs = CR_X(0),
-    .layouts = CR_LAYOUT_FLAT,
+    .algebra = { .kind = CR_ELEMENTWISE },
     .plan = cast_plan,
     .build = cast_build,
     .forward = cast_forward,

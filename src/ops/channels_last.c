@@ -26,11 +26,15 @@ static bool channels_last_plan(struct cr_op_plan *p)
     return true;
 }
 
-static bool channels_last_prefers(const struct cr_op_plan *p)
+static enum cr_channels_last channels_last_best(const struct cr_op_plan *p)
 {
     (void)p;
-    return true;
+    return CR_LAST_BEST;
 }
+
+static const struct cr_op_kernels channels_last_kernels = {
+    .last = channels_last_best
+};
 
 /* For a row-major input: its axis 1 becomes the last one. */
 static struct cr_data_move channels_last_move(const struct cr_op_ctx *s)
@@ -83,9 +87,8 @@ const struct cr_op cr_op_channels_last = {
     .max_inputs = 1,
     .outputs = 1,
     .inputs = cr_input,
-    .layouts = CR_LAYOUT_LAST,
-    .prefers_last = channels_last_prefers,
-    .amp = CR_AMP_EXACT,
+    .kernels = &channels_last_kernels,
+    .exact = true,
     .plan = channels_last_plan,
     .forward = channels_last_forward,
     .backward = channels_last_backward,

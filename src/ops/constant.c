@@ -44,6 +44,14 @@ static void constant_forward(const struct cr_op_ctx *s)
         cr_convert(CR_F64, o->value.v, s->out[0].type, s->y[0], o->value.n);
 }
 
+static bool constant_scalar(const void *attr, double *value)
+{
+    const struct cr_constant *o = attr;
+
+    *value = o->value.v[0];
+    return o->value.n == 1;
+}
+
 const struct cr_op cr_op_constant = {
     .about = { .name = "constant",
                .internal = true,
@@ -51,6 +59,7 @@ const struct cr_op cr_op_constant = {
                .opts = constant_opts,
                .size = sizeof(struct cr_constant) },
     .outputs = 1,
+    .algebra.scalar = constant_scalar,
     .plan = constant_plan,
     .forward = constant_forward,
 };

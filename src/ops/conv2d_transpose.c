@@ -17,12 +17,11 @@ const struct cr_op cr_op_conv2d_transpose = {
                .opts = conv2d_transpose_opts,
                .size = sizeof(struct cr_convolve) },
     CR_CONVOLVE_OP,
-    .prefers_last = cr_deconvolve_prefers_last,
+    .kernels = &cr_deconvolve_kernels,
     .plan = cr_deconvolve_plan,
-    .kernel = cr_deconvolve_kernel,
     .forward = cr_deconvolve_forward,
     .bprop = "return (kernel(0), kernel(1),\n"
              "        None if c is None else shaped(dy, c, 1))",
-    .linear = CR_X(0) | CR_X(1),
+    .algebra.linear = CR_X(0) | CR_X(1),
     .backward = cr_deconvolve_backward,
 };

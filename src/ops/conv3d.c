@@ -4,6 +4,7 @@
  *
  * Options and defaults are those of MindSpore's ops.conv3d. */
 #include "families/conv_ops.h"
+#include "families/samples.h"
 
 static const struct cr_opt conv3d_opts[] = {
     CR_CONVOLVE_OPTS,
@@ -16,15 +17,13 @@ const struct cr_op cr_op_conv3d = {
                .opts = conv3d_opts,
                .size = sizeof(struct cr_convolve) },
     CR_CONVOLVE_OP,
-    .fuses_add = CR_X(3),
-    .bn_foldable = 1,
-    .prefers_last = cr_convolve_prefers_last,
-    .prepare = &cr_convolve_prepare,
+    .algebra = { .linear = CR_X(0) | CR_X(1), .channels = 1 },
+    .kernels = &cr_convolve_kernels,
+    .low = CR_X(0) | CR_Y(0),
+    .low_scratch = cr_samples_scratch,
     .plan = cr_convolve_plan,
-    .kernel = cr_convolve_kernel,
     .forward = cr_convolve_forward,
     .bprop = "return (kernel(0), kernel(1),\n"
              "        None if c is None else shaped(dy, c, 1))",
-    .linear = CR_X(0) | CR_X(1),
     .backward = cr_convolve_backward,
 };

@@ -10,7 +10,6 @@ CR_BROADCAST_BACKWARD(cos)
 const struct cr_op cr_op_cos = {
     .about = { .name = "cos", .summary = "Cosine of each element." },
     CR_BROADCAST_OP(cos, 1, cr_input),
-    .amp = CR_AMP_HIGH,
     .saved_for_backward = CR_X(0),
     .bprop = "return -dy * sin(a)",
     .backward = cos_backward,

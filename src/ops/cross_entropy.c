@@ -257,6 +257,13 @@ static void cross_entropy_forward(const struct cr_op_ctx *s)
         sum += c.value[i];
         weight += c.weight[i];
     }
+    if (s->sum) {
+        double all[2] = { sum, weight };
+
+        s->sum(all, 2);
+        sum = all[0];
+        weight = all[1];
+    }
     if (c.o->reduction == CR_MEAN) {
         sum /= weight;
         *c.divisor = (cr_real)weight;

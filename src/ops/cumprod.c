@@ -103,7 +103,6 @@ const struct cr_op cr_op_cumprod = {
     .outputs = 1,
     .inputs = cr_input,
     .saved_for_backward = CR_X(0),
-    .amp = CR_AMP_HIGH,
     .plan = cumprod_plan,
     .forward = cumprod_forward,
     .backward = cumprod_backward,

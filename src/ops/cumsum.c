@@ -75,9 +75,8 @@ const struct cr_op cr_op_cumsum = {
     .max_inputs = 1,
     .outputs = 1,
     .inputs = cr_input,
-    .amp = CR_AMP_HIGH,
     .plan = cumsum_plan,
     .forward = cumsum_forward,
-    .linear = CR_X(0),
+    .algebra.linear = CR_X(0),
     .backward = cumsum_backward,
 };

@@ -11,7 +11,7 @@ const struct cr_op cr_op_div = {
     .about = { .name = "div",
                .summary = "Elementwise quotient of two "
                           "tensors." },
-    CR_BROADCAST_OP(div, 2, cr_inputs2),
+    CR_BROADCAST_OP_OF(CR_DIVIDES, div, 2, cr_inputs2),
     .saved_for_backward = CR_X(0) | CR_X(1),
     .bprop = "return shaped(dy / b, a), shaped(-dy * y / b, b)",
     .backward = div_backward,

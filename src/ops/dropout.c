@@ -2,7 +2,7 @@
  * y = x in prediction.  dx = dy mask / keep.
  * The mask is a function of seed, cell, call, update and element. */
 #include "base/compiler.h"
-#include "graph/op.h"
+#include "families/low.h"
 #include "kernels/parallel_for.h"
 
 #include <string.h>
@@ -42,21 +42,33 @@ static void dropout_words(int64_t n, const uint32_t *word, uint32_t below,
     }
 }
 
+/* Elements of the batch before these. */
+static int64_t dropout_before(const struct cr_op_ctx *s)
+{
+    return s->rows_before > 0
+               ? cr_count(&s->in[0]) / s->batch * s->rows_before
+               : 0;
+}
+
 static void dropout_range(void *ctx, int64_t from, int64_t to)
 {
     const struct cr_op_ctx *s = ctx;
     double keep = ((const struct dropout *)s->attr)->keep;
     cr_real scale = keep > 0 ? (cr_real)(1 / keep) : 0;
     /* u < keep as integers: u is a word out of 2^32, and keep < 1 */
-    uint32_t below = (uint32_t)(keep * 4294967296.0), word[RUN];
-    int64_t n;
+    uint32_t below = (uint32_t)(keep * 4294967296.0), word[RUN + 4];
+    int64_t n, at, before = dropout_before(s);
+    cr_real x[RUN], room[RUN], *y;
 
     for (; from < to; from += n) { /* ranges start at multiples of 16 */
         n = to - from < RUN ? to - from : RUN;
-        cr_rng_blocks(&s->rng, (uint64_t)from / 4, (n + 3) / 4, word);
-        dropout_words(n, word, below, scale, cr_creals(s->x[0]) + from,
-                      (unsigned char *)s->saved + from,
-                      cr_reals(s->y[0]) + from);
+        at = before + from;
+        cr_rng_blocks(&s->rng, (uint64_t)at / 4, (at % 4 + n + 3) / 4, word);
+        y = cr_low_y_open(s, from, room);
+        dropout_words(n, word + at % 4, below, scale,
+                      cr_low_x(s, 0, from, n, x),
+                      (unsigned char *)s->saved + from, y);
+        cr_low_y_close(s, from, n, y);
     }
 }
 
@@ -70,28 +82,45 @@ static void dropout_forward(const struct cr_op_ctx *s)
 }
 
 CR_CLONES_WIDE
+static void dropout_mask(int64_t n, const unsigned char *mask, cr_real scale,
+                         const cr_real *dy, bool add, cr_real *dx)
+{
+    int64_t i;
+
+    if (!mask) {
+        CR_SIMD
+        for (i = 0; i < n; i++)
+            dx[i] = add ? dx[i] + dy[i] : dy[i];
+    } else if (add) {
+        CR_SIMD
+        for (i = 0; i < n; i++)
+            dx[i] += mask[i] ? dy[i] * scale : 0;
+    } else {
+        CR_SIMD
+        for (i = 0; i < n; i++)
+            dx[i] = mask[i] ? dy[i] * scale : 0;
+    }
+}
+
 static void dropout_back_range(void *ctx, int64_t from, int64_t to)
 {
     const struct cr_op_ctx *s = ctx;
     double keep = ((const struct dropout *)s->attr)->keep;
     cr_real scale = keep > 0 && s->saved ? (cr_real)(1 / keep) : 1;
-    const cr_real *dy = s->dy[0];
-    cr_real *dx = s->dx[0];
     const unsigned char *mask = s->saved;
-    int64_t i;
+    cr_real room[RUN], dy[RUN], *dx;
+    int64_t n;
 
-    if (!mask) {
-        CR_SIMD
-        for (i = from; i < to; i++)
-            dx[i] = s->accumulate[0] ? dx[i] + dy[i] : dy[i];
-    } else if (s->accumulate[0]) {
-        CR_SIMD
-        for (i = from; i < to; i++)
-            dx[i] += mask[i] ? dy[i] * scale : 0;
-    } else {
-        CR_SIMD
-        for (i = from; i < to; i++)
-            dx[i] = mask[i] ? dy[i] * scale : 0;
+    for (; from < to; from += n) {
+        bool low = cr_low_any(s);
+
+        n = low && to - from > RUN ? RUN : to - from;
+        dx = low ? cr_low_dx_open(s, 0, from, room)
+                 : cr_reals(s->dx[0]) + from;
+        dropout_mask(n, mask ? mask + from : NULL, scale,
+                     cr_low_dy(s, from, n, dy), s->accumulate[0] && !low, dx);
+        if (low)
+            cr_low_dx_close(s, 0, from, n, dx);
     }
 }
 
@@ -114,6 +143,7 @@ const struct cr_op cr_op_dropout = {
     .text = "if p == 1:\n"
             "    return dropout(input, keep=1 - training)\n"
             "return cell('Dropout', input, p=p * training)",
+    .low = CR_X(0) | CR_Y(0),
     .plan = dropout_plan,
     .forward = dropout_forward,
     .bprop = "return again(dy)",

@@ -86,10 +86,13 @@ static void dropout_planes_forward(const struct cr_op_ctx *s)
     double keep = 1 - ((const struct dropout_planes *)s->attr)->p;
     struct planes p = dropout_planes_of(s);
     int64_t i, n = dropout_planes_count(&s->in[0]);
+    /* planes of the batch before these */
+    int64_t before = s->rows_before > 0 ? n / s->batch * s->rows_before : 0;
+    uint64_t below = (uint64_t)(keep * 4294967296.0);
 
     for (i = 0; i < n && s->saved; i++)
         cr_reals(s->saved)[i] =
-            cr_rng_u32(&s->rng, (uint64_t)i) < (uint64_t)(keep * 4294967296.0)
+            cr_rng_u32(&s->rng, (uint64_t)(before + i)) < below
                 ? (cr_real)(1 / keep)
                 : 0;
     p.from = s->x[0];
@@ -107,6 +110,10 @@ static void dropout_planes_backward(const struct cr_op_ctx *s)
     dropout_planes_run(&p, &s->in[0]);
 }
 
+static const struct cr_op_kernels dropout_planes_kernels = {
+    .last = cr_last_too
+};
+
 const struct cr_op cr_op_dropout_planes = {
     .about = { .name = "dropout_planes",
                .internal = true,
@@ -117,7 +124,7 @@ const struct cr_op cr_op_dropout_planes = {
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,
-    .layouts = CR_LAYOUT_LAST,
+    .kernels = &dropout_planes_kernels,
     .plan = dropout_planes_plan,
     .forward = dropout_planes_forward,
     .bprop = "return again(dy)",

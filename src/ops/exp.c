@@ -10,7 +10,6 @@ CR_BROADCAST_BACKWARD(exp)
 const struct cr_op cr_op_exp = {
     .about = { .name = "exp", .summary = "Exponential of each element." },
     CR_BROADCAST_OP(exp, 1, cr_input),
-    .amp = CR_AMP_HIGH,
     .saved_for_backward = CR_Y(0),
     .bprop = "return dy * y",
     .backward = exp_backward,

@@ -43,6 +43,6 @@ const struct cr_op cr_op_expand_dims = {
     .max_inputs = 1,
     .inputs = cr_input,
     CR_VIEW_OP,
-    .amp = CR_AMP_EXACT,
+    .exact = true,
     .plan = expand_dims_plan,
 };

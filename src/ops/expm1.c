@@ -10,7 +10,6 @@ CR_BROADCAST_BACKWARD(expm1)
 const struct cr_op cr_op_expm1 = {
     .about = { .name = "expm1", .summary = "exp(x) - 1 of each element." },
     CR_BROADCAST_OP(expm1, 1, cr_input),
-    .amp = CR_AMP_HIGH,
     .saved_for_backward = CR_X(0),
     .backward = expm1_backward,
 };

@@ -152,6 +152,13 @@ static void gather_backward(const struct cr_op_ctx *s)
 static const char *const gather_inputs[] = { "input_params", "input_indices",
                                              NULL };
 
+static bool gather_takes_rows(const void *attr)
+{
+    const struct cr_gather *o = attr;
+
+    return o->axis == 0;
+}
+
 const struct cr_op cr_op_gather = {
     .about = { .name = "gather",
                .summary = "Gathers slices along an axis by their indices.",
@@ -163,9 +170,10 @@ const struct cr_op cr_op_gather = {
     .inputs = gather_inputs,
     .saved_for_backward = CR_X(I),
     .int_inputs = CR_X(X) | CR_X(I),
-    .amp = CR_AMP_EXACT,
+    .exact = true,
     .plan = gather_plan,
     .forward = gather_forward,
-    .linear = CR_X(0),
+    .algebra.linear = CR_X(0),
+    .algebra.takes_rows = gather_takes_rows,
     .backward = gather_backward,
 };

@@ -77,6 +77,13 @@ static void gelu_backward(const struct cr_op_ctx *s)
     cr_pointwise_backward(s, 1, gelu_grad);
 }
 
+static const char *gelu_kernel(const struct cr_op_ctx *s)
+{
+    return by_tanh(s->attr) ? NULL : cr_gelu_kernel_name();
+}
+
+static const struct cr_op_kernels gelu_kernels = { .name = gelu_kernel };
+
 const struct cr_op cr_op_gelu = {
     .about = { .name = "gelu",
                .summary = "GELU: Gaussian error linear unit.",
@@ -86,8 +93,10 @@ const struct cr_op cr_op_gelu = {
     .max_inputs = 1,
     .outputs = 1,
     .inputs = cr_input,
-    .layouts = CR_LAYOUT_FLAT,
+    .algebra = { .kind = CR_ELEMENTWISE, .map = gelu_map },
+    .low = CR_X(0) | CR_Y(0),
     .saved_for_backward = CR_X(0),
+    .kernels = &gelu_kernels,
     .plan = cr_pointwise_plan,
     .forward = gelu_forward,
     .bprop = "if approximate == 'tanh':\n"

@@ -58,6 +58,7 @@ static bool group_norm_plan(struct cr_op_plan *p)
 
 struct groups {
     const struct cr_op_ctx *s;
+    const struct cr_row_kernel *k;
     int64_t groups;                      /* of all samples */
     int64_t per_sample, channels, space; /* groups per sample; channels per
                                             group; elements per channel */
@@ -69,7 +70,9 @@ static struct groups group_norm_groups(const struct cr_op_ctx *s)
 {
     const struct cr_group_norm *o = s->attr;
     const struct cr_spec *x = &s->in[X];
-    struct groups g = { .s = s, .per_sample = o->num_groups };
+    struct groups g = { .s = s,
+                        .k = cr_row_kernel(),
+                        .per_sample = o->num_groups };
 
     g.groups = x->dim[0] * o->num_groups;
     g.channels = x->dim[1] / o->num_groups;
@@ -93,15 +96,15 @@ static void group_norm_range(void *ctx, int64_t from, int64_t to)
         int64_t first = i % g->per_sample * g->channels;
         double mean, variance;
 
-        cr_row_moments(m, x, &mean, &variance);
+        g->k->moments(m, x, &mean, &variance);
         g->mean[i] = (cr_real)mean;
         g->r[i] = (cr_real)(1 / sqrt(variance + o->eps));
         for (c = 0; c < g->channels; c++) {
             cr_real scale = g->r[i] * cr_creals(g->s->x[GAMMA])[first + c];
 
-            cr_row_affine(g->space, x + c * g->space, g->mean[i], scale, NULL,
-                          cr_creals(g->s->x[BETA]) + first + c,
-                          y + c * g->space);
+            g->k->affine(g->space, x + c * g->space, g->mean[i], scale, NULL,
+                         cr_creals(g->s->x[BETA]) + first + c,
+                         y + c * g->space);
         }
     }
 }
@@ -130,8 +133,8 @@ static void group_norm_back_range(void *ctx, int64_t from, int64_t to)
         double sum = 0, dot = 0, r = (double)g->r[i];
 
         for (c = 0; c < g->channels; c++) {
-            cr_row_sums(g->space, x + c * g->space, g->mean[i],
-                        dy + c * g->space, NULL, &sums[c], &dots[c]);
+            g->k->sums(g->space, x + c * g->space, g->mean[i],
+                       dy + c * g->space, NULL, &sums[c], &dots[c]);
             sum += sums[c] * (double)gamma[c];
             dot += dots[c] * (double)gamma[c];
             dots[c] *= r;
@@ -141,10 +144,10 @@ static void group_norm_back_range(void *ctx, int64_t from, int64_t to)
         sum /= (double)m;
         dot *= r * r / (double)m;
         for (c = 0; c < g->channels; c++)
-            cr_row_backward(g->space, x + c * g->space, g->mean[i],
-                            dy + c * g->space, NULL, gamma[c], g->r[i],
-                            (cr_real)sum, (cr_real)dot, s->accumulate[X],
-                            cr_reals(s->dx[X]) + i * m + c * g->space);
+            g->k->backward(g->space, x + c * g->space, g->mean[i],
+                           dy + c * g->space, NULL, gamma[c], g->r[i],
+                           (cr_real)sum, (cr_real)dot, s->accumulate[X],
+                           cr_reals(s->dx[X]) + i * m + c * g->space);
     }
 }
 
@@ -170,6 +173,16 @@ static void group_norm_backward(const struct cr_op_ctx *s)
 
 static const char *const group_norm_inputs[] = { "x", "gamma", "beta", NULL };
 
+static const char *group_norm_kernel(const struct cr_op_ctx *s)
+{
+    (void)s;
+    return cr_row_kernel()->head.name;
+}
+
+static const struct cr_op_kernels group_norm_kernels = {
+    .name = group_norm_kernel,
+};
+
 const struct cr_op cr_op_group_norm = {
     .about = { .name = "group_norm",
                .summary = "Group normalisation.",
@@ -186,7 +199,7 @@ const struct cr_op cr_op_group_norm = {
             "return group_norm(input, gamma, beta, num_groups=num_groups, "
             "eps=eps)",
     .saved_for_backward = CR_X(X) | CR_X(GAMMA),
-    .amp = CR_AMP_HIGH,
+    .kernels = &group_norm_kernels,
     .plan = group_norm_plan,
     .forward = group_norm_forward,
     .bprop = "z = reshape(a, (shape(a, 0), num_groups, -1))\n"

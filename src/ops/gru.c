@@ -3,57 +3,23 @@
  *   u = h0 W' + b, s(v) = 1 / (1 + exp(-v))
  *   r = s(x_r + u_r),   z = s(x_z + u_z),   n = tanh(x_n + r u_n)
  *   h = n + z (h0 - n) */
-#include "base/compiler.h"
 #include "families/rnn.h"
 
 #include <string.h>
 
-/* Saves r, z and u_n in g, n in c. */
-CR_CLONES_WIDE static void gru_row(const struct cr_rnn_row *w)
+static void gru_row(const struct cr_rnn_row *w)
 {
-    int64_t n = w->n, k;
-    const cr_real *x = w->x, *b = w->b, *h0 = w->h0;
-    cr_real *gr = w->g, *gz = gr + n, *gu = gz + n, *h = w->h, *c = w->c;
-
-    CR_SIMD
-    for (k = 0; k < 2 * n; k++)
-        gr[k] = cr_sigmoid(gr[k] + x[k] + b[k]);
-    CR_SIMD
-    for (k = 0; k < n; k++) {
-        gu[k] += b[2 * n + k];
-        c[k] = cr_tanh(x[2 * n + k] + gr[k] * gu[k]);
-        h[k] = c[k] + gz[k] * (h0[k] - c[k]);
-    }
+    w->k->gru(w);
 }
 
-CR_CLONES_WIDE static void gru_back_row(const struct cr_rnn_row *w)
+static void gru_back_row(const struct cr_rnn_row *w)
 {
-    int64_t n = w->n, k;
-    const cr_real *gr = w->g, *gz = gr + n, *gu = gz + n;
-    const cr_real *c = w->c, *h0 = w->h0;
-    cr_real *dh = w->dh, *dg = w->dg;
-
-    CR_SIMD
-    for (k = 0; k < n; k++) {
-        cr_real r = gr[k], z = gz[k], v = c[k], d = dh[k];
-        cr_real dn = d * (1 - z) * (1 - v * v);
-
-        dg[k] = dn * gu[k] * r * (1 - r);
-        dg[n + k] = d * (h0[k] - v) * z * (1 - z);
-        dg[2 * n + k] = dn;
-        dh[k] = d * z;
-    }
+    w->k->gru_backward(w);
 }
 
-CR_CLONES static void gru_turn(const struct cr_rnn_row *w)
+static void gru_turn(const struct cr_rnn_row *w)
 {
-    int64_t n = w->n, k;
-    const cr_real *r = w->g;
-    cr_real *dg = w->dg + 2 * n;
-
-    CR_SIMD
-    for (k = 0; k < n; k++)
-        dg[k] *= r[k];
+    w->k->gru_to_product(w);
 }
 
 /* ---- Low precision: families/rnn_low_precision.c. Saves s(r) and s(z)

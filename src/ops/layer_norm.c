@@ -10,7 +10,8 @@
  * per block of rows, and then over blocks.
  * Ba, Kiros and Hinton, arXiv:1607.06450.
  */
-#include "graph/op.h"
+#include "base/thread_pool.h"
+#include "families/low.h"
 #include "graph/op_attrs.h"
 #include "kernels/parallel_for.h"
 #include "kernels/row_stats.h"
@@ -52,6 +53,7 @@ static int64_t layer_norm_from(const struct cr_spec *x, int64_t axis)
 
 struct rows {
     const struct cr_op_ctx *s;
+    const struct cr_row_kernel *k;
     int64_t rows, m, params; /* m: elements per row */
     int64_t piece;           /* number of consecutive parameters that apply to
                                 a row */
@@ -70,6 +72,12 @@ static struct rows layer_norm_rows(const struct cr_spec *x,
     r.per = cr_row_block(r.rows);
     r.blocks = cr_row_blocks(r.rows);
     return r;
+}
+
+/* In low precision: x, dy and dx of a row as float32. */
+static size_t layer_norm_room(int64_t m)
+{
+    return 3 * (size_t)m * sizeof(cr_real);
 }
 
 static bool layer_norm_plan(struct cr_op_plan *p)
@@ -100,6 +108,7 @@ static bool layer_norm_plan(struct cr_op_plan *p)
     p->out[0] = *x;
     p->saved = (size_t)r.rows * 2 * sizeof(cr_real);
     p->scratch = (size_t)(r.blocks * 2 * r.params) * sizeof(cr_real);
+    p->thread_scratch = layer_norm_room(r.m);
     return true;
 }
 
@@ -108,6 +117,7 @@ static struct rows layer_norm_step(const struct cr_op_ctx *s)
     struct rows r = layer_norm_rows(&s->in[X], s->attr);
 
     r.s = s;
+    r.k = cr_row_kernel();
     r.mean = s->saved;
     r.r = r.mean + r.rows;
     r.part = s->scratch;
@@ -119,22 +129,24 @@ static void layer_norm_range(void *ctx, int64_t from, int64_t to)
     const struct rows *r = ctx;
     const struct cr_layer_norm *o = r->s->attr;
     const cr_real *gamma = r->s->x[GAMMA], *beta = r->s->x[BETA];
+    cr_real *room = cr_thread_scratch(layer_norm_room(r->m));
     int64_t row, at;
 
     for (row = from; row < to; row++) {
-        const cr_real *x = cr_creals(r->s->x[X]) + row * r->m;
-        cr_real *y = cr_reals(r->s->y[0]) + row * r->m;
+        const cr_real *x = cr_low_x(r->s, X, row * r->m, r->m, room);
+        cr_real *y = cr_low_y_open(r->s, row * r->m, room + r->m);
         double mean, variance;
 
-        cr_row_moments(r->m, x, &mean, &variance);
+        r->k->moments(r->m, x, &mean, &variance);
         r->mean[row] = (cr_real)mean;
         r->r[row] = (cr_real)(1 / sqrt(variance + o->epsilon));
         for (at = 0; at < r->m; at += r->piece) {
             int64_t p = (row * r->m + at) % r->params;
 
-            cr_row_affine(r->piece, x + at, r->mean[row], r->r[row], gamma + p,
-                          beta + p, y + at);
+            r->k->affine(r->piece, x + at, r->mean[row], r->r[row], gamma + p,
+                         beta + p, y + at);
         }
+        cr_low_y_close(r->s, row * r->m, r->m, y);
     }
 }
 
@@ -146,13 +158,14 @@ static void layer_norm_forward(const struct cr_op_ctx *s)
 }
 
 /* dx of a row whose parameters are not one contiguous piece from the first. */
-static void layer_norm_row(const struct rows *r, int64_t row)
+static void layer_norm_row(const struct rows *r, int64_t row, const cr_real *x,
+                           const cr_real *dy, cr_real *room)
 {
     const struct cr_op_ctx *s = r->s;
-    const cr_real *x = cr_creals(s->x[X]) + row * r->m;
-    const cr_real *dy = cr_creals(s->dy[0]) + row * r->m;
     const cr_real *gamma = s->x[GAMMA];
-    cr_real *dx = cr_reals(s->dx[X]) + row * r->m;
+    bool low = cr_low_any(s);
+    cr_real *dx = low ? cr_low_dx_open(s, X, row * r->m, room)
+                      : cr_reals(s->dx[X]) + row * r->m;
     cr_real mean = r->mean[row], scale = r->r[row];
     double sum = 0, dot = 0, m = (double)r->m;
     int64_t at;
@@ -160,17 +173,19 @@ static void layer_norm_row(const struct rows *r, int64_t row)
     for (at = 0; at < r->m; at += r->piece) {
         double d, q;
 
-        cr_row_sums(r->piece, x + at, mean, dy + at,
-                    gamma + (row * r->m + at) % r->params, &d, &q);
+        r->k->sums(r->piece, x + at, mean, dy + at,
+                   gamma + (row * r->m + at) % r->params, &d, &q);
         sum += d;
         dot += q;
     }
     dot *= (double)scale * (double)scale;
     for (at = 0; at < r->m; at += r->piece)
-        cr_row_backward(r->piece, x + at, mean, dy + at,
+        r->k->backward(r->piece, x + at, mean, dy + at,
                         gamma + (row * r->m + at) % r->params, 1, scale,
                         (cr_real)(sum / m), (cr_real)(dot / m),
-                        s->accumulate[X], dx + at);
+                        s->accumulate[X] && !low, dx + at);
+    if (low)
+        cr_low_dx_close(s, X, row * r->m, r->m, dx);
 }
 
 static void layer_norm_block(const struct rows *r, int64_t block)
@@ -179,20 +194,21 @@ static void layer_norm_block(const struct rows *r, int64_t block)
     cr_real *part = r->part + block * 2 * r->params;
     bool sums = s->dx[GAMMA] || s->dx[BETA];
     int64_t row = block * r->per, end = row + r->per, at;
+    cr_real *room = cr_thread_scratch(layer_norm_room(r->m));
 
     if (sums)
         memset(part, 0, (size_t)(2 * r->params) * sizeof *part);
     for (; row < end && row < r->rows; row++) {
-        const cr_real *x = cr_creals(s->x[X]) + row * r->m;
-        const cr_real *dy = cr_creals(s->dy[0]) + row * r->m;
+        const cr_real *x = cr_low_x(s, X, row * r->m, r->m, room);
+        const cr_real *dy = cr_low_dy(s, row * r->m, r->m, room + r->m);
 
         if (s->dx[X])
-            layer_norm_row(r, row);
+            layer_norm_row(r, row, x, dy, room + 2 * r->m);
         for (at = 0; at < r->m && sums; at += r->piece) {
             int64_t p = (row * r->m + at) % r->params;
 
-            cr_row_gather(r->piece, x + at, r->mean[row], r->r[row], dy + at,
-                          part + p, part + r->params + p);
+            r->k->gather(r->piece, x + at, r->mean[row], r->r[row], dy + at,
+                         part + p, part + r->params + p);
         }
     }
 }
@@ -217,6 +233,23 @@ static void layer_norm_backward(const struct cr_op_ctx *s)
                       s->accumulate[BETA], s->dx[BETA]);
 }
 
+static bool layer_norm_accepts(const struct cr_op_ctx *s, unsigned of,
+                               unsigned parts)
+{
+    (void)s;
+    return of == CR_Y(0) && parts == CR_END_MAP;
+}
+
+static const char *layer_norm_kernel(const struct cr_op_ctx *s)
+{
+    (void)s;
+    return cr_row_kernel()->head.name;
+}
+
+static const struct cr_op_kernels layer_norm_kernels = {
+    .name = layer_norm_kernel, .accepts = layer_norm_accepts
+};
+
 static const char *const layer_norm_inputs[] = { "input_x", "gamma", "beta",
                                                  NULL };
 
@@ -235,8 +268,9 @@ const struct cr_op cr_op_layer_norm = {
             "beta = zeros(normalized_shape) if bias is None else bias\n"
             "return layer_norm(input, gamma, beta, begin_norm_axis=begin, "
             "begin_params_axis=begin, epsilon=eps)",
+    .kernels = &layer_norm_kernels,
     .saved_for_backward = CR_X(X) | CR_X(GAMMA),
-    .amp = CR_AMP_HIGH | CR_AMP_BLACK,
+    .low = CR_X(X) | CR_Y(0),
     .plan = layer_norm_plan,
     .forward = layer_norm_forward,
     .bprop = "first = begin_norm_axis\n"

@@ -4,8 +4,10 @@
  * forward reads a copy of W' (in, out): to transpose W would take longer than
  * to multiply. backward computes dx before it writes W,
  * because W may be updated in place (alpha = -lr, accumulated into W). */
-#include "graph/op.h"
+#include "families/low.h"
 #include "kernels/blas.h"
+
+#include <string.h>
 
 enum {
     X,
@@ -34,6 +36,37 @@ static bool linear_plan(struct cr_op_plan *p)
     return true;
 }
 
+/* Whether the processor multiplies the inputs, and dy in backward, as they
+ * are: bfloat16. */
+static bool linear_bf16(const struct cr_op_ctx *s, unsigned all)
+{
+    return s->low == CR_BF16 && ((s->holds | s->rounds) & all) == all &&
+           cr_gemm_low();
+}
+
+/* What input i is to a product. */
+static enum cr_low linear_low(const struct cr_op_ctx *s, int i)
+{
+    return s->two_bytes & CR_X(i) ? CR_LOW_TWO_BYTES
+           : (s->rounds & ~s->holds) & CR_X(i) ? CR_LOW_ROUNDED
+                                                : CR_LOW_NONE;
+}
+
+/* Operands that the processor rounds itself. */
+static void linear_as_is(struct cr_gemm *g)
+{
+    g->bf16 = true;
+    if (g->a_low == CR_LOW_ROUNDED)
+        g->a_low = CR_LOW_NONE;
+    if (g->b_low == CR_LOW_ROUNDED)
+        g->b_low = CR_LOW_NONE;
+}
+
+static enum cr_low linear_two_bytes(unsigned which, unsigned bit)
+{
+    return which & bit ? CR_LOW_TWO_BYTES : CR_LOW_NONE;
+}
+
 static void linear_forward(const struct cr_op_ctx *s)
 {
     struct cr_gemm g = { .ta = CR_N,
@@ -43,13 +76,20 @@ static void linear_forward(const struct cr_op_ctx *s)
                          .k = s->in[W].dim[1],
                          .a = s->x[X],
                          .b = s->x[TURNED] ? s->x[TURNED] : s->x[W],
-                         .alpha = 1,
+                         .alpha = s->scale,
                          .c = s->y[0],
                          .bias = s->x[B],
-                         .act = s->act,
-                         .bf16 = s->bf16,
+                         .act = s->end.act,
+                         .map = s->end.map,
+                         .map_attr = s->end.attr,
+                         .low = s->low,
+                         .a_low = linear_low(s, X),
+                         .b_low = linear_low(s, W),
+                         .c_low = linear_two_bytes(s->two_bytes, CR_Y(0)),
                          .round = s->rounds & CR_Y(0) };
 
+    if (linear_bf16(s, CR_X(X) | CR_X(W)))
+        linear_as_is(&g);
     cr_gemms(&g, 1);
 }
 
@@ -76,14 +116,68 @@ static const struct cr_prepare linear_prepare = { W, TURNED, turned_bytes,
 
 static const char *linear_kernel(const struct cr_op_ctx *s)
 {
-    return s->bf16 ? "gemm_bf16" : cr_gemm_kernel_name();
+    return linear_bf16(s, CR_X(X) | CR_X(W)) ? "gemm_bf16"
+                                             : cr_gemm_kernel_name();
 }
+
+/* As cr_sum_rows, of dy in two bytes: one chain per column there too. */
+CR_CLONES static void linear_add(int64_t n, const cr_real *x, cr_real *sum)
+{
+    int64_t i;
+
+    CR_SIMD
+    for (i = 0; i < n; i++)
+        sum[i] += x[i];
+}
+
+static void linear_sum(const struct cr_op_ctx *s, int64_t n, int64_t out)
+{
+    cr_real room[CR_LOW_STRETCH], sum[CR_LOW_STRETCH], *to = s->dx[B];
+    int64_t i, j, k, m;
+
+    for (j = 0; j < out; j += m) {
+        m = out - j < CR_LOW_STRETCH ? out - j : CR_LOW_STRETCH;
+        memset(sum, 0, sizeof sum);
+        for (i = 0; i < n; i++)
+            linear_add(m, cr_low_dy(s, i * out + j, m, room), sum);
+        for (k = 0; k < m; k++)
+            to[j + k] = (s->accumulate[B] ? to[j + k] : 0) +
+                        (cr_real)s->alpha[B] * sum[k];
+    }
+}
+
+/* A factor goes with the product, before the bias: not with one that the op
+ * has from the start. */
+static bool linear_accepts(const struct cr_op_ctx *s, unsigned of,
+                           unsigned parts)
+{
+    unsigned takes = CR_END_SCALE;
+
+    if (of == CR_X(X))
+        takes = CR_END_MASK;
+    else if (of == CR_Y(0))
+        takes |= parts & CR_END_BACKWARD
+                     ? CR_END_BIAS | CR_END_BACKWARD
+                     : CR_END_BIAS | CR_END_ACT | CR_END_MAP;
+    if (of == CR_Y(0) && s->in[B].rank > 0 && !(parts & CR_END_BIAS))
+        takes &= ~(unsigned)CR_END_SCALE;
+    return !(parts & ~takes);
+}
+
+static const struct cr_op_kernels linear_kernels = {
+    .name = linear_kernel,
+    .accepts = linear_accepts,
+    .prepare = &linear_prepare,
+};
 
 /* dx = dy W;  dW = dy' x;  db = column sums of dy */
 static void linear_backward(const struct cr_op_ctx *s)
 {
     int64_t n = cr_rows(&s->in[X]), in = s->in[W].dim[1], out = s->in[W].dim[0];
     struct cr_gemm g[2];
+    enum cr_low dy = linear_two_bytes(s->grads_two_bytes, CR_Y(0));
+    enum cr_low mask = s->mask[X] ? linear_two_bytes(s->two_bytes, CR_X(X))
+                                  : CR_LOW_NONE;
     int count = 0, held = 0;
 
     if (s->dx[X])
@@ -94,12 +188,19 @@ static void linear_backward(const struct cr_op_ctx *s)
                                        .k = out,
                                        .a = s->dy[0],
                                        .b = s->x[W],
-                                       .alpha = 1,
+                                       .alpha = s->scale,
                                        .accumulate = s->accumulate[X],
                                        .c = s->dx[X],
                                        .mask = s->mask[X],
-                                       .bf16 = s->bf16,
+                                       .low = s->low,
+                                       .a_low = dy,
+                                       .b_low = linear_low(s, W),
+                                       .c_low = linear_two_bytes(
+                                           s->grads_two_bytes, CR_X(X)),
+                                       .mask_low = mask,
                                        .round = s->rounds & CR_X(X) };
+    if (count > 0 && linear_bf16(s, CR_X(W) | CR_Y(0)))
+        linear_as_is(&g[0]);
     if (count > 0 && s->dx[W] == s->x[W]) {
         cr_gemms(g, count); /* reads W before it is updated */
         held = count;
@@ -112,14 +213,22 @@ static void linear_backward(const struct cr_op_ctx *s)
                                        .k = n,
                                        .a = s->dy[0],
                                        .b = s->x[X],
-                                       .alpha = (cr_real)s->alpha[W],
+                                       .alpha = (cr_real)s->alpha[W] * s->scale,
                                        .accumulate = s->accumulate[W],
                                        .c = s->dx[W],
-                                       .bf16 = s->bf16,
+                                       .low = s->low,
+                                       .a_low = dy,
+                                       .b_low = linear_low(s, X),
+                                       .c_low = linear_two_bytes(
+                                           s->grads_two_bytes, CR_X(W)),
                                        .round = s->rounds & CR_X(W) };
+    if (s->dx[W] && linear_bf16(s, CR_X(X) | CR_Y(0)))
+        linear_as_is(&g[count - 1]);
     if (count > held)
         cr_gemms(g + held, count - held);
-    if (s->dx[B])
+    if (s->dx[B] && dy == CR_LOW_TWO_BYTES)
+        linear_sum(s, n, out);
+    else if (s->dx[B])
         cr_sum_rows(n, out, s->dy[0], (cr_real)s->alpha[B], s->accumulate[B],
                     s->dx[B]);
 }
@@ -133,19 +242,12 @@ const struct cr_op cr_op_linear = {
     .outputs = 1,
     .inputs = linear_inputs,
     .saved_for_backward = CR_X(X) | CR_X(W),
-    .scales = CR_X(W) | CR_X(B),
-    .masks = CR_X(X),
-    .fuses_act = true,
-    .bf16 = CR_X(X) | CR_X(W),
-    .rounds = CR_X(X) | CR_X(W) | CR_Y(0),
-    .bn_foldable = -1,
-    .prepare = &linear_prepare,
-    .amp = CR_AMP_WHITE | CR_AMP_LOW,
+    .algebra = { .linear = CR_X(X) | CR_X(W), .channels = -1 },
+    .kernels = &linear_kernels,
+    .low = CR_X(X) | CR_X(W) | CR_Y(0),
     .plan = linear_plan,
-    .kernel = linear_kernel,
     .forward = linear_forward,
     .bprop = "return (kernel(0), kernel(1),\n"
              "        None if c is None else shaped(dy, c))",
-    .linear = CR_X(X) | CR_X(W),
     .backward = linear_backward,
 };

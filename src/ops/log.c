@@ -10,7 +10,6 @@ CR_BROADCAST_BACKWARD(log)
 const struct cr_op cr_op_log = {
     .about = { .name = "log", .summary = "Natural logarithm of each element." },
     CR_BROADCAST_OP(log, 1, cr_input),
-    .amp = CR_AMP_HIGH,
     .saved_for_backward = CR_X(0),
     .bprop = "return dy / a",
     .backward = log_backward,

@@ -10,7 +10,6 @@ CR_BROADCAST_BACKWARD(log1p)
 const struct cr_op cr_op_log1p = {
     .about = { .name = "log1p", .summary = "log(1 + x) of each element." },
     CR_BROADCAST_OP(log1p, 1, cr_input),
-    .amp = CR_AMP_HIGH,
     .saved_for_backward = CR_X(0),
     .bprop = "return dy / (1 + a)",
     .backward = log1p_backward,

@@ -2,55 +2,18 @@
  * Gers' forget gate), gates in MindSpore's order i f g o:
  *   (i, f, g, o) = x + h0 W' + b, s(v) = 1 / (1 + exp(-v))
  *   c = s(f) c0 + s(i) tanh(g),   h = s(o) tanh(c) */
-#include "base/compiler.h"
 #include "families/rnn.h"
 
 #include <string.h>
 
-/* Loops are short, so that several iterations overlap in the processor. */
-CR_CLONES_WIDE static void lstm_row(const struct cr_rnn_row *w)
+static void lstm_row(const struct cr_rnn_row *w)
 {
-    int64_t n = w->n, k;
-    const cr_real *x = w->x, *b = w->b, *c0 = w->c0;
-    cr_real *gi = w->g, *gf = gi + n, *gg = gf + n, *go = gg + n;
-    cr_real *h = w->h, *c = w->c;
-
-    CR_SIMD
-    for (k = 0; k < 2 * n; k++)
-        gi[k] = cr_sigmoid(gi[k] + x[k] + b[k]);
-    CR_SIMD
-    for (k = 0; k < n; k++)
-        gg[k] = cr_tanh(gg[k] + x[2 * n + k] + b[2 * n + k]);
-    CR_SIMD
-    for (k = 0; k < n; k++)
-        go[k] = cr_sigmoid(go[k] + x[3 * n + k] + b[3 * n + k]);
-    CR_SIMD
-    for (k = 0; k < n; k++) {
-        c[k] = gf[k] * c0[k] + gi[k] * gg[k];
-        h[k] = go[k] * cr_tanh(c[k]);
-    }
+    w->k->lstm(w);
 }
 
-CR_CLONES_WIDE static void lstm_back_row(const struct cr_rnn_row *w)
+static void lstm_back_row(const struct cr_rnn_row *w)
 {
-    int64_t n = w->n, k;
-    const cr_real *gi = w->g, *gf = gi + n, *gg = gf + n, *go = gg + n;
-    const cr_real *c0 = w->c0, *c = w->c;
-    cr_real *dh = w->dh, *dc = w->dc, *dg = w->dg;
-
-    CR_SIMD
-    for (k = 0; k < n; k++) {
-        cr_real i = gi[k], f = gf[k], g = gg[k], o = go[k];
-        cr_real t = cr_tanh(c[k]), d = dh[k];
-        cr_real v = dc[k] + d * o * (1 - t * t);
-
-        dg[k] = v * g * i * (1 - i);
-        dg[n + k] = v * c0[k] * f * (1 - f);
-        dg[2 * n + k] = v * i * (1 - g * g);
-        dg[3 * n + k] = d * t * o * (1 - o);
-        dc[k] = v * f;
-        dh[k] = 0;
-    }
+    w->k->lstm_backward(w);
 }
 
 /* ---- Low precision: families/rnn_low_precision.c. Saves s(i), s(f), s(o)

@@ -6,8 +6,11 @@
  * its dimension is removed from the result. If all products share the matrix
  * b, they are computed as one large product. */
 #include "families/broadcast.h"
+#include "families/low.h"
 #include "kernels/blas.h"
 #include "kernels/parallel_for.h"
+
+#include <string.h>
 
 enum {
     A,
@@ -38,6 +41,7 @@ static bool matmul_plan(struct cr_op_plan *p)
     struct cr_spec batch[2] = { batches(a), batches(b) };
     struct cr_op_plan part = *p;
     struct cr_spec *y = &p->out[0];
+    int i;
 
     if (a->rank < 1 || b->rank < 1 ||
         a->dim[a->rank - 1] != b->dim[b->rank > 1 ? b->rank - 2 : 0])
@@ -49,6 +53,10 @@ static bool matmul_plan(struct cr_op_plan *p)
     part.in = batch;
     if (!cr_broadcast_shape(&part, y))
         return false;
+    for (i = 0; i < 2; i++)
+        if (cr_count(&batch[i]) != cr_count(y) &&
+            cr_count(&batch[B]) != 1 && cr_bytes(&p->in[i]) > p->scratch)
+            p->scratch = cr_bytes(&p->in[i]);
     p->thread_scratch = cr_gemm_thread_scratch();
     p->macs = (double)cr_count(y) * (double)a->dim[a->rank - 1];
     if (a->rank > 1)
@@ -104,15 +112,92 @@ struct work {
     int of; /* the operand whose gradient is computed */
 };
 
-/* to: the result, as a bit of .rounds. */
-static void multiply(const struct cr_op_ctx *s, unsigned to, enum cr_trans ta,
-                     enum cr_trans tb, int64_t m, int64_t n, int64_t k,
-                     const cr_real *a, const cr_real *b, bool add, cr_real *c)
-{
-    struct cr_gemm g = cr_product(ta, tb, m, n, k, a, b, add, c);
+/* An operand of a product: matrix number i, of a size. */
+struct matrix {
+    const void *data;
+    bool two_bytes;
+    unsigned bit; /* in .rounds and .holds */
+};
 
-    g.bf16 = s->bf16;
-    g.round = s->rounds & to;
+static struct matrix operand(const struct cr_op_ctx *s, int k)
+{
+    return (struct matrix){ s->x[k], s->two_bytes & CR_X(k), CR_X(k) };
+}
+
+static struct matrix dy_of(const struct cr_op_ctx *s)
+{
+    return (struct matrix){ s->dy[0], s->grads_two_bytes & CR_Y(0), CR_Y(0) };
+}
+
+static const cr_real *matrix_at(const struct matrix *m, int64_t at)
+{
+    return (const cr_real *)(const void *)((const char *)m->data +
+                                           (size_t)at *
+                                               (m->two_bytes
+                                                    ? sizeof(uint16_t)
+                                                    : sizeof(cr_real)));
+}
+
+/* What it is to a product, or to one that rounds what it reads. */
+static enum cr_low matrix_low(const struct cr_op_ctx *s, const struct matrix *m,
+                              bool rounds)
+{
+    return m->two_bytes ? CR_LOW_TWO_BYTES
+           : !rounds && ((s->rounds & ~s->holds) & m->bit & ~CR_Y(0))
+               ? CR_LOW_ROUNDED
+               : CR_LOW_NONE;
+}
+
+/* Whether the processor multiplies both as they are: bfloat16. */
+static bool bf16(const struct cr_op_ctx *s, unsigned both)
+{
+    return s->low == CR_BF16 && ((s->holds | s->rounds) & both) == both &&
+           cr_gemm_low();
+}
+
+/* A product of parts of a and b, which begin at those elements. */
+static struct cr_gemm product(const struct cr_op_ctx *s, enum cr_trans ta,
+                              enum cr_trans tb, int64_t m, int64_t n, int64_t k,
+                              struct matrix a, int64_t a_at, struct matrix b,
+                              int64_t b_at)
+{
+    struct cr_gemm g = cr_product(ta, tb, m, n, k, matrix_at(&a, a_at),
+                                  matrix_at(&b, b_at), false, NULL);
+    unsigned both = a.bit | b.bit;
+
+    g.alpha = s->scale;
+    g.low = s->low;
+    g.bf16 = bf16(s, both);
+    g.a_low = matrix_low(s, &a, g.bf16);
+    g.b_low = matrix_low(s, &b, g.bf16);
+    return g;
+}
+
+/* Into element `at` of the result; the epilogue of y, and in backward the
+ * factor of both gradients, go with each product. */
+static void into_y(struct cr_gemm g, const struct cr_op_ctx *s, int64_t at)
+{
+    struct matrix y = { s->y[0], s->two_bytes & CR_Y(0), 0 };
+
+    g.c = (cr_real *)(uintptr_t)matrix_at(&y, at);
+    g.c_low = y.two_bytes ? CR_LOW_TWO_BYTES : CR_LOW_NONE;
+    g.round = s->rounds & CR_Y(0);
+    g.act = s->end.act;
+    g.map = s->end.map;
+    g.map_attr = s->end.attr;
+    cr_gemms(&g, 1);
+}
+
+/* Into element `at` of a gradient that is one product. */
+static void into_dx(struct cr_gemm g, const struct cr_op_ctx *s, int of,
+                    int64_t at)
+{
+    struct matrix dx = { s->dx[of], s->grads_two_bytes & CR_X(of), 0 };
+
+    g.c = (cr_real *)(uintptr_t)matrix_at(&dx, at);
+    g.c_low = dx.two_bytes ? CR_LOW_TWO_BYTES : CR_LOW_NONE;
+    g.round = s->rounds & CR_X(of);
+    g.accumulate = s->accumulate[of];
     cr_gemms(&g, 1);
 }
 
@@ -132,15 +217,14 @@ static void share(struct work *w, int64_t n,
 static void products(void *ctx, int64_t from, int64_t to)
 {
     const struct work *w = ctx;
+    const struct cr_op_ctx *s = w->s;
     const struct shape *q = &w->q;
-    const cr_real *a = w->s->x[A], *b = w->s->x[B];
-    cr_real *y = w->s->y[0];
 
     for (; from < to; from++)
-        multiply(w->s, CR_Y(0), CR_N, CR_N, q->m, q->n, q->k,
-                 a + matrix_of(q, A, from) * q->m * q->k,
-                 b + matrix_of(q, B, from) * q->k * q->n, false,
-                 y + from * q->m * q->n);
+        into_y(product(s, CR_N, CR_N, q->m, q->n, q->k, operand(s, A),
+                       matrix_of(q, A, from) * q->m * q->k, operand(s, B),
+                       matrix_of(q, B, from) * q->k * q->n),
+               s, from * q->m * q->n);
 }
 
 static void matmul_forward(const struct cr_op_ctx *s)
@@ -148,40 +232,69 @@ static void matmul_forward(const struct cr_op_ctx *s)
     struct work w = { .s = s, .q = shape_of(s) };
 
     if (w.q.count[B] == 1)
-        multiply(s, CR_Y(0), CR_N, CR_N, w.q.products * w.q.m, w.q.n, w.q.k,
-                 s->x[A], s->x[B], false, s->y[0]);
+        into_y(product(s, CR_N, CR_N, w.q.products * w.q.m, w.q.n, w.q.k,
+                       operand(s, A), 0, operand(s, B), 0),
+               s, 0);
     else
         share(&w, w.q.products, products);
 }
 
+/* The gradient of one operand that product number i gives. */
+static struct cr_gemm gradient(const struct work *w, int64_t i)
+{
+    const struct cr_op_ctx *s = w->s;
+    const struct shape *q = &w->q;
+    int64_t dy = i * q->m * q->n;
+
+    return w->of == A
+               ? product(s, CR_N, CR_T, q->m, q->k, q->n, dy_of(s), dy,
+                         operand(s, B), matrix_of(q, B, i) * q->k * q->n)
+               : product(s, CR_T, CR_N, q->k, q->n, q->m, operand(s, A),
+                         matrix_of(q, A, i) * q->m * q->k, dy_of(s), dy);
+}
+
+static bool sums(const struct shape *q, int of)
+{
+    return q->count[of] != q->products;
+}
+
 /* Computes the gradients of matrices from..to-1 of one operand: each is the
- * sum over all products that use it, in their order. */
+ * sum over all products that use it, in their order. A sum of low precision
+ * waits in the scratch memory until it is complete. */
 static void gradients(void *ctx, int64_t from, int64_t to)
 {
     const struct work *w = ctx;
+    const struct cr_op_ctx *s = w->s;
     const struct shape *q = &w->q;
-    const cr_real *a = w->s->x[A], *b = w->s->x[B], *dy = w->s->dy[0];
-    cr_real *dx = w->s->dx[w->of];
-    int64_t i, each = q->count[w->of];
+    int64_t i, n = w->of == A ? q->m * q->k : q->k * q->n;
+    bool low = (s->rounds | s->grads_two_bytes) & CR_X(w->of);
 
     for (; from < to; from++) {
-        bool add = w->s->accumulate[w->of];
+        cr_real *sum = low ? (cr_real *)s->scratch + from * n
+                           : (cr_real *)s->dx[w->of] + from * n;
+        bool add = s->accumulate[w->of] && !low;
 
-        for (i = each == q->products ? from : 0; i < q->products; i++) {
+        if (!sums(q, w->of)) {
+            into_dx(gradient(w, from), s, w->of, from * n);
+            continue;
+        }
+        for (i = 0; i < q->products; i++) {
+            struct cr_gemm g;
+
             if (matrix_of(q, w->of, i) != from)
                 continue;
-            if (w->of == A)
-                multiply(w->s, 0, CR_N, CR_T, q->m, q->k, q->n,
-                         dy + i * q->m * q->n,
-                         b + matrix_of(q, B, i) * q->k * q->n, add,
-                         dx + from * q->m * q->k);
-            else
-                multiply(w->s, 0, CR_T, CR_N, q->k, q->n, q->m,
-                         a + matrix_of(q, A, i) * q->m * q->k,
-                         dy + i * q->m * q->n, add, dx + from * q->k * q->n);
+            g = gradient(w, i);
+            g.c = sum;
+            g.accumulate = add;
+            cr_gemms(&g, 1);
             add = true;
-            if (each == q->products)
-                break;
+        }
+        if (low) {
+            cr_real *dx = cr_low_dx_open(s, w->of, from * n, sum);
+
+            if (dx != sum)
+                memcpy(dx, sum, (size_t)n * sizeof *sum);
+            cr_low_dx_close(s, w->of, from * n, n, dx);
         }
     }
 }
@@ -193,17 +306,40 @@ static void matmul_backward(const struct cr_op_ctx *s)
     bool one = w.q.count[B] == 1; /* then a has all batch dimensions */
 
     if (s->dx[A] && one)
-        multiply(s, 0, CR_N, CR_T, rows, w.q.k, w.q.n, s->dy[0], s->x[B],
-                 s->accumulate[A], s->dx[A]);
+        into_dx(product(s, CR_N, CR_T, rows, w.q.k, w.q.n, dy_of(s), 0,
+                        operand(s, B), 0),
+                s, A, 0);
     else if (s->dx[A])
         share(&w, w.q.count[A], gradients);
     w.of = B;
     if (s->dx[B] && one)
-        multiply(s, 0, CR_T, CR_N, w.q.k, w.q.n, rows, s->x[A], s->dy[0],
-                 s->accumulate[B], s->dx[B]);
+        into_dx(product(s, CR_T, CR_N, w.q.k, w.q.n, rows, operand(s, A), 0,
+                        dy_of(s), 0),
+                s, B, 0);
     else if (s->dx[B])
         share(&w, w.q.count[B], gradients);
 }
+
+static bool matmul_accepts(const struct cr_op_ctx *s, unsigned of,
+                           unsigned parts)
+{
+    unsigned takes = CR_END_SCALE;
+
+    (void)s;
+    takes |=
+        parts & CR_END_BACKWARD ? CR_END_BACKWARD : CR_END_ACT | CR_END_MAP;
+    return of == CR_Y(0) && !(parts & ~takes);
+}
+
+static const char *matmul_kernel(const struct cr_op_ctx *s)
+{
+    return bf16(s, CR_X(A) | CR_X(B)) ? "gemm_bf16" : cr_gemm_kernel_name();
+}
+
+static const struct cr_op_kernels matmul_kernels = {
+    .name = matmul_kernel,
+    .accepts = matmul_accepts,
+};
 
 const struct cr_op cr_op_matmul = {
     .about = { .name = "matmul",
@@ -213,11 +349,10 @@ const struct cr_op cr_op_matmul = {
     .outputs = 1,
     .inputs = cr_inputs2,
     .saved_for_backward = CR_X(A) | CR_X(B),
-    .bf16 = CR_X(A) | CR_X(B),
-    .rounds = CR_Y(0), /* a gradient may be a sum of several products */
-    .amp = CR_AMP_WHITE | CR_AMP_LOW,
+    .low = CR_X(A) | CR_X(B) | CR_Y(0),
     .plan = matmul_plan,
     .forward = matmul_forward,
-    .linear = CR_X(A) | CR_X(B),
+    .algebra.linear = CR_X(A) | CR_X(B),
+    .kernels = &matmul_kernels,
     .backward = matmul_backward,
 };

@@ -1,7 +1,9 @@
 /* max_pool: y = the maximum of each window, x (N, C, spatial); of equal
  * elements the first in row-major order; NaN wins.  dx = dy at the maximum.
  * Windows: families/pool.h. */
+#include "families/low.h"
 #include "families/pool.h"
+#include "families/samples.h"
 
 static bool max_pool_plan(struct cr_op_plan *p)
 {
@@ -13,20 +15,64 @@ static bool max_pool_plan(struct cr_op_plan *p)
     return true;
 }
 
-static void max_pool_forward(const struct cr_op_ctx *s)
+/* Bytes that are saved for a sample. */
+static size_t max_pool_saved(const struct cr_op_ctx *s)
 {
     struct cr_pool pool = cr_pool_of(s);
+    int64_t n = s->out[0].dim[0];
 
+    return n > 0 ? (size_t)(cr_count(&s->out[0]) / n) * cr_pool_index(&pool)
+                 : 0;
+}
+
+static void max_pool_forward(const struct cr_op_ctx *s)
+{
+    struct cr_samples parts = { .inputs = 1,
+                                .saved = max_pool_saved(s),
+                                .run = max_pool_forward };
+    struct cr_pool pool = cr_pool_of(s);
+
+    if (cr_low_any(s)) {
+        cr_samples_forward(s, &parts);
+        return;
+    }
     cr_pool_max(&pool, s->x[0], s->y[0], s->saved);
 }
 
 static void max_pool_backward(const struct cr_op_ctx *s)
 {
+    struct cr_samples parts = { .inputs = 1,
+                                .saved = max_pool_saved(s),
+                                .run = max_pool_backward };
     struct cr_pool pool = cr_pool_of(s);
 
+    if (cr_low_any(s)) {
+        cr_samples_backward(s, &parts);
+        return;
+    }
     cr_pool_max_backward(&pool, s->dy[0], s->saved, s->mask[0],
                          s->accumulate[0], s->dx[0]);
 }
+
+static bool max_pool_accepts(const struct cr_op_ctx *s, unsigned of,
+                             unsigned parts)
+{
+    (void)s;
+    return of == CR_X(0) && !(parts & ~(unsigned)CR_END_MASK);
+}
+
+static const char *max_pool_kernel(const struct cr_op_ctx *s)
+{
+    struct cr_pool pool = cr_pool_of(s);
+
+    return cr_pool_max_kernel_name(&pool);
+}
+
+static const struct cr_op_kernels max_pool_kernels = {
+    .name = max_pool_kernel,
+    .accepts = max_pool_accepts,
+    .last = cr_last_too,
+};
 
 const struct cr_op cr_op_max_pool = {
     .about = { .name = "max_pool",
@@ -37,9 +83,10 @@ const struct cr_op cr_op_max_pool = {
     .max_inputs = 1,
     .outputs = 1,
     .inputs = cr_input,
-    .masks = CR_X(0),
-    .layouts = CR_LAYOUT_LAST,
-    .amp = CR_AMP_EXACT,
+    .kernels = &max_pool_kernels,
+    .exact = true,
+    .low = CR_X(0) | CR_Y(0),
+    .low_scratch = cr_samples_scratch,
     .plan = max_pool_plan,
     .forward = max_pool_forward,
     .backward = max_pool_backward,

@@ -21,7 +21,7 @@ const struct cr_op cr_op_maximum = {
                .summary = "Elementwise maximum of two "
                           "tensors." },
     CR_BROADCAST_OP(maximum, 2, cr_inputs2),
-    .amp = CR_AMP_EXACT,
+    .exact = true,
     .saved_for_backward = CR_X(0) | CR_X(1),
     .bprop = "half = 0.5 * cast(a == b, float32)\n"
              "return (shaped(dy * (cast(a > b, float32) + half), a),\n"

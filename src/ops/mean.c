@@ -21,9 +21,8 @@ CR_REDUCE_BACKWARD(mean, 0.3, g[j] * (cr_real)(1 / count))
 const struct cr_op cr_op_mean = {
     CR_REDUCE_OP("mean", "Mean along axes."),
     .int_inputs = CR_X(0),
-    .amp = CR_AMP_HIGH,
     .plan = mean_plan,
     .forward = mean_forward,
-    .linear = CR_X(0),
+    .algebra.linear = CR_X(0),
     .backward = mean_backward,
 };

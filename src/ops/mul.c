@@ -12,7 +12,7 @@ CR_BROADCAST_BACKWARD(mul)
 const struct cr_op cr_op_mul = {
     .about = { .name = "mul",
                .summary = "Elementwise product of two tensors." },
-    CR_BROADCAST_OP(mul, 2, cr_inputs2),
+    CR_BROADCAST_OP_OF(CR_MULTIPLIES, mul, 2, cr_inputs2),
     .saved_for_backward = CR_X(0) | CR_X(1),
     .bprop = "return shaped(dy * b, a), shaped(dy * a, b)",
     .backward = mul_backward,

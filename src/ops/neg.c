@@ -12,7 +12,7 @@ CR_BROADCAST_BACKWARD(neg)
 const struct cr_op cr_op_neg = {
     .about = { .name = "neg", .summary = "Negative of each element." },
     CR_BROADCAST_OP(neg, 1, cr_input),
-    .amp = CR_AMP_EXACT,
+    .exact = true,
     .bprop = "return -dy",
     .backward = neg_backward,
 };

@@ -120,7 +120,6 @@ const struct cr_op cr_op_norm = {
     .outputs = 1,
     .inputs = cr_input,
     .saved_for_backward = CR_X(0) | CR_Y(0),
-    .amp = CR_AMP_HIGH,
     .plan = norm_plan,
     .forward = norm_forward,
     .bprop = "axes = None if len(axis) == 0 else axis\n"

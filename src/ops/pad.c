@@ -196,6 +196,6 @@ const struct cr_op cr_op_pad = {
     .bprop = "if mode == 'constant' and value != 0:\n"
              "    return refuse('it pads with a number')\n"
              "return kernel(0)",
-    .linear = CR_X(0),
+    .algebra.linear = CR_X(0),
     .backward = pad_backward,
 };

@@ -55,7 +55,6 @@ CR_BROADCAST_BACKWARD(pow)
 const struct cr_op cr_op_pow = {
     .about = { .name = "pow", .summary = "Elementwise power." },
     CR_BROADCAST_OP(pow, 2, pow_inputs),
-    .amp = CR_AMP_HIGH,
     .saved_for_backward = CR_X(0) | CR_X(1),
     .bprop = "g = where(b == 0, 0.0, dy * b * a ** where(b == 0, 1.0, b - 1))\n"
              "positive = a > 0\n"

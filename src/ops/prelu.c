@@ -110,7 +110,6 @@ const struct cr_op cr_op_prelu = {
     .max_inputs = 2,
     .outputs = 1,
     .inputs = prelu_inputs,
-    .amp = CR_AMP_WHITE | CR_AMP_LOW,
     .saved_for_backward = CR_X(X) | CR_X(W),
     .plan = prelu_plan,
     .forward = prelu_forward,

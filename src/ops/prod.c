@@ -61,7 +61,6 @@ const struct cr_op cr_op_prod = {
     CR_REDUCE_OP("prod", "Product along axes."),
     .int_inputs = CR_X(0),
     .saved_for_backward = CR_X(0) | CR_Y(0),
-    .amp = CR_AMP_HIGH,
     .plan = prod_plan,
     .forward = prod_forward,
     .backward = prod_backward,

@@ -15,10 +15,10 @@
 
 struct reorder {
     int64_t rows, cols;     /* of the source matrix of each sample */
-    const cr_real *x;
-    cr_real *y;
-    bool add;
+    const void *x;
+    void *y;
     int64_t stripes, all;   /* of TILE source columns: per sample, in total */
+    void (*stripe)(const struct reorder *r, int64_t stripe);
 };
 
 static void reorder_shape(const struct cr_spec *s, int64_t *c, int64_t *space)
@@ -47,25 +47,29 @@ static bool reorder_plan(struct cr_op_plan *p)
     return true;
 }
 
-static void reorder_stripe(const struct reorder *r, int64_t stripe)
-{
-    int64_t n = stripe / r->stripes, from = stripe % r->stripes * TILE;
-    int64_t to = from + TILE < r->cols ? from + TILE : r->cols;
-    const cr_real *x = r->x + n * r->rows * r->cols;
-    cr_real *y = r->y + n * r->rows * r->cols;
-    int64_t i, k, low, high;
-
-    for (low = 0; low < r->rows; low = high) {
-        high = low + TILE < r->rows ? low + TILE : r->rows;
-        for (k = from; k < to; k++)
-            if (r->add)
-                for (i = low; i < high; i++)
-                    y[k * r->rows + i] += x[i * r->cols + k];
-            else
-                for (i = low; i < high; i++)
-                    y[k * r->rows + i] = x[i * r->cols + k];
+#define REORDER_STRIPE(name, type, put)                                       \
+    static void name(const struct reorder *r, int64_t stripe)                 \
+    {                                                                         \
+        int64_t n = stripe / r->stripes, from = stripe % r->stripes * TILE;   \
+        int64_t to = from + TILE < r->cols ? from + TILE : r->cols;           \
+        const type *x = (const type *)r->x + n * r->rows * r->cols;           \
+        type *y = (type *)r->y + n * r->rows * r->cols;                       \
+        int64_t i, k, low, high;                                              \
+                                                                              \
+        for (low = 0; low < r->rows; low = high) {                            \
+            high = low + TILE < r->rows ? low + TILE : r->rows;               \
+            for (k = from; k < to; k++)                                       \
+                for (i = low; i < high; i++)                                  \
+                    y[k * r->rows + i] put x[i * r->cols + k];                \
+        }                                                                     \
     }
-}
+
+REORDER_STRIPE(reorder_real, cr_real, =)
+REORDER_STRIPE(reorder_add, cr_real, +=)
+REORDER_STRIPE(reorder_1, unsigned char, =)
+REORDER_STRIPE(reorder_2, uint16_t, =)
+REORDER_STRIPE(reorder_4, int32_t, =)
+REORDER_STRIPE(reorder_8, int64_t, =)
 
 static void reorder_part(void *ctx, int task, int n_tasks)
 {
@@ -73,14 +77,14 @@ static void reorder_part(void *ctx, int task, int n_tasks)
     int64_t i, to = r->all * (task + 1) / n_tasks;
 
     for (i = r->all * task / n_tasks; i < to; i++)
-        reorder_stripe(r, i);
+        r->stripe(r, i);
 }
 
 /* Converts x from the format of `from` to the other one. */
-static void reorder_run(const struct cr_spec *from, const cr_real *x,
-                        cr_real *y, bool add)
+static void reorder_run(const struct cr_spec *from, const void *x, void *y,
+                        void (*stripe)(const struct reorder *, int64_t))
 {
-    struct reorder r = { .x = x, .y = y, .add = add };
+    struct reorder r = { .x = x, .y = y, .stripe = stripe };
     int64_t c, space;
 
     reorder_shape(from, &c, &space);
@@ -94,10 +98,17 @@ static void reorder_run(const struct cr_spec *from, const cr_real *x,
 
 static void reorder_forward(const struct cr_op_ctx *s)
 {
+    size_t size = cr_type_size(s->in[0].type);
+
     if (s->in[0].rank < 3)
         memcpy(s->y[0], s->x[0], cr_bytes(&s->in[0]));
     else
-        reorder_run(&s->in[0], s->x[0], s->y[0], false);
+        reorder_run(&s->in[0], s->x[0], s->y[0],
+                    s->in[0].type == CR_REAL ? reorder_real
+                    : size == 1              ? reorder_1
+                    : size == 2              ? reorder_2
+                    : size == 4              ? reorder_4
+                                             : reorder_8);
 }
 
 static void reorder_backward(const struct cr_op_ctx *s)
@@ -110,8 +121,11 @@ static void reorder_backward(const struct cr_op_ctx *s)
         for (i = 0; i < n; i++)
             dx[i] = s->accumulate[0] ? dx[i] + dy[i] : dy[i];
     else
-        reorder_run(&s->out[0], dy, dx, s->accumulate[0]);
+        reorder_run(&s->out[0], dy, dx,
+                    s->accumulate[0] ? reorder_add : reorder_real);
 }
+
+static const struct cr_op_kernels reorder_kernels = { .last = cr_last_too };
 
 const struct cr_op cr_op_reorder = {
     .about = { .name = "reorder",
@@ -121,7 +135,8 @@ const struct cr_op cr_op_reorder = {
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,
-    .layouts = CR_LAYOUT_LAST,
+    .kernels = &reorder_kernels,
+    .exact = true,
     .plan = reorder_plan,
     .forward = reorder_forward,
     .backward = reorder_backward,

@@ -1,48 +1,16 @@
 /* rnn (Elman): h = f(x + h0 W' + b), f = tanh or relu;  dx = dh f'(h) */
-#include "base/compiler.h"
 #include "families/rnn.h"
 
 #include <string.h>
 
-CR_CLONES_WIDE static void rnn_row(const struct cr_rnn_row *w)
+static void rnn_row(const struct cr_rnn_row *w)
 {
-    int64_t n = w->n, k;
-    const cr_real *x = w->x, *g = w->g, *b = w->b;
-    cr_real *h = w->h;
-
-    if (w->act == CR_RNN_TANH) {
-        CR_SIMD
-        for (k = 0; k < n; k++)
-            h[k] = cr_tanh(x[k] + g[k] + b[k]);
-    } else {
-        CR_SIMD
-        for (k = 0; k < n; k++) {
-            cr_real v = x[k] + g[k] + b[k];
-
-            h[k] = v < 0 ? 0 : v; /* NaN is passed on */
-        }
-    }
+    w->k->rnn(w);
 }
 
-CR_CLONES_WIDE static void rnn_back_row(const struct cr_rnn_row *w)
+static void rnn_back_row(const struct cr_rnn_row *w)
 {
-    int64_t n = w->n, k;
-    const cr_real *h = w->h;
-    cr_real *dh = w->dh, *dg = w->dg;
-
-    if (w->act == CR_RNN_TANH) {
-        CR_SIMD
-        for (k = 0; k < n; k++) {
-            dg[k] = dh[k] * (1 - h[k] * h[k]);
-            dh[k] = 0;
-        }
-    } else {
-        CR_SIMD
-        for (k = 0; k < n; k++) {
-            dg[k] = h[k] > 0 ? dh[k] : 0;
-            dh[k] = 0;
-        }
-    }
+    w->k->rnn_backward(w);
 }
 
 /* ---- Low precision: families/rnn_low_precision.c */

@@ -11,7 +11,6 @@ const struct cr_op cr_op_rsqrt = {
     .about = { .name = "rsqrt",
                .summary = "Reciprocal square root of each element." },
     CR_BROADCAST_OP(rsqrt, 1, cr_input),
-    .amp = CR_AMP_HIGH,
     .saved_for_backward = CR_Y(0),
     .bprop = "return dy * -0.5 * y / a",
     .backward = rsqrt_backward,

@@ -10,7 +10,6 @@ CR_BROADCAST_BACKWARD(sin)
 const struct cr_op cr_op_sin = {
     .about = { .name = "sin", .summary = "Sine of each element." },
     CR_BROADCAST_OP(sin, 1, cr_input),
-    .amp = CR_AMP_HIGH,
     .saved_for_backward = CR_X(0),
     .bprop = "return dy * cos(a)",
     .backward = sin_backward,

@@ -10,7 +10,6 @@ CR_BROADCAST_BACKWARD(sinh)
 const struct cr_op cr_op_sinh = {
     .about = { .name = "sinh", .summary = "Hyperbolic sine of each element." },
     CR_BROADCAST_OP(sinh, 1, cr_input),
-    .amp = CR_AMP_HIGH,
     .saved_for_backward = CR_X(0),
     .backward = sinh_backward,
 };

@@ -47,6 +47,6 @@ const struct cr_op cr_op_squeeze = {
     .max_inputs = 1,
     .inputs = cr_input,
     CR_VIEW_OP,
-    .amp = CR_AMP_EXACT,
+    .exact = true,
     .plan = squeeze_plan,
 };

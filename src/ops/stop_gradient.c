@@ -18,8 +18,8 @@ const struct cr_op cr_op_stop_gradient = {
     .outputs = 1,
     .inputs = stop_gradient_inputs,
     .int_inputs = CR_X(0),
-    .layouts = CR_LAYOUT_FLAT,
-    .amp = CR_AMP_EXACT,
+    .algebra = { .kind = CR_ELEMENTWISE },
+    .exact = true,
     .plan = stop_gradient_plan,
     .forward = cr_view_forward,
 };

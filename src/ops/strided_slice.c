@@ -85,7 +85,7 @@ static void strided_slice_forward(const struct cr_op_ctx *s)
 {
     struct cr_data_move m = slice_move(s);
 
-    cr_data_move_gather(&m, s->in[0].type, s->x[0], s->y[0]);
+    cr_data_move_gather(&m, cr_data_move_type(s), s->x[0], s->y[0]);
 }
 
 static void strided_slice_backward(const struct cr_op_ctx *s)
@@ -93,8 +93,11 @@ static void strided_slice_backward(const struct cr_op_ctx *s)
     struct cr_data_move m = slice_move(s);
 
     if (!s->accumulate[0] && cr_count(&s->in[0]) > cr_count(&s->out[0]))
-        cr_data_move_zero(s->dx[0], cr_bytes(&s->in[0]));
-    cr_data_move_scatter_add(&m, s->dy[0], s->dx[0], s->accumulate[0]);
+        cr_data_move_zero(s->dx[0], (size_t)cr_count(&s->in[0]) *
+                                        (s->grads_two_bytes & CR_X(0)
+                                             ? sizeof(uint16_t)
+                                             : sizeof(cr_real)));
+    cr_data_move_low(&m, s);
 }
 
 const struct cr_op cr_op_strided_slice = {
@@ -103,8 +106,9 @@ const struct cr_op cr_op_strided_slice = {
                .opts = strided_slice_opts,
                .size = sizeof(struct cr_slice) },
     CR_MOVE_OP,
+    .low = CR_X(0) | CR_Y(0),
     .plan = strided_slice_plan,
     .forward = strided_slice_forward,
-    .linear = CR_X(0),
+    .algebra.linear = CR_X(0),
     .backward = strided_slice_backward,
 };

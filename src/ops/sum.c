@@ -7,9 +7,8 @@ CR_REDUCE_BACKWARD(sum, 0.3, g[j])
 const struct cr_op cr_op_sum = {
     CR_REDUCE_OP("sum", "Sum along axes."),
     .int_inputs = CR_X(0),
-    .amp = CR_AMP_HIGH,
     .plan = cr_reduce_attr_plan,
     .forward = sum_forward,
-    .linear = CR_X(0),
+    .algebra.linear = CR_X(0),
     .backward = sum_backward,
 };

@@ -10,7 +10,6 @@ CR_BROADCAST_BACKWARD(tan)
 const struct cr_op cr_op_tan = {
     .about = { .name = "tan", .summary = "Tangent of each element." },
     CR_BROADCAST_OP(tan, 1, cr_input),
-    .amp = CR_AMP_HIGH,
     .saved_for_backward = CR_X(0),
     .backward = tan_backward,
 };

@@ -76,6 +76,6 @@ const struct cr_op cr_op_tile = {
     CR_MOVE_OP,
     .plan = tile_plan,
     .forward = tile_forward,
-    .linear = CR_X(0),
+    .algebra.linear = CR_X(0),
     .backward = tile_backward,
 };

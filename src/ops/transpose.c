@@ -65,8 +65,9 @@ const struct cr_op cr_op_transpose = {
                .opts = transpose_opts,
                .size = sizeof(struct cr_transpose) },
     CR_MOVE_OP,
+    .low = CR_X(0) | CR_Y(0),
     .plan = transpose_plan,
     .forward = transpose_forward,
-    .linear = CR_X(0),
+    .algebra.linear = CR_X(0),
     .backward = transpose_backward,
 };

@@ -155,6 +155,6 @@ const struct cr_op cr_op_unsorted_segment_sum = {
     .int_inputs = CR_X(I),
     .plan = unsorted_segment_sum_plan,
     .forward = unsorted_segment_sum_forward,
-    .linear = CR_X(0),
+    .algebra.linear = CR_X(0),
     .backward = unsorted_segment_sum_backward,
 };

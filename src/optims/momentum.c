@@ -8,6 +8,7 @@
  * Slot: moments is v, initially 0. MindSpore's CPU kernel ignores
  * use_nesterov; its GPU kernel applies it, as here.
  */
+#include "base/compiler.h"
 #include "train/optim.h"
 
 struct momentum {
@@ -27,18 +28,22 @@ static const struct cr_opt momentum_opts[] = {
     { 0 },
 };
 
-static void momentum_update(const struct cr_update *u)
+CR_CLONES static void momentum_update(const struct cr_update *u)
 {
     const struct momentum *o = u->opts;
     const cr_real lr = (cr_real)u->lr, decay = (cr_real)u->weight_decay;
     const cr_real scale = (cr_real)u->scale, mu = (cr_real)o->momentum;
-    cr_real *v = u->slot[0];
+    const bool nesterov = o->use_nesterov;
+    cr_real *restrict w = u->w, *restrict v = u->slot[0];
+    const cr_real *restrict gs = u->g;
+    const int64_t n = u->n;
 
-    for (int64_t i = 0; i < u->n; i++) {
-        cr_real g = scale * u->g[i] + decay * u->w[i];
+    CR_SIMD
+    for (int64_t i = 0; i < n; i++) {
+        cr_real g = scale * gs[i] + decay * w[i];
 
         v[i] = mu * v[i] + g;
-        u->w[i] -= o->use_nesterov ? lr * g + lr * mu * v[i] : lr * v[i];
+        w[i] -= nesterov ? lr * g + lr * mu * v[i] : lr * v[i];
     }
 }
 

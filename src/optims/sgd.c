@@ -10,6 +10,7 @@
  * Slots: accum is a, stat is 1 before the first update of the parameter and 0
  * afterwards. Without momentum u is g and neither slot changes.
  */
+#include "base/compiler.h"
 #include "train/optim.h"
 
 struct sgd {
@@ -51,25 +52,31 @@ static bool sgd_plain(const void *opts)
     return o->momentum == 0 && o->common.weight_decay == 0;
 }
 
-static void sgd_update(const struct cr_update *u)
+CR_CLONES static void sgd_update(const struct cr_update *u)
 {
     const struct sgd *o = u->opts;
     const cr_real lr = (cr_real)u->lr, decay = (cr_real)u->weight_decay;
     const cr_real scale = (cr_real)u->scale, mu = (cr_real)o->momentum;
     const cr_real undamped = (cr_real)(1 - o->dampening);
-    cr_real *a = u->slot[0], *stat = u->slot[1];
+    const bool nesterov = o->nesterov;
+    cr_real *restrict w = u->w, *restrict a = u->slot[0];
+    cr_real *restrict stat = u->slot[1];
+    const cr_real *restrict gs = u->g;
+    const int64_t n = u->n;
 
     if (mu == 0) {
-        for (int64_t i = 0; i < u->n; i++)
-            u->w[i] -= lr * (scale * u->g[i] + decay * u->w[i]);
+        CR_SIMD
+        for (int64_t i = 0; i < n; i++)
+            w[i] -= lr * (scale * gs[i] + decay * w[i]);
         return;
     }
-    for (int64_t i = 0; i < u->n; i++) {
-        cr_real g = scale * u->g[i] + decay * u->w[i];
+    CR_SIMD
+    for (int64_t i = 0; i < n; i++) {
+        cr_real g = scale * gs[i] + decay * w[i];
 
         a[i] = stat[i] > 0 ? g : mu * a[i] + undamped * g;
         stat[i] = 0;
-        u->w[i] -= lr * (o->nesterov ? g + mu * a[i] : a[i]);
+        w[i] -= lr * (nesterov ? g + mu * a[i] : a[i]);
     }
 }
 

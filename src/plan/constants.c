@@ -60,10 +60,11 @@ static bool prepare_plan(struct cr_op_plan *p)
     const struct cr_exec_step *of = p->attr;
     struct cr_op_ctx ctx = { .attr = of->attr, .in = of->in, .out = of->out };
 
-    p->out[0] = (struct cr_spec){ .type = CR_U8,
-                                  .rank = 1,
-                                  .dim = { (int64_t)of->op->prepare->bytes(
-                                      &ctx) } };
+    p->out[0] = (struct cr_spec){
+        .type = CR_U8,
+        .rank = 1,
+        .dim = { (int64_t)of->op->kernels->prepare->bytes(&ctx) }
+    };
     return true;
 }
 
@@ -72,8 +73,8 @@ static void prepare_forward(const struct cr_op_ctx *s)
     const struct cr_exec_step *of = s->attr;
     struct cr_op_ctx ctx = { .attr = of->attr, .in = of->in, .out = of->out };
 
-    ctx.x[of->op->prepare->from] = s->x[0];
-    of->op->prepare->run(&ctx, s->y[0]);
+    ctx.x[of->op->kernels->prepare->from] = s->x[0];
+    of->op->kernels->prepare->run(&ctx, s->y[0]);
 }
 
 /* Its attribute is the step that reads the result. */
@@ -89,10 +90,11 @@ static const struct cr_op prepare = {
 
 static bool prepares(const struct cr_exec_step *s)
 {
-    const struct cr_prepare *p = s->op->prepare;
+    const struct cr_prepare *p =
+        s->op->kernels ? s->op->kernels->prepare : NULL;
     struct cr_op_ctx ctx = { .attr = s->attr, .in = s->in, .out = s->out };
 
-    return p && !s->once && !s->bf16 && constant(s->x[p->from].val) &&
+    return p && !s->once && s->low == CR_REAL && constant(s->x[p->from].val) &&
            p->bytes(&ctx) > 0;
 }
 
@@ -107,10 +109,10 @@ bool cr_plan_prepare(struct cr_exec *e)
     for (s = e->first; s; s = s->next) {
         if (!prepares(s))
             continue;
-        as = s->op->prepare->as;
+        as = s->op->kernels->prepare->as;
         node.attr = s;
         p = cr_step_new(e, CR_FORWARD, &prepare, 1, 1);
-        cr_operand_set(&p->x[0], s->x[s->op->prepare->from].val);
+        cr_operand_set(&p->x[0], s->x[s->op->kernels->prepare->from].val);
         if (!cr_plan_step(e, p, &node))
             return false;
         p->constant = p->once = true;

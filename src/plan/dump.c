@@ -94,12 +94,12 @@ static void dump_step(struct cr_buf *b, const struct cr_exec *e,
         dump_operands(b, e, "saved ", &s->read_saved, 1);
     }
     cr_buf_char(b, ')');
-    if (s->act != CR_ACT_NONE)
-        cr_buf_str(b, " relu");
-    if (s->bf16)
-        cr_buf_str(b, " bfloat16");
+    if (s->end.parts & CR_END_SCALE)
+        cr_buf_f(b, " scale %g", s->end.scale);
+    if (s->end.act)
+        cr_buf_f(b, " %s", s->end.act->about.name);
     if (s->rounds)
-        cr_buf_str(b, " rounds");
+        cr_buf_f(b, " rounds to %s", cr_type_name(s->low));
     if (s->same)
         cr_buf_str(b, " no work");
     if (s->once)
@@ -107,7 +107,10 @@ static void dump_step(struct cr_buf *b, const struct cr_exec *e,
     if (s->recomputed)
         cr_buf_str(b, " recomputed");
     if (first)
-        cr_buf_f(b, "  %s%s", cr_diag_format(b->arena, &first->spec),
+        cr_buf_f(b, "  %s%s%s", cr_diag_format(b->arena, &first->spec),
+                 first->spec.type == CR_F16    ? " float16"
+                 : first->spec.type == CR_BF16 ? " bfloat16"
+                                               : "",
                  first->spec.layout == CR_CHANNELS_LAST ? " channels last"
                                                         : "");
     if (s->node && e->net->cells[s->node->cell].name[0])

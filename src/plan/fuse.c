@@ -1,22 +1,131 @@
 /*
- * Fusion: a step that can add a value or apply an activation takes the
- * addition or activation that alone reads its result.
+ * Fusion: a step takes over the step that alone reads its result, as a part of
+ * its epilogue (kernels/epilogue.h), if its kernels accept that part. What
+ * fuses with what are the rows of a table; which kernels accept it is asked of
+ * the producer's op (struct cr_op_kernels), so that a row names no op.
+ *
+ * To add a fusion: a row, with a function that finds the part in the consumer.
+ *
+ * The gradient of an activation that is part of a step is part of that step's
+ * backward kernel, or of the writer of its gradient (as a mask), or a step of
+ * its own, which reads the result alone: in plans with a backward pass others
+ * are not fused. Dropout is not offered: its time is that of the random
+ * numbers, and it saves a mask for its backward pass.
  */
 #include "plan/plan.h"
 
-/* ---- forward ---- */
+#include <math.h>
 
-/* The optional input of a step that may still take an addend; -1. */
-static int free_addend(const struct cr_exec_step *s)
+/* ---- the consumers ---- */
+
+/* What a consumer brings, found by a row. */
+struct part {
+    int k;                 /* its operand that the producer makes */
+    struct cr_pval *other; /* its other operand; NULL */
+    double scale;
+};
+
+/* Two different operands, of which number k is a producer's and has the type
+ * and shape of the result. */
+static bool is_pair(const struct cr_exec_step *s, const struct part *p)
 {
-    int i;
-
-    for (i = 0; i < CR_OP_MAX; i++)
-        if ((s->op->fuses_add & CR_X(i)) && !s->x[i].val &&
-            s->act == CR_ACT_NONE)
-            return i;
-    return -1;
+    return p->other && s->x[0].val != s->x[1].val &&
+           s->x[p->k].val->spec.type == CR_REAL &&
+           cr_spec_same(&s->x[p->k].val->spec, &s->y[0]->spec);
 }
+
+/* y s, s y and y / s with a constant number s. */
+static bool find_scale(const struct cr_exec_step *a,
+                       const struct cr_exec_step *s, struct part *p)
+{
+    const struct cr_exec_step *by = p->other ? p->other->maker : NULL;
+    enum cr_algebra_kind kind = s->op->algebra.kind;
+
+    (void)a;
+    if ((kind != CR_MULTIPLIES && !(kind == CR_DIVIDES && p->k == 0)) ||
+        !is_pair(s, p) || !by || !by->op || !by->op->algebra.scalar ||
+        cr_count(&p->other->spec) != 1 ||
+        !by->op->algebra.scalar(by->attr, &p->scale))
+        return false;
+    if (kind == CR_DIVIDES)
+        p->scale = 1 / p->scale;
+    return isfinite((cr_real)p->scale) && (cr_real)p->scale != 0;
+}
+
+/* y + b with a number for each output channel. */
+static bool find_bias(const struct cr_exec_step *a,
+                      const struct cr_exec_step *s, struct part *p)
+{
+    int axis = a->op->algebra.channels, rank = s->y[0]->spec.rank, i;
+    const struct cr_spec *b;
+
+    if (s->op->algebra.kind != CR_ADDS || axis == 0 || !is_pair(s, p))
+        return false;
+    axis = axis < 0 ? rank + axis : axis;
+    b = &p->other->spec;
+    if (b->type != CR_REAL || b->layout != CR_ROW_MAJOR ||
+        rank - axis > b->rank)
+        return false;
+    for (i = 0; i < b->rank; i++)
+        if (b->dim[i] !=
+            (i == b->rank - (rank - axis) ? s->y[0]->spec.dim[axis] : 1))
+            return false;
+    return true;
+}
+
+static bool find_addition(const struct cr_exec_step *a,
+                          const struct cr_exec_step *s, struct part *p)
+{
+    (void)a;
+    return s->op->algebra.kind == CR_ADDS && is_pair(s, p) &&
+           cr_spec_same(&p->other->spec, &s->y[0]->spec);
+}
+
+static bool find_act(const struct cr_exec_step *a, const struct cr_exec_step *s,
+                     struct part *p)
+{
+    (void)a;
+    (void)p;
+    return s->op->algebra.act != CR_ACT_NONE;
+}
+
+static bool find_map(const struct cr_exec_step *a, const struct cr_exec_step *s,
+                     struct part *p)
+{
+    (void)a;
+    (void)p;
+    return s->op->algebra.map && s->x[0].val->spec.type == CR_REAL;
+}
+
+/* ---- the table ---- */
+
+static bool take_scale(struct cr_exec *e, struct cr_exec_step *a,
+                       struct cr_exec_step *s, const struct part *p);
+static bool take_operand(struct cr_exec *e, struct cr_exec_step *a,
+                         struct cr_exec_step *s, const struct part *p);
+static bool take_act(struct cr_exec *e, struct cr_exec_step *a,
+                     struct cr_exec_step *s, const struct part *p);
+
+/* In order: all of the first row, then all of the second. */
+static const struct fusion {
+    unsigned part;   /* of y[0]'s epilogue */
+    unsigned before; /* parts that come later in an epilogue: none is there */
+    unsigned needs;  /* in plans with a backward pass: CR_END_BACKWARD */
+    bool (*find)(const struct cr_exec_step *a, const struct cr_exec_step *s,
+                 struct part *p);
+    bool (*take)(struct cr_exec *e, struct cr_exec_step *a,
+                 struct cr_exec_step *s, const struct part *p);
+} fusions[] = {
+    { CR_END_SCALE,
+      CR_END_SCALE | CR_END_BIAS | CR_END_ADD | CR_END_ACT | CR_END_MAP,
+      CR_END_BACKWARD, find_scale, take_scale },
+    { CR_END_BIAS, CR_END_BIAS | CR_END_ADD | CR_END_ACT | CR_END_MAP, 0,
+      find_bias, take_operand },
+    { CR_END_ADD, CR_END_ADD | CR_END_ACT | CR_END_MAP, CR_END_BACKWARD,
+      find_addition, take_operand },
+    { CR_END_ACT, CR_END_ACT | CR_END_MAP, 0, find_act, take_act },
+    { CR_END_MAP, CR_END_ACT | CR_END_MAP, 0, find_map, take_act },
+};
 
 /* Whether a step between a and b updates moving statistics that a updates
  * too: the calls of one cell stay in their order. */
@@ -37,74 +146,115 @@ static bool stats_between(const struct cr_exec_step *a,
     return false;
 }
 
-/* The addition `sum` becomes part of the step that makes its operand k, which
- * moves to the place of the addition: by then the other operand is there. */
-static bool take_addition(struct cr_exec *e, struct cr_exec_step *sum, int k)
+static bool take_scale(struct cr_exec *e, struct cr_exec_step *a,
+                       struct cr_exec_step *s, const struct part *p)
 {
-    struct cr_exec_step *a = cr_step_producer(sum->x[k].val);
-    struct cr_pval *addend = sum->x[1 - k].val, *y = sum->y[0];
-    int slot = a ? free_addend(a) : -1;
+    struct cr_pval *y = s->y[0];
 
-    if (slot < 0 || stats_between(a, sum) ||
-        (e->opts.backward && !a->op->fuses_act_backward))
+    a->end.scale = p->scale;
+    cr_step_remove(e, s);
+    cr_step_takes(a, y);
+    if (!p->other->uses && !p->other->root)
+        cr_step_remove(e, p->other->maker);
+    return true;
+}
+
+/* A bias or an addend becomes an operand, and the producer moves to the place
+ * of the sum: by then that operand is there. */
+static bool take_operand(struct cr_exec *e, struct cr_exec_step *a,
+                         struct cr_exec_step *s, const struct part *p)
+{
+    struct cr_pval *y = s->y[0], *other = p->other;
+    bool bias = find_bias(a, s, &(struct part){ p->k, other, 0 });
+    int slot = bias ? 2 : a->op->kernels->addend;
+
+    if (a->x[slot].val || stats_between(a, s))
         return false;
-    cr_step_before(e, a, sum);
+    cr_step_before(e, a, s);
     if (a->n_in <= slot)
         a->n_in = slot + 1;
-    a->in[slot] = sum->in[1 - k];
-    cr_step_remove(e, sum);
-    cr_operand_set(&a->x[slot], addend);
+    a->in[slot] = other->spec;
+    cr_step_remove(e, s);
+    cr_operand_set(&a->x[slot], other);
     cr_step_takes(a, y);
     return true;
 }
 
-bool cr_plan_fuse_add(struct cr_exec *e)
+static bool take_act(struct cr_exec *e, struct cr_exec_step *a,
+                     struct cr_exec_step *s, const struct part *p)
 {
-    const struct cr_op *add =
-        cr_registry_find(CR_KIND_OP, "add") ? cr_op_find("add") : NULL;
-    struct cr_exec_step *s, *next;
+    struct cr_pval *y = s->y[0];
 
-    for (s = e->first; s && add; s = next) {
-        next = s->next;
-        if (s->op == add && s->x[0].val != s->x[1].val &&
-            cr_spec_same(&s->in[0], &s->in[1]) && !take_addition(e, s, 0))
-            take_addition(e, s, 1);
-    }
+    (void)p;
+    /* what the gradients read is stored: the result alone */
+    if (e->opts.backward && y->needs &&
+        ((s->op->saved_for_backward & ~CR_Y(0)) || !s->op->backward ||
+         ((a->op->saved_for_backward & CR_Y(0)) &&
+          !cr_step_accepts(a, CR_Y(0), CR_END_ACT | CR_END_BACKWARD))))
+        return false;
+    a->end.act = s->op;
+    a->end.attr = s->attr;
+    cr_step_remove(e, s);
+    cr_step_takes(a, y);
     return true;
 }
 
-bool cr_plan_fuse_activation(struct cr_exec *e)
+/* Where a result is rounded, by a or by s: before an activation that gives 0
+ * or what it gets, which is the same as after it. */
+static bool can_round(const struct cr_exec_step *a,
+                      const struct cr_exec_step *s, unsigned part)
 {
-    struct cr_exec_step *s, *next, *a;
-    struct cr_pval *y;
+    /* a gradient is rounded after this factor, but kernels round before it */
+    if (part & CR_END_SCALE)
+        return !(a->rounds | s->rounds);
+    if (!((a->rounds | s->rounds) & CR_Y(0)))
+        return true;
+    return (part & (CR_END_ACT | CR_END_MAP)) && s->op->exact &&
+           (!(s->rounds & CR_Y(0)) ||
+            ((a->op->low & CR_Y(0)) &&
+             (a->low == CR_REAL || a->low == s->low)));
+}
 
-    for (s = e->first; s; s = next) {
-        next = s->next;
-        if (s->op->act == CR_ACT_NONE)
-            continue;
-        a = cr_step_producer(s->x[0].val);
-        if (!a || !a->op->fuses_act || a->act != CR_ACT_NONE)
-            continue;
-        y = s->y[0];
-        a->act = s->op->act;
-        cr_step_remove(e, s);
-        cr_step_takes(a, y);
+/* Whether s, which reads the result of a step at operand k, becomes part of
+ * that step. */
+static bool fuse(struct cr_exec *e, const struct fusion *f,
+                 struct cr_exec_step *s, int k)
+{
+    struct cr_exec_step *a = cr_step_producer(s->x[k].val);
+    struct part p = { .k = k, .other = s->n_in == 2 ? s->x[1 - k].val : NULL };
+    unsigned needs = e->opts.backward ? f->needs : 0;
+
+    if (!a || a->same || a->once || s->same || s->once ||
+        (a->end.parts & f->before) || (a->node && a->node->custom) ||
+        (s->node && s->node->custom) || !f->find(a, s, &p) ||
+        !can_round(a, s, f->part) ||
+        !cr_step_accepts(a, CR_Y(0), f->part | needs) || !f->take(e, a, s, &p))
+        return false;
+    if (s->rounds & CR_Y(0)) {
+        a->rounds |= CR_Y(0);
+        a->low = s->low;
     }
+    a->end.parts |= f->part;
+    return true;
+}
+
+bool cr_plan_fuse(struct cr_exec *e)
+{
+    struct cr_exec_step *s, *next;
+    size_t i;
+    int k;
+
+    for (i = 0; i < CR_LEN(fusions); i++)
+        for (s = e->first; s; s = next) {
+            next = s->next;
+            for (k = 0; k < 2 && k < s->n_in && s->n_out == 1; k++)
+                if (fuse(e, &fusions[i], s, k))
+                    break;
+        }
     return true;
 }
 
 /* ---- backward ---- */
-
-static const struct cr_op *act_op(enum cr_act act)
-{
-    const struct cr_descriptor *const *list = cr_registry_list(CR_KIND_OP);
-    int i;
-
-    for (i = 0; list[i]; i++)
-        if (((const struct cr_op *)list[i])->act == act)
-            return (const struct cr_op *)list[i];
-    return NULL;
-}
 
 /* Whether the one step that writes gradient g sets it to 0 where y <= 0. */
 static bool take_mask(struct cr_pval *g, struct cr_pval *y)
@@ -113,7 +263,8 @@ static bool take_mask(struct cr_pval *g, struct cr_pval *y)
     int i;
 
     for (i = 0; w && i < w->n_in; i++)
-        if (w->dx[i] == g && (w->op->masks & CR_X(i)) && !w->acc[i].val) {
+        if (w->dx[i] == g && !w->acc[i].val &&
+            cr_step_accepts(w, CR_X(i), CR_END_MASK)) {
             cr_operand_set(&w->mask[i], y);
             return true;
         }
@@ -122,13 +273,14 @@ static bool take_mask(struct cr_pval *g, struct cr_pval *y)
 
 void cr_plan_act_backward(struct cr_exec *e, const struct cr_exec_step *f)
 {
-    const struct cr_op *op = act_op(f->act);
+    const struct cr_op *op = f->end.act;
     struct cr_pval *y = f->y[0], *g = y->grad;
     struct cr_exec_step *s;
 
-    if (op->act == CR_ACT_RELU && take_mask(g, y))
+    if (op->algebra.act == CR_ACT_RELU && take_mask(g, y))
         return;
     s = cr_step_new(e, CR_BACKWARD, op, 1, 1);
+    s->attr = f->end.attr;
     s->in = s->out = f->out;
     cr_operand_set(&s->read_y[0], y);
     cr_operand_set(&s->dy[0], g);

@@ -22,7 +22,8 @@ static void prune(struct cr_exec *e, const struct cr_opnode *node,
 /* Whether a plan that keeps no other gradients keeps this one. */
 static bool kept(const struct cr_exec *e, const struct cr_pval *val)
 {
-    return (val->param >= 0 || val->feed >= 0) && e->opts.separate_update;
+    return (val->param >= 0 || val->feed >= 0) && e->opts.separate_update &&
+           !e->opts.private_gradients;
 }
 
 struct cr_pval *cr_plan_grad(struct cr_exec *e, struct cr_pval *val)
@@ -71,6 +72,12 @@ static bool input_needs(const struct cr_exec_step *s, int i)
            !(s->op->running_stats & CR_X(i));
 }
 
+/* Whether the gradient of an activation in step f is no part of f's own. */
+static bool act_apart(const struct cr_exec_step *f)
+{
+    return f->end.act && !cr_step_accepts(f, CR_Y(0), CR_END_BACKWARD);
+}
+
 /* The step that runs the backward kernel of step f. */
 static struct cr_exec_step *backward_step(struct cr_exec *e,
                                           const struct cr_exec_step *f)
@@ -84,19 +91,22 @@ static struct cr_exec_step *backward_step(struct cr_exec *e,
     s->in = f->in;
     s->out = f->out;
     s->training = f->training;
+    s->low = f->low;
     s->rounds = f->rounds;
+    s->holds = f->holds | (f->rounds & CR_Y(0));
     cr_operand_set(&s->read_saved, f->saved);
     s->scratch = f->scratch;
     s->thread_scratch = f->thread_scratch;
     s->macs = f->macs;
-    if (f->op->fuses_act_backward)
-        s->act = f->act;
+    s->end = f->end;
+    if (act_apart(f))
+        s->end = (struct cr_step_end){ .parts = f->end.parts & CR_END_SCALE,
+                                       .scale = f->end.scale };
     for (i = 0; i < f->n_in; i++)
         if (f->op->saved_for_backward & CR_X(i))
             cr_operand_set(&s->x[i], f->x[i].val);
     for (i = 0; i < f->n_out; i++) {
-        if ((f->op->saved_for_backward & CR_Y(i)) ||
-            (i == 0 && s->act != CR_ACT_NONE))
+        if ((f->op->saved_for_backward & CR_Y(i)) || (i == 0 && s->end.act))
             cr_operand_set(&s->read_y[i], f->y[i]);
         cr_operand_set(&s->dy[i], f->y[i]->grad);
     }
@@ -118,7 +128,7 @@ static bool backward_custom(struct cr_exec *e, const struct cr_exec_step *f)
 
 static bool backward_of(struct cr_exec *e, const struct cr_exec_step *f)
 {
-    bool wanted = false, arrives = false, bf16;
+    bool wanted = false, arrives = false;
     struct cr_exec_step *s;
     int i;
 
@@ -136,18 +146,18 @@ static bool backward_of(struct cr_exec *e, const struct cr_exec_step *f)
                               : "it blocks gradients");
         return true;
     }
-    if (f->act != CR_ACT_NONE && !f->op->fuses_act_backward)
+    if (act_apart(f))
         cr_plan_act_backward(e, f);
     if (elide_view(e, f))
         return true;
-    bf16 = cr_plan_bf16_backward(e, f);
+    if (cr_plan_casts_backward(e, f))
+        return true;
     s = backward_step(e, f);
-    s->bf16 = bf16;
     cr_step_append(e, s);
     for (i = 0; i < f->n_in; i++)
         if (input_needs(f, i))
             cr_plan_write(e, s, i, f->x[i].val);
-    cr_plan_bf16_done(f, s);
+    cr_plan_casts_done(f, s);
     return true;
 }
 

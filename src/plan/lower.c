@@ -190,8 +190,10 @@ static bool one_shape(const struct cr_exec_step *s)
     return true;
 }
 
-static bool prefers_last(struct cr_exec *e, const struct cr_exec_step *s,
-                         const struct cr_opnode *node)
+/* What the kernels say to channels last. */
+static enum cr_channels_last takes_last(struct cr_exec *e,
+                                        const struct cr_exec_step *s,
+                                        const struct cr_opnode *node)
 {
     struct cr_spec in[CR_OP_MAX];
     struct cr_op_plan plan = { .attr = node->attr,
@@ -203,7 +205,13 @@ static bool prefers_last(struct cr_exec *e, const struct cr_exec_step *s,
 
     for (i = 0; i < s->n_in; i++)
         in[i] = spec_of(&s->x[i]);
-    return s->op->prefers_last && s->op->prefers_last(&plan);
+    return s->op->kernels->last(&plan);
+}
+
+/* Whether there are kernels for channels last. */
+static bool in_either_layout(const struct cr_op *op)
+{
+    return op->kernels && op->kernels->last;
 }
 
 /* The layout in which a step takes its inputs. */
@@ -215,12 +223,16 @@ static enum cr_layout layout_for(struct cr_exec *e,
 
     if (e->opts.eager || s->n_in == 0 || !has_layout(s->x[0].val))
         return CR_ROW_MAJOR;
-    if (s->op->layouts == CR_LAYOUT_LAST)
-        return s->x[0].val->spec.layout == CR_CHANNELS_LAST ||
-                       prefers_last(e, s, node)
-                   ? CR_CHANNELS_LAST
-                   : CR_ROW_MAJOR;
-    if (s->op->layouts == CR_LAYOUT_FLAT && one_shape(s))
+    if (in_either_layout(s->op))
+        switch (takes_last(e, s, node)) {
+        case CR_LAST_NEVER:
+            return CR_ROW_MAJOR;
+        case CR_LAST_TOO:
+            return s->x[0].val->spec.layout;
+        case CR_LAST_BEST:
+            return CR_CHANNELS_LAST;
+        }
+    if (cr_is_elementwise(s->op) && one_shape(s))
         for (i = 0; i < s->n_in; i++)
             if (s->x[i].val->spec.layout == CR_CHANNELS_LAST)
                 return CR_CHANNELS_LAST;
@@ -231,7 +243,7 @@ static enum cr_layout layout_for(struct cr_exec *e,
  * or computed. */
 static bool stays_row_major(const struct cr_op *op, int i)
 {
-    return op->layouts == CR_LAYOUT_LAST && i > 0 && !(op->fuses_add & CR_X(i));
+    return in_either_layout(op) && i > 0 && i != op->kernels->addend;
 }
 
 bool cr_plan_node(struct cr_exec *e, const struct cr_opnode *node)
@@ -249,7 +261,7 @@ bool cr_plan_node(struct cr_exec *e, const struct cr_opnode *node)
     s->node = node;
     for (i = 0; i < node->n_in; i++)
         if (node->in[i] && node->in[i]->id >= 0)
-            cr_operand_set(&s->x[i], e->of[node->in[i]->id]);
+            cr_operand_set(&s->x[i], cr_plan_operand(e, node, i));
     layout = layout_for(e, s, node);
     for (i = 0; i < node->n_in; i++)
         if (layout == CR_ROW_MAJOR || stays_row_major(node->op, i))
@@ -261,12 +273,14 @@ bool cr_plan_node(struct cr_exec *e, const struct cr_opnode *node)
     cr_step_append(e, s);
     if (!infer(e, s, node))
         return false;
-    if (layout == CR_CHANNELS_LAST && node->op->layouts == CR_LAYOUT_FLAT)
+    if (layout == CR_CHANNELS_LAST && cr_is_elementwise(node->op))
         for (i = 0; i < s->n_out; i++)
             s->out[i].layout = CR_CHANNELS_LAST;
     outputs_make(e, s);
-    for (i = 0; i < node->n_out; i++)
+    for (i = 0; i < node->n_out; i++) {
         e->of[node->out[i]->id] = s->y[i];
+        cr_plan_part(e, node, node->out[i]);
+    }
     return true;
 }
 
@@ -287,16 +301,21 @@ static void sources_make(struct cr_exec *e)
         p->param = v->param;
         p->root = true;
         p->needs = cr_plan_source_needs(e, v);
+        cr_plan_part(e, NULL, v);
     }
 }
 
 /* A value that is read from outside: row-major, and never reused. */
-static struct cr_pval *result_of(struct cr_exec *e, const struct cr_val *v)
+static struct cr_pval *read_outside(struct cr_exec *e, struct cr_pval *val)
 {
-    struct cr_pval *val = cr_plan_in_layout(e, e->of[v->id], CR_ROW_MAJOR);
-
+    val = cr_plan_in_layout(e, val, CR_ROW_MAJOR);
     val->root = true;
     return val;
+}
+
+static struct cr_pval *result_of(struct cr_exec *e, const struct cr_val *v)
+{
+    return read_outside(e, cr_plan_whole(e, v));
 }
 
 static void roots_make(struct cr_exec *e, const struct cr_names *names)
@@ -322,12 +341,13 @@ bool cr_plan_lower(struct cr_exec *e)
                          (size_t)(e->graph->n_nodes + 1) * CR_OP_MAX,
                          sizeof *e->bounds);
     sources_make(e);
-    for (node = e->graph->nodes; node; node = node->next)
-        if (live[i++] && !cr_plan_node(e, node))
+    for (node = e->graph->nodes; node; node = node->next, i++)
+        if (live[i] && !cr_plan_node(e, e->split ? e->split->node[i] : node))
             return false;
     e->outputs = CR_NEWS(&e->arena, struct cr_pval *, e->graph->results.n + 1);
     for (; result && ends; result = result->next)
-        e->outputs[e->n_outputs++] = result_of(e, result->val);
+        e->outputs[e->n_outputs++] =
+            read_outside(e, cr_plan_output(e, result->val));
     if (e->opts.loss && ends)
         e->loss = result_of(e, e->graph->loss);
     e->aux = CR_NEWS(&e->arena, struct cr_pval *, e->graph->aux.n + 1);

@@ -16,16 +16,17 @@ static const struct pass {
     bool optional;
     bool merges; /* values vanish: not in plans that keep all of them */
 } passes[] = {
+    { "split", cr_plan_split, false, false },
     { "lower", cr_plan_lower, false, false },
     { "constants", cr_plan_constants, true, true },
     { "fold", cr_plan_fold, true, true },
-    { "bf16", cr_plan_bf16, false, false },
-    { "fuse_add", cr_plan_fuse_add, true, true },
-    { "fuse_activation", cr_plan_fuse_activation, true, true },
+    { "casts", cr_plan_casts, false, false },
+    { "fuse", cr_plan_fuse, true, true },
     { "prepare", cr_plan_prepare, true, true },
     { "gradient", cr_plan_gradient, false, false },
     { "recompute", cr_plan_recompute, true, true },
     { "two_bytes", cr_plan_two_bytes, true, true },
+    { "collectives", cr_plan_collectives, false, false },
     { "update", cr_plan_update_steps, false, false },
     { "memory", cr_plan_memory, false, false },
 };

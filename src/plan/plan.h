@@ -13,7 +13,7 @@
  * Used by src/run, which runs the steps. Knows nothing of configs, cells'
  * descriptors or the training loop.
  *
- * Includes: base families graph.
+ * Includes: base families graph mpi num.
  */
 #ifndef CR_PLAN_PLAN_H
 #define CR_PLAN_PLAN_H
@@ -27,6 +27,13 @@ struct cr_operand {
     struct cr_pval *val;      /* NULL: absent */
     struct cr_exec_step *step;
     struct cr_operand *prev, *next;
+};
+
+/* Which part of a value a process has, if several share a plan: split.c. */
+enum cr_part {
+    CR_PART_WHOLE, /* all rows, computed by each */
+    CR_PART_ROWS,  /* its own rows */
+    CR_PART_ALIKE  /* it has no rows; gradients are sums over processes */
 };
 
 /* A value: a tensor that one step writes, a column or a parameter. */
@@ -45,14 +52,15 @@ struct cr_pval {
                                  aliases, nearer to the base; NULL: alias */
     struct cr_pval *grad;     /* its gradient, as written last; NULL: none */
     struct cr_pval *other;    /* the same value in the other layout; NULL */
+    enum cr_part part;
     bool root;                /* read from outside: never reused or fused */
     bool needs;               /* its gradient is wanted */
-    bool bf16;                /* holds bfloat16 numbers only; never set for
-                                 gradients */
+    enum cr_type low;         /* CR_F16, CR_BF16: holds such numbers only */
     bool seed;                /* a gradient that is given from outside */
     int first, last;          /* numbers of the steps between which it lives;
                                  first -1: it needs no memory */
     size_t offset;            /* in the block; buffers only */
+    size_t feed_offset;       /* in the column, of the rows of this process */
     void *data;
     struct cr_pval *next;
 };
@@ -61,6 +69,17 @@ enum cr_exec_step_kind {
     CR_FORWARD,
     CR_BACKWARD,
     CR_UPDATE
+};
+
+/* What the kernels of a step do to y[0] before they store it, as far as they
+ * have accepted it (fuse.c); in a backward step what forward did and it undoes.
+ * A bias and an addend are operands. */
+struct cr_step_end {
+    unsigned parts;          /* enum cr_end */
+    double scale;            /* with CR_END_SCALE */
+    const struct cr_op *act; /* with CR_END_ACT or CR_END_MAP: the activation,
+                              */
+    const void *attr;        /* and its attributes */
 };
 
 /*
@@ -89,9 +108,9 @@ struct cr_exec_step {
     size_t saved_bytes, scratch, thread_scratch;
     struct cr_spec *in, *out; /* of x and y, CR_OP_MAX each; a backward step
                                  has those of its forward step */
-    enum cr_act act;
-    bool bf16;                /* see struct cr_op_ctx */
-    unsigned rounds;
+    struct cr_step_end end;
+    enum cr_type low;         /* see struct cr_op_ctx */
+    unsigned rounds, holds, two_bytes, grads_two_bytes;
     bool training;
     bool same;                /* no work: y[0] is x[0] */
     bool once;                /* in the first forward only */
@@ -103,6 +122,15 @@ struct cr_exec_step {
     struct cr_op_ctx *run;    /* what the op gets, pointers filled in */
 };
 
+/* The part of a batch that this process computes: split.c. */
+struct cr_split {
+    int64_t first, n;         /* its rows */
+    signed char *axis;        /* of rows, per value of the graph; -1: none */
+    bool *total;              /* per value: made of the rows of all processes */
+    const struct cr_opnode **node; /* per node: that of its rows, or of all */
+    struct cr_pval **whole;   /* per value: all rows of it, where read */
+};
+
 struct cr_exec {
     struct cr_net *net;
     const struct cr_graph *graph;
@@ -111,6 +139,8 @@ struct cr_exec {
     struct cr_pval *vals, *last_val;
     int n_vals;
     struct cr_pval **of;      /* value of each value of the graph; NULL */
+    struct cr_split *split;   /* NULL: this process computes all rows */
+    bool summed;              /* gradients are those of all processes */
     struct cr_exec_step *first, *last;
     struct cr_exec_step **steps; /* the list as an array, once it is complete */
     int n_steps;
@@ -124,6 +154,7 @@ struct cr_exec {
     struct cr_exec_step *last_forward, *last_loss; /* NULL: none */
     struct cr_pval **outputs; /* several of a tuple */
     int n_outputs;
+    bool local_outputs;       /* they are those of this process */
     struct cr_pval *loss;     /* NULL: none */
     struct cr_pval **aux;     /* what the loss returns next to it */
     int n_aux;
@@ -142,6 +173,7 @@ struct cr_exec {
     struct {
         const void **slot;
         int column;
+        size_t offset;
     } *patches;               /* pointers to set when a column is fed */
     int n_patches;
     struct {
@@ -168,6 +200,8 @@ struct cr_exec {
     int32_t fault_value;
     struct cr_bound fault_bound;
     char stop[CR_STOP_MAX];   /* of a plug-in's cell; "": it did not */
+    char stop_again[CR_STOP_MAX]; /* of steps after the fault */
+    bool may_fault;           /* a step may fail in this process alone */
     struct cr_tensor *kept;
     int n_kept;
     struct cr_exec_step_cost *costs; /* per step; NULL: not wanted */
@@ -206,9 +240,31 @@ void cr_step_takes(struct cr_exec_step *step, struct cr_pval *val);
 struct cr_exec_step *cr_step_producer(const struct cr_pval *val);
 /* Numbers all steps in order: step->at. */
 void cr_steps_number(struct cr_exec *exec);
+/* Whether the kernels of the step do these parts of an epilogue too, next to
+ * those that they do already: to y[0] (of: CR_Y(0)) or to dx[i] (CR_X(i)). */
+bool cr_step_accepts(const struct cr_exec_step *step, unsigned of,
+                     unsigned parts);
 /* Calls `each` for every operand of the step that has a value. */
 void cr_step_operands(struct cr_exec_step *step, void *ctx,
                       void (*each)(void *ctx, struct cr_operand *operand));
+
+/* ---- split.c: one plan for several processes ---- */
+
+/* Decides which rows each node computes. False after reporting. */
+bool cr_plan_split(struct cr_exec *exec);
+/* Input k of a node, with as many rows as the node has; NULL: absent. */
+struct cr_pval *cr_plan_operand(struct cr_exec *exec,
+                                const struct cr_opnode *node, int k);
+/* All rows of a value. */
+struct cr_pval *cr_plan_whole(struct cr_exec *exec, const struct cr_val *val);
+/* A result of the network: all rows, unless the plan trains, whose results are
+ * not read from outside. */
+struct cr_pval *cr_plan_output(struct cr_exec *exec, const struct cr_val *val);
+/* Notes which part exec->of has of a value that the node (NULL: none) makes. */
+void cr_plan_part(struct cr_exec *exec, const struct cr_opnode *node,
+                  const struct cr_val *val);
+/* collectives.c: sums up the gradients of parameters over the processes. */
+bool cr_plan_collectives(struct cr_exec *exec);
 
 /* ---- lower.c: from nodes to forward steps ---- */
 
@@ -245,9 +301,8 @@ bool cr_plan_constants(struct cr_exec *exec);        /* constants.c */
  * change it is run once. */
 void cr_plan_constant(struct cr_exec *exec, struct cr_exec_step *step);
 bool cr_plan_fold(struct cr_exec *exec);             /* bn_folding.c */
-bool cr_plan_bf16(struct cr_exec *exec);             /* bf16.c */
-bool cr_plan_fuse_add(struct cr_exec *exec);         /* fuse.c */
-bool cr_plan_fuse_activation(struct cr_exec *exec);  /* fuse.c */
+bool cr_plan_casts(struct cr_exec *exec);            /* casts.c */
+bool cr_plan_fuse(struct cr_exec *exec);             /* fuse.c */
 bool cr_plan_prepare(struct cr_exec *exec);          /* constants.c */
 
 /* ---- the backward pass ---- */
@@ -265,12 +320,13 @@ void cr_plan_write(struct cr_exec *exec, struct cr_exec_step *step, int i,
  * by the one writer of the gradient if it can, else by a step in place. */
 void cr_plan_act_backward(struct cr_exec *exec,
                           const struct cr_exec_step *step);
-/* bf16.c: before the backward pass of step f: whether its product is one of
- * bfloat16 there too. What arrives is rounded if f has taken the fake cast
- * after it. After it: a gradient that the step alone reads is rounded where
- * it lies. */
-bool cr_plan_bf16_backward(struct cr_exec *exec, const struct cr_exec_step *f);
-void cr_plan_bf16_done(const struct cr_exec_step *f, struct cr_exec_step *step);
+/* casts.c: before the backward pass of step f: rounds what arrives, if f has
+ * taken the cast after it; true if f is a cast whose gradient its writer
+ * rounds, so that no step is left to do. After it: a gradient that the step
+ * alone reads is rounded where it lies. */
+bool cr_plan_casts_backward(struct cr_exec *exec, const struct cr_exec_step *f);
+void cr_plan_casts_done(const struct cr_exec_step *f,
+                        struct cr_exec_step *step);
 /* custom_grad.c: the backward pass of a cell with bprop, at its first node's
  * step. *cut: a gradient arrives, but what it gives is not wanted. False after
  * reporting. */
@@ -292,9 +348,11 @@ bool cr_plan_seeds_fill(struct cr_exec *exec, double sens);
 
 bool cr_plan_recompute(struct cr_exec *exec);        /* recompute.c */
 bool cr_plan_two_bytes(struct cr_exec *exec);        /* two_bytes.c */
-/* two_bytes.c: per value, CR_F16 or CR_BF16 if it holds numbers of that type
- * only, else CR_REAL. */
-const enum cr_type *cr_plan_low_types(struct cr_exec *exec);
+/* two_bytes.c: whether the op moves elements, whatever they are: x and y lie in
+ * memory the same way, and nothing is rounded. */
+bool cr_plan_moves(const struct cr_op *op);
+/* Sets the types of numbers that forward values hold only. */
+void cr_plan_low_types(struct cr_exec *exec);
 bool cr_plan_update_steps(struct cr_exec *exec);     /* update_steps.c */
 bool cr_plan_memory(struct cr_exec *exec);           /* memory.c */
 

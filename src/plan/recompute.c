@@ -41,7 +41,6 @@ struct recompute {
     int *last_write;           /* the same: the last forward step that writes
                                   there; -1: none */
     int *write;                /* per value: the step that wrote its content */
-    const enum cr_type *low;   /* per value: see cr_plan_low_types */
     bool *changed;             /* per parameter: by forward */
     struct cr_pval **copy;     /* per value; NULL: none */
     struct cr_exec_step **first; /* per call: the first later reader */
@@ -102,6 +101,17 @@ static const struct cr_exec_step *rounding(const struct recompute *r,
     return NULL;
 }
 
+/* Whether memory is saved by computing the result again: its input waits for
+ * backward too, or takes half of what the result would. */
+static bool saves(const struct recompute *r, const struct cr_exec_step *s)
+{
+    const struct cr_pval *x = s->x[0].val, *y = s->y[0];
+
+    if (y->low != CR_REAL)
+        return (s->rounds & CR_Y(0)) && is_saved(r, y) && is_saved(r, x);
+    return is_saved(r, y) || (is_saved(r, x) && rounding(r, y));
+}
+
 /* Whether the step is the op of a light group: see above. */
 static bool is_light(const struct recompute *r, const struct cr_exec_step *s)
 {
@@ -111,11 +121,8 @@ static bool is_light(const struct recompute *r, const struct cr_exec_step *s)
         s->n_out > 1 || s->op->running_stats || s->op->draws ||
         s->node->custom || s->op == &cr_op_fake_cast ||
         s->y[0]->bytes < LIGHT || s->y[0]->spec.type != CR_REAL ||
-        r->low[s->y[0]->id] != CR_REAL ||
-        r->low[s->x[0].val->id] == CR_REAL ||
-        s->y[0]->bytes < s->x[0].val->bytes ||
-        !(is_saved(r, s->y[0]) ||
-          (is_saved(r, s->x[0].val) && rounding(r, s->y[0]))))
+        s->x[0].val->low == CR_REAL ||
+        s->y[0]->bytes < s->x[0].val->bytes || !saves(r, s))
         return false;
     for (i = 0; i < s->n_in; i++) {
         const struct cr_pval *x = s->x[i].val;
@@ -287,7 +294,7 @@ static struct cr_pval *value_copy(struct recompute *r, struct cr_pval *v,
     w->maker = by;
     if (by->same)
         w->alias = by->x[0].val;
-    w->bf16 = v->bf16;
+    w->low = v->low;
     if (!is_kept(r, v))
         r->copy[v->id] = w;
     return w;
@@ -306,9 +313,10 @@ static void step_copy(struct recompute *r, const struct cr_exec_step *s)
     c->saved_bytes = s->saved_bytes;
     c->scratch = s->scratch;
     c->thread_scratch = s->thread_scratch;
-    c->act = s->act;
-    c->bf16 = s->bf16;
+    c->end = s->end;
+    c->low = s->low;
     c->rounds = s->rounds;
+    c->holds = s->holds;
     c->training = s->training;
     c->same = s->same;
     c->macs = s->macs;
@@ -348,7 +356,7 @@ bool cr_plan_recompute(struct cr_exec *e)
     r.light = r.n_calls = e->graph->n_recomputed;
     cr_steps_number(e);
     r.last = e->last_forward->at;
-    r.low = cr_plan_low_types(e);
+    cr_plan_low_types(e);
     r.of = CR_NEWS(&e->arena, struct again, r.last + 1);
     r.kept = CR_NEWS(&e->arena, bool, n);
     r.changed = CR_NEWS(&e->arena, bool, e->net->n_params + 1);

@@ -40,16 +40,13 @@ struct cr_pval *cr_pval_base(struct cr_pval *val)
 
 int cr_step_room(const struct cr_op *op, int n_in)
 {
-    int i;
+    const struct cr_op_kernels *k = op ? op->kernels : NULL;
 
-    if (!op)
-        return n_in;
-    for (i = 0; i < CR_OP_MAX; i++)
-        if ((op->fuses_add & CR_X(i)) && n_in <= i)
-            n_in = i + 1;
-    if (op->prepare && n_in <= op->prepare->as)
-        n_in = op->prepare->as + 1;
-    return op->bn_foldable && n_in < 3 ? 3 : n_in;
+    if (k && k->addend >= n_in)
+        n_in = k->addend + 1;
+    if (k && k->prepare && k->prepare->as >= n_in)
+        n_in = k->prepare->as + 1;
+    return op && op->algebra.channels && n_in < 3 ? 3 : n_in;
 }
 
 static struct cr_operand *operands(struct cr_exec *e, struct cr_exec_step *s,
@@ -218,6 +215,19 @@ void cr_step_takes(struct cr_exec_step *s, struct cr_pval *val)
     s->y[0]->maker = NULL;
     s->y[0] = val;
     val->maker = s;
+}
+
+bool cr_step_accepts(const struct cr_exec_step *s, unsigned of, unsigned parts)
+{
+    struct cr_op_ctx ctx = {
+        .attr = s->attr, .in = s->in, .out = s->out, .low = s->low,
+        .rounds = s->rounds, .holds = s->holds
+    };
+
+    if (of & CR_Y(0))
+        parts |= s->end.parts;
+    return s->op && s->op->kernels && s->op->kernels->accepts &&
+           s->op->kernels->accepts(&ctx, of, parts);
 }
 
 struct cr_exec_step *cr_step_producer(const struct cr_pval *val)

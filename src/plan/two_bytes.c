@@ -1,8 +1,12 @@
 /*
- * Storage of saved values in two bytes.
+ * Storage of low precision in two bytes per element.
  *
- * In low precision most values that forward keeps for backward are float16 or
- * bfloat16 numbers in float32 memory. For such a value that no step uses for a
+ * In low precision most values are float16 or bfloat16 numbers. Where the op
+ * that writes such a value, or such a gradient, and one that reads it take it
+ * so (.low), it lies in memory as two bytes per element; before a step that
+ * cannot read them it is widened to float32 for it.
+ *
+ * Others are float32 while forward uses them. For one that no step uses for a
  * while between its last use in forward and its first use in backward, this
  * pass
  *
@@ -11,14 +15,14 @@
  *     its last use in forward, and one that widens it to float32 before its
  *     first use in backward.
  *
- * The pass changes nothing if the plan would not need less memory. Both ways
- * are exact, so results are the same. The type of a value follows from the
- * steps: results of fake casts have low precision, and so have views and moved
- * elements of such values. With CELLRUN_VERIFY=1 each narrowing step checks
- * its values.
+ * It does that only if the plan needs less memory then. All of it is exact, so
+ * results are the same. The type of a value follows from the steps: results of
+ * casts have low precision, and so have views and moved elements of such
+ * values. With CELLRUN_VERIFY=1 each narrowing step checks its values.
  */
 #include "families/two_bytes.h"
 #include "graph/op_attrs.h"
+#include "mpi/mpi.h"
 #include "plan/plan.h"
 
 #include <stdlib.h>
@@ -38,8 +42,10 @@ struct memory {
 
 struct two_bytes {
     struct cr_exec *e;
-    enum cr_type *low; /* per value: CR_F16, CR_BF16, or CR_REAL */
     struct memory *of; /* per value that has memory of its own */
+    enum cr_type *stored; /* the same: CR_F16, CR_BF16: in two bytes */
+    bool *wanted;         /* the same: some step takes it so, or backward reads
+                             it: others get a copy in float32 */
     bool backward;     /* the current step is part of backward */
     bool check;
 };
@@ -47,8 +53,7 @@ struct two_bytes {
 /* ---- which values have low precision ---- */
 
 /* The type of numbers that all real inputs have. */
-static enum cr_type inputs_type(const struct two_bytes *t,
-                                const struct cr_exec_step *s)
+static enum cr_type inputs_type(const struct cr_exec_step *s)
 {
     enum cr_type type = CR_REAL;
     int i;
@@ -58,49 +63,299 @@ static enum cr_type inputs_type(const struct two_bytes *t,
 
         if (!x || x->spec.type != CR_REAL)
             continue;
-        if (t->low[x->id] == CR_REAL ||
-            (type != CR_REAL && t->low[x->id] != type))
+        if (x->low == CR_REAL || (type != CR_REAL && x->low != type))
             return CR_REAL;
-        type = t->low[x->id];
+        type = x->low;
     }
     return type;
 }
 
-static void types_find(const struct two_bytes *t)
+/* Whether the epilogue of a step makes no other numbers. */
+static bool end_is_exact(const struct cr_exec_step *s)
 {
-    const struct cr_op *reorder = cr_op_find("reorder");
+    return !(s->end.parts & ~(unsigned)(CR_END_ACT | CR_END_MAP)) &&
+           (!s->end.act || s->end.act->exact);
+}
+
+void cr_plan_low_types(struct cr_exec *e)
+{
     const struct cr_exec_step *s;
     enum cr_type type;
     int i;
 
-    for (s = t->e->first; s; s = s->next) {
+    for (s = e->first; s; s = s->next) {
         const struct cr_fake_cast *o = s->attr;
 
         if (s->kind != CR_FORWARD)
             continue;
-        if (s->op == &cr_op_fake_cast && !s->same &&
-            !(o->predict && s->training))
+        if (s->rounds & CR_Y(0))
+            type = s->low;
+        else if (s->op == &cr_op_fake_cast && !s->same &&
+                 !(o->predict && s->training))
             type = cr_fake_cast_type(o);
-        else if (s->rounds & CR_Y(0))
-            type = CR_BF16;
-        else if (s->same || s->op == reorder || s->op->amp & CR_AMP_EXACT)
-            type = inputs_type(t, s);
+        else if (s->same || (s->op->exact && end_is_exact(s)))
+            type = inputs_type(s);
         else
             continue;
         for (i = 0; i < s->n_out; i++)
             if (s->y[i]->spec.type == CR_REAL)
-                t->low[s->y[i]->id] = type;
+                s->y[i]->low = type;
     }
 }
 
-const enum cr_type *cr_plan_low_types(struct cr_exec *e)
-{
-    struct two_bytes t = { .e = e,
-                           .low = CR_NEWS(&e->arena, enum cr_type,
-                                          e->n_vals + 1) };
+/* ---- values that always take two bytes ---- */
 
-    types_find(&t);
-    return t.low;
+bool cr_plan_moves(const struct cr_op *op)
+{
+    return op->exact && (op->int_inputs & CR_X(0)) &&
+           !cr_is_elementwise(op);
+}
+
+static enum cr_type *stored(struct two_bytes *t, struct cr_pval *v)
+{
+    return &t->stored[cr_pval_base(v)->id];
+}
+
+/* A value of that type, CR_REAL if it has none, lies in this memory. */
+static void holds(struct two_bytes *t, struct cr_pval *v, enum cr_type type,
+                  bool *seen)
+{
+    struct cr_pval *base = cr_pval_base(v);
+
+    if (base->root || v->root || base->feed >= 0 || base->param >= 0 ||
+        v->seed || v->spec.type != CR_REAL || base->bytes < SMALL ||
+        (seen[base->id] && t->stored[base->id] != type))
+        type = CR_REAL;
+    seen[base->id] = true;
+    t->stored[base->id] = type;
+}
+
+/* Whether the gradient of a parameter may take two bytes until its update: if
+ * its writer reads less, or else the writer sums up over many rows, and needs
+ * float32 for that. */
+static bool update_reads(const struct two_bytes *t, const struct cr_pval *v)
+{
+    const struct cr_exec_step *w = v->grad->maker;
+    size_t read = 0;
+    int i;
+
+    if (!t->e->opts.separate_update || !t->e->opts.private_gradients ||
+        cr_mpi_size() > 1 || v->param < 0 ||
+        !w || w->kind != CR_BACKWARD || t->e->net->params[v->param].rows)
+        return false;
+    for (i = 0; i < w->n_in && w->n_in > 1; i++)
+        if (w->x[i].val && w->x[i].val->param < 0)
+            read += w->x[i].val->bytes;
+    for (i = 0; i < w->n_out && w->n_in > 1; i++)
+        read += w->dy[i].val ? w->dy[i].val->bytes : 0;
+    return read <= v->grad->bytes;
+}
+
+/* What lies where: forward's values, and gradients that their writer rounds or
+ * that a cast makes. */
+static void contents_find(struct two_bytes *t)
+{
+    bool *seen = CR_NEWS(&t->e->arena, bool, t->e->n_vals + 1);
+    struct cr_exec_step *s;
+    struct cr_pval *v;
+    int i;
+
+    for (s = t->e->first; s; s = s->next) {
+        bool fixed = s->once || s->constant;
+
+        for (i = 0; s->y && i < s->n_out; i++)
+            if (!s->same)
+                holds(t, s->y[i], fixed ? CR_REAL : s->y[i]->low, seen);
+        for (i = 0; s->dx && i < s->n_in; i++)
+            if (s->dx[i])
+                holds(t, s->dx[i],
+                      s->acc[i].val || s->kind == CR_UPDATE ? CR_REAL
+                      : s->rounds & CR_X(i)                 ? s->low
+                      : s->op == &cr_op_fake_cast ? cr_fake_cast_type(s->attr)
+                                                  : CR_REAL,
+                      seen);
+        if (s->saved)
+            holds(t, s->saved, CR_REAL, seen);
+    }
+    for (v = t->e->vals; v; v = v->next) {
+        if (v->root || v->seed)
+            *stored(t, v) = CR_REAL;
+        if ((v->param >= 0 || v->feed >= 0) && v->grad && !update_reads(t, v))
+            *stored(t, v->grad) = CR_REAL;
+    }
+}
+
+/* The type that the operand of a step has in memory, if the step takes it;
+ * else it stays float32 there. */
+static bool takes(const struct cr_exec_step *s, unsigned operand,
+                  enum cr_type type)
+{
+    return s->op && (s->op->low & operand) &&
+           (s->low == CR_REAL || s->low == type);
+}
+
+struct demote {
+    struct two_bytes *t;
+    bool any; /* in this round */
+};
+
+/* Unless the step can take v so, v is float32. */
+static void ask(struct demote *d, struct cr_pval *v, bool can)
+{
+    enum cr_type *type = v ? stored(d->t, v) : NULL;
+
+    if (!type || *type == CR_REAL || can)
+        return;
+    *type = CR_REAL;
+    d->any = true;
+}
+
+static enum cr_type type_at(struct two_bytes *t, struct cr_pval *v)
+{
+    return v ? *stored(t, v) : CR_REAL;
+}
+
+static bool wanted(struct two_bytes *t, struct cr_pval *v)
+{
+    return v && t->wanted[cr_pval_base(v)->id];
+}
+
+static void wanted_find(struct two_bytes *t)
+{
+    bool backward = false;
+    struct cr_exec_step *s;
+    int i;
+
+    for (s = t->e->first; s; s = s->next) {
+        for (i = 0; i < s->n_in; i++)
+            if (s->x[i].val && !s->same &&
+                (backward || takes(s, CR_X(i), type_at(t, s->x[i].val))))
+                t->wanted[cr_pval_base(s->x[i].val)->id] = true;
+        for (i = 0; s->read_y && i < s->n_out; i++)
+            if (s->read_y[i].val)
+                t->wanted[cr_pval_base(s->read_y[i].val)->id] = true;
+        backward = backward || s == t->e->last_forward;
+    }
+}
+
+static void step_ask(struct demote *d, struct cr_exec_step *s)
+{
+    struct two_bytes *t = d->t;
+    enum cr_type type;
+    int i;
+
+    for (i = 0; i < s->n_in; i++) {
+        type = type_at(t, s->x[i].val);
+        ask(d, s->x[i].val,
+            s->same || takes(s, CR_X(i), type) || wanted(t, s->x[i].val));
+    }
+    for (i = 0; s->y && i < s->n_out; i++) {
+        type = type_at(t, s->y[i]);
+        ask(d, s->y[i], s->same || (i == 0 && takes(s, CR_Y(0), type)));
+    }
+    if (s->y && !s->same && cr_plan_moves(s->op) &&
+        s->y[0]->spec.type == CR_REAL &&
+        type_at(t, s->y[0]) != type_at(t, s->x[0].val)) {
+        ask(d, s->y[0], false);
+        ask(d, s->x[0].val, false);
+    }
+    if (s->kind == CR_FORWARD)
+        return;
+    for (i = 0; i < s->n_in; i++) {
+        ask(d, s->acc[i].val, false);
+        type = type_at(t, s->dx[i]);
+        ask(d, s->dx[i], !s->acc[i].val && takes(s, CR_X(i), type));
+        if (s->mask[i].val) {
+            bool same = !s->x[i].val || cr_pval_base(s->x[i].val) ==
+                                            cr_pval_base(s->mask[i].val);
+
+            type = type_at(t, s->mask[i].val);
+            ask(d, s->mask[i].val, same && takes(s, CR_X(i), type));
+        }
+    }
+    for (i = 0; i < s->n_out; i++) {
+        type = type_at(t, s->dy[i].val);
+        ask(d, s->dy[i].val, i == 0 && takes(s, CR_Y(0), type));
+    }
+    if (s->kind == CR_BACKWARD && s->dx[0] && s->dy[0].val &&
+        cr_plan_moves(s->op) &&
+        type_at(t, s->dx[0]) != type_at(t, s->dy[0].val)) {
+        ask(d, s->dx[0], false);
+        ask(d, s->dy[0].val, false);
+    }
+}
+
+/* Whether v takes two bytes and the step reads or writes it so. */
+static bool takes_now(struct two_bytes *t, const struct cr_exec_step *s,
+                      unsigned operand, struct cr_pval *v)
+{
+    enum cr_type type = type_at(t, v);
+
+    return type != CR_REAL && takes(s, operand, type);
+}
+
+/* The step's members for what it takes in two bytes. */
+static void step_set(struct two_bytes *t, struct cr_exec_step *s)
+{
+    enum cr_type type = CR_REAL;
+    int i;
+
+    if (s->same || !s->op)
+        return;
+    for (i = 0; i < s->n_in; i++)
+        if (takes_now(t, s, CR_X(i), s->x[i].val)) {
+            type = type_at(t, s->x[i].val);
+            s->two_bytes |= CR_X(i);
+        }
+    for (i = 0; i < s->n_in && s->dx; i++) {
+        if (s->mask[i].val && type_at(t, s->mask[i].val) != CR_REAL) {
+            type = type_at(t, s->mask[i].val);
+            s->two_bytes |= CR_X(i);
+        }
+        if (s->dx[i] && type_at(t, s->dx[i]) != CR_REAL) {
+            type = type_at(t, s->dx[i]);
+            s->grads_two_bytes |= CR_X(i);
+        }
+    }
+    if (takes_now(t, s, CR_Y(0), s->y ? s->y[0] : s->read_y[0].val)) {
+        type = type_at(t, s->y ? s->y[0] : s->read_y[0].val);
+        s->two_bytes |= CR_Y(0);
+    }
+    if (s->dy && type_at(t, s->dy[0].val) != CR_REAL) {
+        type = type_at(t, s->dy[0].val);
+        s->grads_two_bytes |= CR_Y(0);
+    }
+    s->low = type == CR_REAL ? s->low : type;
+    if (s->op->low_scratch && (s->two_bytes | s->grads_two_bytes)) {
+        struct cr_op_ctx ctx = { .attr = s->attr, .in = s->in, .out = s->out };
+
+        s->scratch += s->op->low_scratch(&ctx);
+    }
+}
+
+/* One step reads float16 and bfloat16: what is not its type is float32. */
+static void step_type(struct demote *d, struct cr_exec_step *s)
+{
+    enum cr_type first = s->low, type;
+    struct cr_pval *v[4];
+    int i, k;
+
+    for (i = 0; i < CR_OP_MAX; i++) {
+        v[0] = i < s->n_in ? s->x[i].val : NULL;
+        v[1] = i < s->n_in && s->dx ? s->dx[i] : NULL;
+        v[2] = i > 0 ? NULL : s->y ? s->y[0] : s->read_y[0].val;
+        v[3] = i > 0 || !s->dy ? NULL : s->dy[0].val;
+        for (k = 0; k < 4; k++) {
+            type = type_at(d->t, v[k]);
+            if (type == CR_REAL ||
+                ((k == 0 || (k == 2 && !s->y)) &&
+                 !takes(s, k == 0 ? CR_X(i) : CR_Y(0), type)))
+                continue; /* or it reads a copy */
+            if (first == CR_REAL)
+                first = type;
+            ask(d, v[k], type == first);
+        }
+    }
 }
 
 /* ---- who touches what ---- */
@@ -173,9 +428,62 @@ static struct cr_pval *step_add(struct two_bytes *t, const struct cr_op *op,
     cr_operand_set(&s->x[0], x);
     s->y[0] = cr_pval_new(t->e, &to);
     s->y[0]->maker = s;
-    s->y[0]->bf16 = x->bf16;
+    s->y[0]->low = x->low;
     cr_step_before(t->e, s, before);
     return s->y[0];
+}
+
+/* A copy in float32 for one operand that cannot read two bytes. */
+static void operand_widen(struct two_bytes *t, struct cr_operand *o,
+                          unsigned bit)
+{
+    enum cr_type type = type_at(t, o->val);
+    struct cr_spec to;
+
+    if (type == CR_REAL || (o->step->two_bytes & bit))
+        return;
+    to = o->val->spec;
+    to.type = CR_REAL;
+    cr_operand_set(o, step_add(t, &cr_two_bytes_widen, NULL, o->val, to,
+                               o->step));
+}
+
+static void step_widen(struct two_bytes *t, struct cr_exec_step *s)
+{
+    int i;
+
+    for (i = 0; i < s->n_in; i++)
+        operand_widen(t, &s->x[i], CR_X(i));
+    for (i = 0; s->read_y && i < s->n_out; i++)
+        operand_widen(t, &s->read_y[i], CR_Y(i));
+}
+
+static void store_all(struct two_bytes *t)
+{
+    struct demote d = { .t = t, .any = true };
+    struct cr_exec_step *s;
+    struct cr_pval *v;
+
+    contents_find(t);
+    wanted_find(t);
+    while (d.any) {
+        d.any = false;
+        for (s = t->e->first; s; s = s->next) {
+            if (!s->same)
+                step_type(&d, s);
+            step_ask(&d, s);
+        }
+    }
+    for (s = t->e->first; s; s = s->next)
+        step_set(t, s);
+    for (v = t->e->vals; v; v = v->next)
+        if (*stored(t, v) != CR_REAL) {
+            v->spec.type = *stored(t, v);
+            v->bytes = cr_bytes(&v->spec);
+        }
+    for (s = t->e->first; s; s = s->next)
+        if (!s->same)
+            step_widen(t, s);
 }
 
 /* From now on the steps of backward read w instead of v. */
@@ -192,7 +500,7 @@ static void readers_move(struct two_bytes *t, struct cr_pval *v,
         if (!view) {
             view = cr_pval_new(t->e, &v->spec);
             view->alias = w;
-            view->bf16 = v->bf16;
+            view->low = v->low;
         }
         cr_operand_set(o, view);
     }
@@ -218,7 +526,7 @@ static void narrow(struct two_bytes *t, const struct cr_pval *base,
         w = step_add(t, copy->op, copy->attr, copy->x[0].val, copy->out[0],
                      m->first_backward);
     } else {
-        bits.type = t->low[m->content->id];
+        bits.type = m->content->low;
         w = step_add(t, &cr_two_bytes_narrow, &t->check, m->content, bits,
                      m->content->maker->next);
         w = step_add(t, &cr_two_bytes_widen, NULL, w, m->content->spec,
@@ -229,13 +537,12 @@ static void narrow(struct two_bytes *t, const struct cr_pval *base,
             readers_move(t, v, w);
 }
 
-static bool is_narrowed(const struct two_bytes *t, const struct cr_pval *v,
-                        const struct memory *m)
+static bool is_narrowed(const struct cr_pval *v, const struct memory *m)
 {
     return !v->alias && !m->fixed && m->last_forward && m->first_backward &&
            m->content && m->content->maker &&
            m->content->spec.type == CR_REAL &&
-           t->low[m->content->id] != CR_REAL && m->content->bytes == v->bytes &&
+           m->content->low != CR_REAL && m->content->bytes == v->bytes &&
            v->bytes >= SMALL &&
            m->first_backward->at - m->last_forward->at > WAIT;
 }
@@ -275,7 +582,7 @@ static bool pays(struct two_bytes *t, int n)
             !(m->last_forward || m->first_backward))
             continue;
         lives(before, m->first, m->last, bytes);
-        if (!is_narrowed(t, v, m)) {
+        if (!is_narrowed(v, m)) {
             lives(after, m->first, m->last, bytes);
             continue;
         }
@@ -288,26 +595,47 @@ static bool pays(struct two_bytes *t, int n)
     return largest(after, n_steps) < largest(before, n_steps);
 }
 
+/* A cast that alone reads its input rounds it in place. */
+static void in_place(struct cr_exec *e)
+{
+    struct cr_exec_step *s, *by;
+
+    for (s = e->first; s; s = s->next) {
+        if (s->kind != CR_FORWARD || s->op != &cr_op_fake_cast || s->same ||
+            s->x[0].val->alias || s->x[0].val->root ||
+            s->x[0].val->spec.type != CR_REAL || /* in two bytes */
+            s->y[0]->spec.type != CR_REAL)
+            continue;
+        by = cr_step_producer(s->x[0].val);
+        if (by && !(by->op->saved_for_backward & CR_Y(0)))
+            s->x[0].val->alias = s->y[0];
+    }
+}
+
 bool cr_plan_two_bytes(struct cr_exec *e)
 {
     struct two_bytes *t = CR_NEW(&e->arena, struct two_bytes);
     const char *verify = getenv("CELLRUN_VERIFY");
     struct cr_pval *v;
-    int i, n = e->n_vals;
+    int i, n;
 
+    t->e = e;
+    t->stored = CR_NEWS(&e->arena, enum cr_type, e->n_vals + 1);
+    t->wanted = CR_NEWS(&e->arena, bool, e->n_vals + 1);
+    cr_plan_low_types(e);
+    store_all(t);
+    in_place(e);
+    n = e->n_vals;
     if (!e->opts.backward || !e->last_forward)
         return true;
-    t->e = e;
     t->check = verify && strcmp(verify, "1") == 0;
-    t->low = CR_NEWS(&e->arena, enum cr_type, n + 1);
     t->of = CR_NEWS(&e->arena, struct memory, n + 1);
     cr_steps_number(e);
-    types_find(t);
     touches_find(t);
     if (!pays(t, n))
         return true;
     for (v = e->vals, i = 0; i < n; v = v->next, i++)
-        if (is_narrowed(t, v, &t->of[i]))
+        if (is_narrowed(v, &t->of[i]))
             narrow(t, v, &t->of[i]);
     return true;
 }

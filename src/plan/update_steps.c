@@ -6,7 +6,6 @@
  * arrives at them: the table has no gradient then.
  */
 #include "families/row_gradient.h"
-#include "graph/op_attrs.h"
 #include "plan/plan.h"
 
 static bool separate(const struct cr_exec *e)
@@ -63,12 +62,14 @@ static bool update_directly(struct cr_exec *e, struct cr_pval *val,
     int i;
 
     if (separate(e) || !e->net->rule->is_plain_sgd || !w || g->root ||
+        w->kind != CR_BACKWARD ||
         (e->last_loss && w->at <= e->last_loss->at) ||
         (read && read->at > w->at) ||
         e->net->hyper[val->param].weight_decay != 0)
         return false;
     for (i = 0; i < w->n_in; i++)
-        if (w->dx[i] == g && (w->op->scales & CR_X(i)) && !w->acc[i].val) {
+        if (w->dx[i] == g && !w->acc[i].val &&
+            cr_step_accepts(w, CR_X(i), CR_END_SCALE)) {
             w->direct[i] = val->param;
             g->maker = NULL;
             cr_operand_set(&w->acc[i], val);
@@ -94,16 +95,14 @@ static bool update_gathered(struct cr_exec *e, struct cr_pval *val,
 {
     struct cr_pval *g = val->grad;
     struct cr_exec_step *w = g->maker;
-    const struct cr_gather *o;
 
-    if (separate(e) || !w || w->kind != CR_BACKWARD ||
-        w->op != cr_op_find("gather") ||
+    if (separate(e) || !w || w->kind != CR_BACKWARD || e->net->shard ||
+        !w->op->algebra.takes_rows || !w->op->algebra.takes_rows(w->attr) ||
         w->dx[0] != g || w->acc[0].val || g->root || g->n_uses > 0 ||
         (e->last_loss && w->at <= e->last_loss->at) ||
         (read && read->at > w->at) || !rows_suffice(e, val->param))
         return false;
-    o = w->attr;
-    if (o->axis != 0 || cr_count(&w->in[1]) >= w->in[0].dim[0])
+    if (cr_count(&w->in[1]) >= w->in[0].dim[0])
         return false;
     w->kind = CR_UPDATE;
     w->param = val->param;

@@ -5,10 +5,13 @@
  *     from outside, or written by a step before it
  *   - each value is written by one step
  *   - the operands of a value are those of steps in the list, and no others
- *   - types and shapes of operands are those that the op was planned for
- *   - a step that writes in the memory of another value (an addition to a
+ *   - types and shapes of operands are those that the op was planned for, and
+ *     masks are those of the gradients that they mask
+ *   - the kernels of a step take its epilogue
+ *   - a value fits the memory that it shares
+ *   - a step that writes in the memory of other values (an addition to a
  *     gradient, an update, a fake cast in place) comes after all other steps
- *     that read that value
+ *     that read them
  *   - after the pass `memory`: no two values share memory while both live
  */
 #include "plan/plan.h"
@@ -63,14 +66,33 @@ static void check_overwrite(const struct check *c, const struct cr_pval *v,
             broken(c, o->step, "reads a value that has been overwritten");
 }
 
+/* Whether a value is as planned, or in two bytes where the step knows. */
+static bool fits(const struct cr_exec_step *s, unsigned bit,
+                 const struct cr_pval *v, const struct cr_spec *planned,
+                 unsigned two_bytes)
+{
+    struct cr_spec spec = *planned;
+
+    if (two_bytes & bit && !s->same)
+        spec.type = s->low;
+    else if (s->same)
+        spec.type = v->spec.type;
+    return cr_spec_same(&v->spec, &spec);
+}
+
 static void check_forward(const struct check *c, const struct cr_exec_step *s)
 {
     int i;
 
+    if (s->end.parts && !cr_step_accepts(s, CR_Y(0), 0))
+        broken(c, s, "its kernels do not take its epilogue");
+    if (!(s->end.parts & (CR_END_ACT | CR_END_MAP)) != !s->end.act)
+        broken(c, s, "its epilogue has an activation, or none, against its "
+                     "parts");
     for (i = 0; i < s->n_in; i++) {
         const struct cr_pval *v = s->x[i].val;
 
-        if (v && (!cr_spec_same(&v->spec, &s->in[i]) ||
+        if (v && (!fits(s, CR_X(i), v, &s->in[i], s->two_bytes) ||
                   v->spec.layout != s->in[i].layout))
             broken(c, s, "an input has another type, shape or layout");
     }
@@ -79,7 +101,7 @@ static void check_forward(const struct check *c, const struct cr_exec_step *s)
 
         if (v->maker != s)
             broken(c, s, "its output is written by another step");
-        if (!cr_spec_same(&v->spec, &s->out[i]) ||
+        if (!fits(s, CR_Y(i), v, &s->out[i], s->two_bytes) ||
             v->spec.layout != s->out[i].layout)
             broken(c, s, "an output has another type, shape or layout");
     }
@@ -96,17 +118,21 @@ static void check_backward(const struct check *c, const struct cr_exec_step *s)
             continue;
         if (v->maker != s)
             broken(c, s, "its gradient is written by another step");
+        if (s->mask[i].val && (!cr_spec_same(&s->mask[i].val->spec, &v->spec) ||
+                               s->mask[i].val->spec.layout != v->spec.layout))
+            broken(c, s, "a mask has another shape than its gradient");
         if (s->acc[i].val && v->alias != s->acc[i].val)
             broken(c, s, "adds to a value in other memory");
         if (s->acc[i].val)
             check_overwrite(c, s->acc[i].val, s);
         if (s->kind == CR_BACKWARD && s->in[i].rank >= 0 &&
-            !cr_spec_same(&v->spec, &s->in[i]))
+            !fits(s, CR_X(i), v, &s->in[i], s->grads_two_bytes))
             broken(c, s, "a gradient has another type or shape");
     }
     for (i = 0; i < s->n_out; i++)
         if (s->kind == CR_BACKWARD && s->dy[i].val && s->op->max_inputs > 0 &&
-            !s->node && !cr_spec_same(&s->dy[i].val->spec, &s->out[i]))
+            !s->node && !fits(s, CR_Y(i), s->dy[i].val, &s->out[i],
+                              s->grads_two_bytes))
             broken(c, s, "an arriving gradient has another type or shape");
 }
 
@@ -125,6 +151,66 @@ static void check_uses(const struct check *c)
             broken(c, v->maker, "its result has readers that are not in the "
                                 "list");
     }
+}
+
+/* ---- values that share memory by plan ---- */
+
+/* When a value is written: by its maker, or before all steps. */
+static int written_at(const struct cr_pval *v)
+{
+    while (!v->maker && v->alias)
+        v = v->alias; /* an elided view */
+    return v->maker ? v->maker->at : -1;
+}
+
+static int read_until(const struct cr_pval *v)
+{
+    const struct cr_operand *o;
+    int last = -1;
+
+    for (o = v->uses; o; o = o->next)
+        last = o->step->at > last ? o->step->at : last;
+    return last;
+}
+
+static int by_memory(const void *a, const void *b)
+{
+    struct cr_pval *x = *(struct cr_pval *const *)a,
+                   *y = *(struct cr_pval *const *)b;
+    int p = cr_pval_base(x)->id, q = cr_pval_base(y)->id;
+
+    if (p == q) {
+        p = written_at(x);
+        q = written_at(y);
+    }
+    return p != q ? (p > q) - (p < q) : (x->id > y->id) - (x->id < y->id);
+}
+
+/* In order of writing: once one is written, no step reads those before it. */
+static void check_shared(const struct check *c)
+{
+    const struct cr_pval *base = NULL;
+    struct cr_pval **v, *p;
+    int i, n = 0, until = -1;
+
+    v = calloc((size_t)c->e->n_vals + 1, sizeof(struct cr_pval *));
+    if (!v)
+        cr_out_of_memory(sizeof *v);
+    for (p = c->e->vals; p; p = p->next)
+        v[n++] = p;
+    qsort(v, (size_t)n, sizeof *v, by_memory);
+    for (i = 0; i < n; i++) {
+        if (cr_pval_base(v[i]) != base)
+            until = -1;
+        base = cr_pval_base(v[i]);
+        if (v[i]->bytes > base->bytes)
+            broken(c, v[i]->maker, "its result does not fit the memory that "
+                                   "it shares");
+        if (v[i]->maker && !v[i]->maker->same && v[i]->maker->at < until)
+            broken(c, v[i]->maker, "overwrites a value that is still read");
+        until = read_until(v[i]) > until ? read_until(v[i]) : until;
+    }
+    free(v);
 }
 
 static int by_offset(const void *a, const void *b)
@@ -175,6 +261,7 @@ void cr_plan_verify(struct cr_exec *e, const char *pass)
             check_backward(&c, s);
     }
     check_uses(&c);
+    check_shared(&c);
     if (e->bytes > 0)
         check_memory(&c);
     free(c.reads);

@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "mpi/mpi.h"
 #include "predict/predict.h"
 #include "run/plans.h"
 
@@ -145,7 +146,7 @@ static void batch_take(const struct cr_predict *j, struct cr_exec *exec,
 static bool batch_run(struct cr_predict *j, struct cr_exec *exec,
                       struct cr_diag *diag, const int64_t *samples)
 {
-    if (!cr_exec_check(exec, diag, samples))
+    if (!cr_mpi_all(cr_exec_check(exec, diag, samples)))
         return false;
     cr_exec_before(exec, j->before + (samples ? *samples : 0));
     cr_exec_forward(exec, 0);
@@ -202,12 +203,32 @@ static struct cr_exec *batch_exec(struct cr_predict *j)
     return j->last;
 }
 
+/* Whether all processes of mpirun have read as many samples, so that they may
+ * compute them together. False after reporting. */
+static bool batch_same(struct cr_predict *j)
+{
+    struct cr_diag *diag = j->cli->diag;
+    int64_t n[2] = { j->n, -j->n };
+
+    cr_mpi_max(n, 2);
+    if (n[0] == -n[1])
+        return true;
+    if (cr_mpi_agree(diag, diag->errors == 0))
+        cr_error(diag, CR_NOWHERE, CR_E_DATA_READ,
+                 "processes of mpirun have read different numbers of samples");
+    j->n = 0;
+    j->apart = true;
+    return false;
+}
+
 bool cr_predict_flush(struct cr_predict *j)
 {
     struct cr_diag quiet = { .arena = &j->scratch };
     struct cr_exec *exec;
     bool ok;
 
+    if (j->apart || !batch_same(j))
+        return false;
     if (j->n == 0)
         return true;
     exec = batch_exec(j);
@@ -223,7 +244,7 @@ bool cr_predict_flush(struct cr_predict *j)
         ok = batch_one_by_one(j);
     }
     batch_forget(j);
-    ok = cr_predict_put(j) && ok;
+    ok = cr_mpi_all(cr_predict_put(j) && ok); /* process 0 writes */
     cr_arena_free(&j->text);
     j->before += j->n;
     j->n = 0;

@@ -19,7 +19,7 @@
  *
  * Called by the command predict. Knows nothing of training.
  *
- * Includes: base ckpt conf console data graph model run score train.
+ * Includes: base ckpt conf console data graph model mpi run score train.
  */
 #ifndef CR_PREDICT_PREDICT_H
 #define CR_PREDICT_PREDICT_H
@@ -118,6 +118,7 @@ struct cr_predict {
     double threshold;           /* for two classes and multi-label; NaN: 0.5 */
     struct cr_exec *exec, *last, *one; /* plans for cap, n_last, 1 samples */
     int64_t n_last;
+    bool apart;                 /* processes have read different numbers */
     int64_t before;             /* samples computed in earlier batches */
     int64_t cap, n;             /* capacity of the batch, samples in it */
     struct cr_predict_row *row;

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include "model/samples.h"
+#include "mpi/mpi.h"
 #include "predict/predict.h"
 
 void cr_predict_format(const struct cr_cli *cli, struct cr_predict_opts *o)
@@ -26,13 +27,17 @@ static bool run_one_output(struct cr_predict *j)
     return false;
 }
 
+static bool run_read(struct cr_predict *j, const char *const *files)
+{
+    if (!cr_model_open(j->cli, j->o->ckpt, files, &j->model))
+        return false;
+    if (j->o->data)
+        j->loader = cr_model_samples(&j->model, j->o->data, j->o->batch);
+    return j->loader || !j->o->data;
+}
+
 static bool run_prepare(struct cr_predict *j)
 {
-    if (j->o->data) {
-        j->loader = cr_model_samples(&j->model, j->o->data, j->o->batch);
-        if (!j->loader)
-            return false;
-    }
     if (!cr_predict_keeps_data(j) || !cr_predict_columns(j) ||
         !cr_predict_open(j) || !cr_predict_outputs(j) || !run_one_output(j))
         return false;
@@ -61,8 +66,10 @@ int cr_predict_run(struct cr_cli *cli, const struct cr_predict_opts *o,
     int status = 0;
     bool ok;
 
-    if (cr_model_open(cli, o->ckpt, files, &j.model) && run_prepare(&j) &&
-        cr_predict_write_open(&j)) {
+    /* processes make plans together */
+    ok = cr_mpi_agree(cli->diag, run_read(&j, files)) && run_prepare(&j) &&
+         cr_predict_write_open(&j);
+    if (cr_mpi_agree(cli->diag, ok)) {
         run_progress(&j);
         ok = o->stream ? cr_predict_stream(&j, &status)
              : o->data ? cr_predict_split(&j)

@@ -9,6 +9,7 @@
 
 #include "base/float_text.h"
 #include "base/table.h"
+#include "mpi/mpi.h"
 #include "predict/predict.h"
 #include "score/score.h"
 
@@ -534,6 +535,8 @@ bool cr_predict_write_open(struct cr_predict *j)
                         "--format npz requires -o FILE");
     if (j->o->format >= CR_PREDICT_NPY)
         cr_predict_arrays_open(j);
+    if (cr_mpi_rank() > 0) /* process 0 writes */
+        return true;
     if (!path || strcmp(path, "-") == 0 || j->o->format == CR_PREDICT_NPZ ||
         cr_ends(path, ".png"))
         return true;
@@ -546,6 +549,8 @@ bool cr_predict_write_open(struct cr_predict *j)
 
 bool cr_predict_write_close(struct cr_predict *j, bool ok)
 {
+    if (cr_mpi_rank() > 0)
+        return ok;
     if (ok && j->wrong)
         ok = cr_predict_wrong_write(j);
     if (ok && j->arrays)

@@ -43,6 +43,10 @@ static bool repeat_write(struct cr_report *r, const struct cr_report_run *run)
     cr_html_fact(r->to, "Threads",
                  cr_strf(r->arena, "%" PRId64,
                          cr_json_int(rec, "threads", 0)));
+    if (cr_node_get(rec, "ranks"))
+        cr_html_fact(r->to, "Ranks",
+                     cr_strf(r->arena, "%" PRId64,
+                             cr_json_int(rec, "ranks", 0)));
     cr_html_fact(r->to, "Seed", cr_strf(r->arena, "%" PRId64,
                                         cr_json_int(rec, "seed", 0)));
     cr_html_fact(r->to, "Run directory", run->path);

@@ -2,6 +2,7 @@
  * Running a plan: a walk over its list of steps.
  */
 #include "base/thread_pool.h"
+#include "mpi/mpi.h"
 #include "run/run.h"
 
 #include <assert.h>
@@ -36,6 +37,7 @@ static void patch(struct cr_exec *e, struct cr_pval *val, const void **slot)
     if (!base || base->feed < 0)
         return;
     e->patches[e->n_patches].slot = slot;
+    e->patches[e->n_patches].offset = base->feed_offset;
     e->patches[e->n_patches++].column = base->feed;
 }
 
@@ -69,6 +71,17 @@ static void point_inputs(struct cr_exec *e, struct cr_exec_step *s)
     }
 }
 
+/* The epilogue of y[0]. */
+static void end_point(const struct cr_exec_step *s, struct cr_op_ctx *r)
+{
+    r->scale = s->end.parts & CR_END_SCALE ? (cr_real)s->end.scale : 1;
+    if (s->end.parts & CR_END_ACT)
+        r->end.act = s->end.act->algebra.act;
+    if (s->end.parts & CR_END_MAP)
+        r->end.map = s->end.act->algebra.map;
+    r->end.attr = s->end.attr;
+}
+
 static void point(struct cr_exec *e)
 {
     int i, k, n = 0;
@@ -84,9 +97,12 @@ static void point(struct cr_exec *e)
         r->in = s->in;
         r->out = s->out;
         r->training = s->training;
-        r->bf16 = s->bf16;
+        r->low = s->low;
         r->rounds = s->rounds;
-        r->act = s->act;
+        r->holds = s->holds;
+        r->two_bytes = s->two_bytes;
+        r->grads_two_bytes = s->grads_two_bytes;
+        end_point(s, r);
         for (k = 0; k < CR_OP_MAX; k++)
             r->alpha[k] = 1;
         point_inputs(e, s);
@@ -100,6 +116,18 @@ static void point(struct cr_exec *e)
         r->rng = cr_rng(e->net->opts.seed, CR_STREAM_DROPOUT,
                         s->node ? s->node->key : 0, 0);
     }
+}
+
+/* Whether a step may fail in one process, and not in another. */
+static bool may_fault(const struct cr_exec *e)
+{
+    int i;
+
+    for (i = 0; i < e->n_steps && e->split; i++)
+        if (e->steps[i]->bounds ||
+            (e->steps[i]->op && e->steps[i]->op->prints)) /* a plug-in's */
+            return true;
+    return false;
 }
 
 struct cr_exec *cr_exec_new(struct cr_net *net, const struct cr_exec_opts *want,
@@ -134,6 +162,7 @@ struct cr_exec *cr_exec_new(struct cr_net *net, const struct cr_exec_opts *want,
         point(e);
     }
     e->fed = CR_NEWS(&e->arena, const void *, net->opts.n_columns + 1);
+    e->may_fault = may_fault(e);
     return e;
 }
 
@@ -175,7 +204,7 @@ void cr_exec_feed(struct cr_exec *e, int column, const void *data)
     e->fed[column] = data;
     for (i = 0; i < e->n_patches; i++)
         if (e->patches[i].column == column)
-            *e->patches[i].slot = data;
+            *e->patches[i].slot = (const char *)data + e->patches[i].offset;
 }
 
 static bool bound_holds(const struct cr_bound *b, int32_t v)
@@ -206,10 +235,14 @@ bool cr_exec_check(struct cr_exec *e, struct cr_diag *diag,
         const struct cr_column *c =
             &e->graph->columns[e->bounds[i].column];
         const int32_t *v = e->fed[e->bounds[i].column];
-        int64_t k, each = cr_count(&c->spec), n = each * e->opts.batch;
+        int64_t k, each = cr_count(&c->spec), n = each * e->opts.batch, at = 0;
 
         assert(c->spec.type == CR_I32);
-        for (k = 0; k < n; k++) {
+        if (cr_exec_local_column(e, e->bounds[i].column)) {
+            at = each * e->split->first;
+            n = at + each * e->split->n;
+        }
+        for (k = at; k < n; k++) {
             if (bound_holds(b, v[k]))
                 continue;
             cr_error(
@@ -226,23 +259,30 @@ bool cr_exec_check(struct cr_exec *e, struct cr_diag *diag,
     return true;
 }
 
-/* Integers that the network computed, before an op looks them up. */
+/* Integers that the network computed, before an op looks them up. A process
+ * that shares the plan with others keeps on taking part in their sums: it notes
+ * the first fault, and replaces what is out of range. */
 static bool bounds_hold(struct cr_exec *e, const struct cr_exec_step *s)
 {
     int64_t k, n;
     int i;
 
     for (i = 0; i < s->n_in; i++) {
-        const int32_t *v = s->run->x[i];
+        int32_t *v = (int32_t *)(uintptr_t)s->run->x[i];
 
         n = s->bounds[i].set ? cr_count(&s->in[i]) : 0;
-        for (k = 0; k < n; k++)
-            if (!bound_holds(&s->bounds[i], v[k])) {
+        for (k = 0; k < n; k++) {
+            if (bound_holds(&s->bounds[i], v[k]))
+                continue;
+            if (!e->fault) {
                 e->fault = s;
                 e->fault_value = v[k];
                 e->fault_bound = s->bounds[i];
-                return false;
             }
+            if (!e->split)
+                return false;
+            v[k] = (int32_t)s->bounds[i].low;
+        }
     }
     return true;
 }
@@ -254,14 +294,30 @@ static bool printed_elsewhere(const struct cr_exec *e,
     return e->printer && (kind == CR_FORWARD || e->printer->opts.backward);
 }
 
-/* Which samples of which update the batch has: `t` counts micro-batches. */
-static void place(const struct cr_exec *e, struct cr_op_ctx *to)
+static void sum_rows(double *x, int64_t n)
+{
+    cr_mpi_sum(x, n, CR_MPI_DOUBLE);
+}
+
+/* Which samples of which update the step has: `t` counts micro-batches. */
+static void place(const struct cr_exec *e, const struct cr_exec_step *s)
 {
     int64_t micro = e->net->grad_accum > 0 ? e->net->grad_accum : 1;
+    struct cr_op_ctx *to = s->run;
 
     to->batch = e->opts.batch;
     to->update = e->t > 0 ? (e->t - 1) / micro + 1 : 0;
     to->first = e->t > 0 ? (e->t - 1) % micro * e->net->opts.batch : e->before;
+    if (e->split && s->node && s->node->batch != e->opts.batch) {
+        to->batch = e->split->n;
+        to->first += e->split->first;
+        to->rows_before = e->split->first;
+        to->sum = (s->op->running_stats
+                       ? !e->net->local_statistics
+                       : e->split->total[s->node->out[0]->id])
+                      ? sum_rows
+                      : NULL;
+    }
 }
 
 static void run_step(struct cr_exec *e, struct cr_exec_step *s, double lr)
@@ -269,8 +325,8 @@ static void run_step(struct cr_exec *e, struct cr_exec_step *s, double lr)
     int k;
 
     s->run->rng.b = (uint64_t)e->t;
-    place(e, s->run);
-    s->run->stop = e->stop;
+    place(e, s);
+    s->run->stop = e->fault ? e->stop_again : e->stop;
     s->run->print = printed_elsewhere(e, s->kind) ? NULL : e->print;
     if (s->kind == CR_UPDATE) {
         cr_exec_update_step(e, s, 1, lr);
@@ -284,7 +340,7 @@ static void run_step(struct cr_exec *e, struct cr_exec_step *s, double lr)
                 s->run->alpha[k] = -cr_exec_rate(e, s->direct[k], lr);
         s->op->backward(s->run);
     }
-    if (e->stop[0])
+    if (e->stop[0] && !e->fault)
         e->fault = s;
 }
 
@@ -301,7 +357,8 @@ static void run_steps(struct cr_exec *e, int from, int to, double lr)
     double start;
     int i;
 
-    for (i = from; i < to && !e->fault; i++) {
+    for (i = from; i < to && (!e->fault || e->split); i++) {
+        cr_mpi_progress();
         start = e->costs ? now() : 0;
         run_step(e, e->steps[i], lr);
         if (e->costs) {
@@ -330,7 +387,7 @@ void cr_exec_forward(struct cr_exec *e, int64_t t)
     e->ran = e->ran || !e->fault;
 }
 
-bool cr_exec_check_faults(const struct cr_exec *e, struct cr_diag *diag)
+static bool report_fault(const struct cr_exec *e, struct cr_diag *diag)
 {
     const struct cr_bound *b = &e->fault_bound;
 
@@ -347,11 +404,20 @@ bool cr_exec_check_faults(const struct cr_exec *e, struct cr_diag *diag)
                e->fault_value, (long long)b->low, (long long)b->high - 1);
 }
 
+bool cr_exec_check_faults(const struct cr_exec *e, struct cr_diag *diag)
+{
+    bool ok = report_fault(e, diag);
+
+    return e->may_fault ? cr_mpi_agree(diag, ok) : ok;
+}
+
 static const void *value_data(const struct cr_exec *e, struct cr_pval *val)
 {
     const struct cr_pval *base = cr_pval_base(val);
 
-    return base->feed >= 0 ? e->fed[base->feed] : base->data;
+    return base->feed >= 0
+               ? (const char *)e->fed[base->feed] + base->feed_offset
+               : base->data;
 }
 
 /* The mean of the elements. */
@@ -397,13 +463,20 @@ double cr_exec_aux_mean(const struct cr_exec *e, int i)
     return value_mean(e, e->aux[i]);
 }
 
+/* By the type that the value has in memory: a gradient may take two bytes per
+ * element (plan/two_bytes.c). */
+static bool finite_value(const struct cr_pval *v)
+{
+    return cr_all_finite(v->spec.type, v->data, cr_count(&v->spec));
+}
+
 /* The gradient that arrived at a result, in whichever layout. */
 static bool finite_grad(const struct cr_pval *v)
 {
     struct cr_pval *g = v->grad ? v->grad : v->other ? v->other->grad : NULL;
 
     g = cr_pval_base(g);
-    return !g || cr_all_finite(g->data, cr_count(&g->spec));
+    return !g || finite_value(g);
 }
 
 /* Whether the gradients that the loss gives are finite: that of each output of
@@ -415,12 +488,9 @@ static bool finite_loss_grads(const struct cr_exec *e)
     for (i = 0; i < e->n_outputs; i++)
         if (!finite_grad(e->outputs[i]))
             return false;
-    for (i = 0; i < e->n_loss_grads; i++) {
-        const struct cr_pval *g = e->loss_grads[i];
-
-        if (!cr_all_finite(g->data, cr_count(&g->spec)))
+    for (i = 0; i < e->n_loss_grads; i++)
+        if (!finite_value(e->loss_grads[i]))
             return false;
-    }
     return true;
 }
 
@@ -435,12 +505,17 @@ bool cr_exec_backward(struct cr_exec *e, double sens, double lr)
     if (!cr_plan_seeds_fill(e, sens))
         return true;
     run_steps(e, e->n_forward, e->n_loss, lr);
-    if (e->fault)
+    if (e->fault && !e->split)
         return false;
     finite = finite_loss_grads(e);
+    /* a process may have those of its rows */
+    if (e->split && (e->n_loss_grads > 0 || e->local_outputs))
+        finite = cr_mpi_all(finite);
     if (!finite && !e->opts.keep_outputs && !e->opts.separate_update &&
-        !e->prints)
+        !e->prints) {
+        cr_mpi_sum_wait_all(); /* of the loss's own parameters */
         return false;
+    }
     /* what is read from outside is computed, finite or not: no step of such a
      * plan updates a parameter here */
     run_steps(e, e->n_loss, e->n_backward, lr);

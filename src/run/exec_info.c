@@ -89,9 +89,12 @@ static double step_bytes(const struct cr_exec *e, struct cr_exec_step *s)
 static const char *step_kernel(const struct cr_exec_step *s)
 {
     struct cr_op_ctx ctx = { .attr = s->attr, .in = s->in, .out = s->out,
-                             .bf16 = s->bf16 };
+                             .low = s->low, .rounds = s->rounds,
+                             .holds = s->holds };
 
-    return s->op && s->op->kernel ? s->op->kernel(&ctx) : NULL;
+    return s->op && s->op->kernels && s->op->kernels->name
+               ? s->op->kernels->name(&ctx)
+               : NULL;
 }
 
 const struct cr_exec_step_cost *cr_exec_costs(struct cr_exec *e, int *n)
@@ -175,11 +178,13 @@ const char *cr_exec_dump(const struct cr_exec *e, struct cr_arena *arena)
                                s->kind == CR_FORWARD ? "x" : "dx", k);
         if (s->kind == CR_FORWARD && (s->rounds & CR_Y(0)))
             text = cr_strf(arena, "%s +fake_cast(y)", text);
-        for (k = 0; k < s->n_in; k++)
-            if (s->kind == CR_FORWARD && s->x[k].val &&
-                (s->op->fuses_add & CR_X(k)))
-                text = cr_strf(arena, "%s +add", text);
-        if (s->act != CR_ACT_NONE)
+        if (s->kind == CR_FORWARD && (s->end.parts & CR_END_SCALE))
+            text = cr_strf(arena, "%s +scale", text);
+        if (s->kind == CR_FORWARD && (s->end.parts & CR_END_BIAS))
+            text = cr_strf(arena, "%s +bias", text);
+        if (s->kind == CR_FORWARD && (s->end.parts & CR_END_ADD))
+            text = cr_strf(arena, "%s +add", text);
+        if (s->end.act)
             text = cr_strf(arena, "%s +activation", text);
         for (k = 0; k < s->n_in && s->kind == CR_BACKWARD; k++) {
             if (s->mask[k].val)
@@ -251,7 +256,7 @@ cr_exec_unfused_steps(struct cr_exec *e, const struct cr_exec *without, int *n)
                 .of = e->net->cells[was->node->cell].name,
                 .with = was->op->about.name,
             };
-        } else if (was->act != CR_ACT_NONE && was->act == is->act &&
+        } else if (was->end.act && was->end.act == is->end.act &&
                    was->node != node && masks_apart(e, is) &&
                    !masks_apart(without, was)) {
             to[(*n)++] = (struct cr_unfused_step){

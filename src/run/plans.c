@@ -1,5 +1,7 @@
 #include "run/plans.h"
 
+#include "mpi/mpi.h"
+
 #include <assert.h>
 
 bool cr_plans_eager(const struct cr_config *config)
@@ -16,7 +18,8 @@ struct cr_exec_opts cr_plans_train(bool separate_update, bool eager)
                                   .backward = true,
                                   .update = true,
                                   .separate_update = separate_update,
-                                  .eager = eager };
+                                  .eager = eager,
+                                  .shared = true };
 }
 
 struct cr_exec_opts cr_plans_eval(const struct cr_config *config, bool metrics,
@@ -24,12 +27,15 @@ struct cr_exec_opts cr_plans_eval(const struct cr_config *config, bool metrics,
 {
     return (struct cr_exec_opts){ .loss = cr_section(config, "loss") != NULL,
                                   .metrics = metrics,
-                                  .eager = eager || cr_plans_eager(config) };
+                                  .eager = eager || cr_plans_eager(config),
+                                  .shared = true };
 }
 
 struct cr_exec_opts cr_plans_predict(int64_t batch, bool fixed)
 {
-    return (struct cr_exec_opts){ .batch = batch, .const_params = fixed };
+    return (struct cr_exec_opts){ .batch = batch,
+                                  .const_params = fixed,
+                                  .shared = true };
 }
 
 bool cr_plans_make(struct cr_plans *plans, struct cr_net *net,
@@ -67,6 +73,25 @@ void cr_plans_free(struct cr_plans *plans)
         for (k = 0; k < 2; k++)
             cr_exec_free(plans->at[s][k]);
     *plans = (struct cr_plans){ 0 };
+}
+
+void cr_plans_share(const struct cr_plans *plans, struct cr_data_loader *loader,
+                    const int *from, int n, int whole)
+{
+    bool local[CR_COLUMNS_MAX] = { false };
+    int64_t rest = cr_data_loader_samples(loader) % plans->batch;
+    int i, s, k, at;
+
+    for (i = 0; i < n && cr_mpi_size() > 1; i++) {
+        at = from ? from[i] : i;
+        local[at] = at != whole;
+        for (s = 0; s < CR_SIZES_MAX; s++)
+            for (k = 0; k < 2; k++)
+                if (plans->at[s][k] && (k == 0 || rest >= cr_mpi_size()))
+                    local[at] = local[at] &&
+                                cr_exec_local_column(plans->at[s][k], i);
+    }
+    cr_data_loader_share(loader, local);
 }
 
 struct cr_exec *cr_plans_for(const struct cr_plans *plans,

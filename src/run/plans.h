@@ -33,6 +33,12 @@ bool cr_plans_make(struct cr_plans *plans, struct cr_net *net,
                    const struct cr_exec_opts *want,
                    struct cr_data_loader *loader);
 void cr_plans_free(struct cr_plans *plans);
+/* Under mpirun: has the data loader read of each column only what the plans
+ * read in this process. from[i] (NULL: i) is the loader's column of the
+ * network's column i, of n; `whole` is a column of which all rows are wanted;
+ * -1: none. */
+void cr_plans_share(const struct cr_plans *plans, struct cr_data_loader *loader,
+                    const int *from, int n, int whole);
 struct cr_exec *cr_plans_for(const struct cr_plans *plans,
                              const struct cr_batch *batch);
 

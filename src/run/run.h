@@ -7,7 +7,7 @@
  * allocates nothing and decides nothing. Knows nothing of configs and
  * records.
  *
- * Includes: base data families graph kernels plan.
+ * Includes: base data families graph kernels mpi num plan.
  */
 #ifndef CR_RUN_RUN_H
 #define CR_RUN_RUN_H
@@ -30,7 +30,15 @@ bool cr_exec_printer(struct cr_exec *exec);
 void cr_exec_update_step(struct cr_exec *exec, const struct cr_exec_step *step,
                          double scale, double lr);
 double cr_exec_rate(const struct cr_exec *exec, int param, double lr);
-/* nonfinite.c */
-bool cr_all_finite(const cr_real *x, int64_t n);
+/* shard.c: the elements of a parameter whose slots that process has, and that
+ * it updates: all, or a range; their number in this process. */
+void cr_shard_range(const struct cr_net *net, int param, int rank,
+                    int64_t *from, int64_t *to);
+int64_t cr_shard_count(const struct cr_net *net, int param);
+/* After an update: every process gets the other ranges of the parameter. */
+void cr_shard_gather_param(const struct cr_net *net, int param);
+/* nonfinite.c: whether n values are finite that have this type in memory; those
+ * of integer types are. */
+bool cr_all_finite(enum cr_type type, const void *x, int64_t n);
 
 #endif

@@ -4,8 +4,12 @@
  * A forward pass updates them in place, so that a later micro-batch of the
  * step sees them. Parameters change at the end of a step alone; so that the
  * statistics belong to the same step, they are copied at its start.
+ *
+ * Where each process normalises its samples on its own, the moving statistics
+ * after a step are the means of those of all processes.
  */
 #include "graph/graph.h"
+#include "mpi/mpi.h"
 
 #include <string.h>
 
@@ -26,21 +30,46 @@ static void statistics_copy(const struct cr_net *net, bool back)
     }
 }
 
-void cr_net_statistics_save(struct cr_net *net)
+static int64_t statistics_count(const struct cr_net *net)
 {
-    int64_t n = 1;
+    int64_t n = 0;
     int i;
 
-    if (!net->statistics) {
-        for (i = 0; i < net->n_params; i++)
-            if (net->params[i].statistic)
-                n += cr_count(&net->params[i].spec);
-        net->statistics = CR_NEWS(net->arena, cr_real, n);
-    }
+    for (i = 0; i < net->n_params; i++)
+        if (net->params[i].statistic)
+            n += cr_count(&net->params[i].spec);
+    return n;
+}
+
+void cr_net_statistics_save(struct cr_net *net)
+{
+    if (!net->statistics)
+        net->statistics =
+            CR_NEWS(net->arena, cr_real, statistics_count(net) + 1);
     statistics_copy(net, false);
 }
 
 void cr_net_statistics_restore(struct cr_net *net)
 {
+    statistics_copy(net, true);
+}
+
+void cr_net_local_statistics(struct cr_net *net, bool local)
+{
+    net->local_statistics = local && cr_mpi_size() > 1;
+}
+
+void cr_net_statistics_average(struct cr_net *net)
+{
+    int64_t i, n = statistics_count(net);
+    cr_real *x = net->statistics;
+
+    if (!net->local_statistics || n == 0)
+        return;
+    statistics_copy(net, false);
+    cr_mpi_sum(x, n, sizeof(cr_real) == sizeof(float) ? CR_MPI_FLOAT
+                                                      : CR_MPI_DOUBLE);
+    for (i = 0; i < n; i++)
+        x[i] /= (cr_real)cr_mpi_size();
     statistics_copy(net, true);
 }

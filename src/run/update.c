@@ -11,24 +11,31 @@
 #include "base/thread_pool.h"
 #include "families/row_gradient.h"
 #include "kernels/parallel_for.h"
+#include "mpi/mpi.h"
+#include "num/low_precision.h"
 #include "run/run.h"
 
 #include <assert.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 CR_O3
 
 #define UPDATE_GRAIN 16384 /* elements below which threads do not pay */
 #define UPDATE_BLOCK 8192  /* elements of one sum */
+#define UPDATE_STRETCH 1024 /* elements that are widened at a time */
 
 /* ---- one parameter ---- */
 
 struct update {
     const struct cr_update_rule *rule;
     struct cr_update u;
+    enum cr_type low;     /* of a gradient in two bytes: */
+    const uint16_t *bits; /* its elements; NULL: it is float32, u.g */
     double *sums; /* rule->sums of each block */
     int64_t width; /* elements of a row */
+    int64_t begin, end; /* elements that this process updates: shard.c */
 };
 
 /* The range of it that begins at `from`. */
@@ -42,20 +49,48 @@ static struct cr_update update_range(const struct update *all, int64_t from,
     u.g = u.g ? u.g + from : NULL;
     for (int k = 0; k < all->rule->slots; k++)
         if (!(all->rule->scalars & 1u << k))
-            u.slot[k] += from;
+            u.slot[k] += from - all->begin;
     return u;
+}
+
+/* The gradient of elements from `from` on, n of them, widened into `room` if it
+ * takes two bytes. */
+static const cr_real *update_widen(enum cr_type low, const uint16_t *bits,
+                                   int64_t from, int64_t n, cr_real *room)
+{
+    cr_widen(low, n, bits + from, room);
+    return room;
+}
+
+/* The same for a range of elements, a stretch at a time. */
+static void update_low(const struct update *all, int64_t from, int64_t to)
+{
+    cr_real room[UPDATE_STRETCH];
+    struct cr_update u;
+    int64_t end;
+
+    for (; from < to; from = end) {
+        end = from + UPDATE_STRETCH < to ? from + UPDATE_STRETCH : to;
+        u = update_range(all, from, end);
+        u.g = update_widen(all->low, all->bits, from, end - from, room);
+        all->rule->update(&u);
+    }
 }
 
 static void update_part(void *ctx, int task, int n_tasks)
 {
     const struct update *all = ctx;
-    int64_t blocks = (all->u.n + 15) / 16;
-    int64_t from = blocks * task / n_tasks * 16;
-    int64_t to = blocks * (task + 1) / n_tasks * 16;
+    int64_t blocks = (all->end - all->begin + 15) / 16;
+    int64_t from = all->begin + blocks * task / n_tasks * 16;
+    int64_t to = all->begin + blocks * (task + 1) / n_tasks * 16;
     struct cr_update u;
 
-    if (to > all->u.n)
-        to = all->u.n;
+    if (to > all->end)
+        to = all->end;
+    if (all->bits) {
+        update_low(all, from, to);
+        return;
+    }
     u = update_range(all, from, to);
     if (u.n > 0)
         all->rule->update(&u);
@@ -98,14 +133,29 @@ static void update_gathered(const struct cr_exec_step *s, struct update *all)
 static void update_measure(void *ctx, int64_t from, int64_t to)
 {
     const struct update *all = ctx;
+    cr_real room[UPDATE_BLOCK];
 
     for (int64_t b = from; b < to; b++) {
         int64_t end = (b + 1) * UPDATE_BLOCK;
         struct cr_update u = update_range(all, b * UPDATE_BLOCK,
                                           end < all->u.n ? end : all->u.n);
 
+        if (all->bits)
+            u.g = update_widen(all->low, all->bits, b * UPDATE_BLOCK, u.n,
+                               room);
         all->rule->reduce(&u, all->sums + b * all->rule->sums);
     }
+}
+
+/* The gradient of the step's parameter as its backward pass left it, if it
+ * takes two bytes; NULL: it does not. */
+static const uint16_t *update_bits(const struct cr_exec *e,
+                                   const struct cr_exec_step *s)
+{
+    return !e->net->accumulated && s->dy[0].val &&
+                   s->dy[0].val->spec.type != CR_REAL
+               ? s->run->dy[0]
+               : NULL;
 }
 
 static const cr_real *update_gradient(const struct cr_exec *e,
@@ -138,10 +188,12 @@ void cr_exec_update_step(struct cr_exec *e, const struct cr_exec_step *s,
     struct update all = {
         .rule = rule,
         .sums = net->sums,
+        .bits = update_bits(e, s),
+        .low = s->dy[0].val ? s->dy[0].val->spec.type : CR_REAL,
         .u = { .opts = rule->opts,
                .n = cr_count(&p->spec),
                .w = p->data,
-               .g = update_gradient(e, s),
+               .g = update_bits(e, s) ? NULL : update_gradient(e, s),
                .lr = cr_exec_rate(e, s->param, lr),
                .weight_decay = h->weight_decay,
                .scale = scale,
@@ -159,6 +211,7 @@ void cr_exec_update_step(struct cr_exec *e, const struct cr_exec_step *s,
             for (int k = 0; k < rule->sums; k++)
                 all.u.sum[k] += all.sums[b * rule->sums + k];
     }
+    cr_shard_range(net, s->param, cr_mpi_rank(), &all.begin, &all.end);
     all.width = p->spec.rank > 0 ? all.u.n / p->spec.dim[0] : all.u.n;
     if (s->op)
         update_gathered(s, &all);
@@ -167,9 +220,12 @@ void cr_exec_update_step(struct cr_exec *e, const struct cr_exec_step *s,
                                update_rows);
     else
         cr_parallel_run(update_part, &all,
-                        all.u.n < UPDATE_GRAIN ? 1 : cr_thread_count());
+                        all.end - all.begin < UPDATE_GRAIN
+                            ? 1
+                            : cr_thread_count());
     if (rule->finish)
         rule->finish(&all.u);
+    cr_shard_gather_param(net, s->param);
 }
 
 /* ---- all of them ---- */
@@ -183,6 +239,8 @@ void cr_exec_update(struct cr_exec *e, double scale, double lr)
 struct update_pass {
     cr_real *to;
     const cr_real *from;
+    const uint16_t *bits; /* in place of `from`, of type `type`; or NULL */
+    enum cr_type type;
     double *sums;
     int64_t n;
     cr_real low, high, decay;
@@ -208,12 +266,16 @@ CR_CLONES static double update_squares(const cr_real *x, int64_t n)
 static void update_norm(void *ctx, int64_t from, int64_t to)
 {
     const struct update_pass *p = ctx;
+    cr_real room[UPDATE_BLOCK];
 
     for (int64_t b = from; b < to; b++) {
         int64_t at = b * UPDATE_BLOCK, n = p->n - at;
 
-        p->sums[b] =
-            update_squares(p->from + at, n < UPDATE_BLOCK ? n : UPDATE_BLOCK);
+        n = n < UPDATE_BLOCK ? n : UPDATE_BLOCK;
+        p->sums[b] = update_squares(
+            p->bits ? update_widen(p->type, p->bits, at, n, room)
+                    : p->from + at,
+            n);
     }
 }
 
@@ -222,6 +284,8 @@ static double update_sum(struct cr_exec *e, const struct cr_exec_step *s)
 {
     struct update_pass p = {
         .from = update_gradient(e, s),
+        .bits = update_bits(e, s),
+        .type = s->dy[0].val ? s->dy[0].val->spec.type : CR_REAL,
         .sums = e->net->sums,
         .n = cr_count(&e->net->params[s->param].spec),
     };
@@ -241,6 +305,42 @@ double cr_exec_norm(struct cr_exec *e)
     for (int i = e->n_backward; i < e->n_steps; i++)
         sum += update_sum(e, e->steps[i]);
     return sqrt(sum);
+}
+
+struct update_finite {
+    const void *x;
+    enum cr_type type;
+    size_t size;
+    atomic_bool bad;
+};
+
+static void update_look(void *ctx, int64_t from, int64_t to)
+{
+    struct update_finite *p = ctx;
+
+    if (!cr_all_finite(p->type, (const char *)p->x + (size_t)from * p->size,
+                       to - from))
+        p->bad = true;
+}
+
+bool cr_exec_gradients_finite(struct cr_exec *e)
+{
+    bool finite = true;
+
+    for (int i = e->n_backward; i < e->n_steps && finite; i++) {
+        const struct cr_exec_step *s = e->steps[i];
+        const uint16_t *bits = update_bits(e, s);
+        struct update_finite p = {
+            .x = bits ? (const void *)bits : update_gradient(e, s),
+            .type = bits ? s->dy[0].val->spec.type : CR_REAL,
+            .size = bits ? sizeof *bits : sizeof(cr_real),
+        };
+
+        cr_parallel_for(cr_count(&e->net->params[s->param].spec), 0.1, &p,
+                        update_look);
+        finite = !p.bad;
+    }
+    return finite;
 }
 
 CR_CLONES static void update_bound(void *ctx, int64_t from, int64_t to)
@@ -335,24 +435,47 @@ void cr_exec_noise(struct cr_exec *e, double scale, double deviation,
 
 /* ---- micro-batches ---- */
 
+/* Elements of a parameter in the block of all sums, in whole cache lines. */
+static int64_t accumulated_room(const struct cr_param *p)
+{
+    return (cr_count(&p->spec) + 15) / 16 * 16;
+}
+
 void cr_net_grad_accum(struct cr_net *net, int64_t micro_batches)
 {
+    cr_real *to;
+
     net->grad_accum = micro_batches;
     if (micro_batches < 2 || net->opts.no_values)
         return;
     net->accumulated = CR_NEWS(net->arena, cr_real *, net->n_params + 1);
     for (int i = 0; i < net->n_params; i++)
         if (net->params[i].trained || net->params[i].unfrozen_later)
-            net->accumulated[i] =
-                CR_NEWS(net->arena, cr_real, cr_count(&net->params[i].spec));
+            net->n_accumulated += accumulated_room(&net->params[i]);
+    net->all_accumulated = to = CR_NEWS(net->arena, cr_real,
+                                        net->n_accumulated + 1);
+    for (int i = 0; i < net->n_params; i++)
+        if (net->params[i].trained || net->params[i].unfrozen_later) {
+            net->accumulated[i] = to;
+            to += accumulated_room(&net->params[i]);
+        }
 }
 
 CR_CLONES static void update_add(void *ctx, int64_t from, int64_t to)
 {
     const struct update_pass *p = ctx;
-    cr_real *sum = p->to;
+    cr_real *sum = p->to, room[UPDATE_STRETCH];
     const cr_real *g = p->from;
 
+    for (int64_t i = from, n; p->bits && i < to; i += n) {
+        n = to - i < UPDATE_STRETCH ? to - i : UPDATE_STRETCH;
+        g = update_widen(p->type, p->bits, i, n, room);
+        CR_SIMD
+        for (int64_t k = 0; k < n; k++)
+            sum[i + k] = p->first ? g[k] : sum[i + k] + g[k];
+    }
+    if (p->bits)
+        return;
     if (p->first) {
         memcpy(sum + from, g + from, (size_t)(to - from) * sizeof *g);
         return;
@@ -364,19 +487,39 @@ CR_CLONES static void update_add(void *ctx, int64_t from, int64_t to)
 
 void cr_exec_accumulate(struct cr_exec *e)
 {
+    bool first;
+
     if (!e->net->accumulated)
         return;
+    first = (e->t - 1) % e->net->grad_accum == 0;
+    /* what each process has as a whole counts once */
+    if ((!e->split || e->summed) && cr_mpi_rank() > 0) {
+        if (first)
+            memset(e->net->all_accumulated, 0,
+                   (size_t)e->net->n_accumulated * sizeof(cr_real));
+        return;
+    }
     for (int i = e->n_backward; i < e->n_steps; i++) {
         const struct cr_exec_step *s = e->steps[i];
         struct update_pass p = {
             .to = e->net->accumulated[s->param],
             .from = s->run->dy[0],
-            .first = (e->t - 1) % e->net->grad_accum == 0,
+            .bits = s->dy[0].val->spec.type == CR_REAL ? NULL : s->run->dy[0],
+            .type = s->dy[0].val->spec.type,
+            .first = first,
         };
 
         cr_parallel_for(cr_count(&e->net->params[s->param].spec), 0.5, &p,
                         update_add);
     }
+}
+
+void cr_exec_sum_accumulated(struct cr_exec *e)
+{
+    if (e->net->accumulated)
+        cr_mpi_sum(e->net->all_accumulated, e->net->n_accumulated,
+                   sizeof(cr_real) == sizeof(float) ? CR_MPI_FLOAT
+                                                    : CR_MPI_DOUBLE);
 }
 
 /* ---- optimizer state ---- */
@@ -390,6 +533,11 @@ void cr_net_set_rule(struct cr_net *net, const struct cr_update_rule *rule)
     net->slot_of = CR_NEWS(net->arena, int, net->n_params + 1);
     net->slots =
         CR_NEWS(net->arena, struct cr_tensor, net->n_params * rule->slots + 1);
+    net->slot_is_part =
+        CR_NEWS(net->arena, bool, net->n_params * rule->slots + 1);
+    net->slot_parts =
+        CR_NEWS(net->arena, cr_real *, net->n_params * rule->slots + 1);
+    net->shard_at = CR_NEWS(net->arena, size_t, cr_mpi_size() + 1);
     net->n_slots = 0;
     for (i = 0; i < net->n_params; i++) {
         const struct cr_param *p = &net->params[i];
@@ -401,12 +549,13 @@ void cr_net_set_rule(struct cr_net *net, const struct cr_update_rule *rule)
         most = count > most ? count : most;
         for (k = 0; k < rule->slots; k++) {
             bool scalar = rule->scalars & 1u << k;
-            int64_t j, n = scalar ? 1 : count;
+            int64_t j, n = scalar ? 1 : cr_shard_count(net, i);
             cr_real *data =
                 net->opts.no_values ? NULL : CR_NEWS(net->arena, cr_real, n);
 
             for (j = 0; data && j < n; j++)
                 data[j] = (cr_real)rule->slot_init[k];
+            net->slot_is_part[net->n_slots] = !scalar && n < count;
             net->slots[net->n_slots++] =
                 (struct cr_tensor){ cr_strf(net->arena,
                                             scalar ? "%s%s" : "%s.%s",

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "graph/cell.h"
+#include "mpi/mpi.h"
 #include "score/probability.h"
 
 #define SAMPLES_MIN 20 /* minimum number for the warning about one class */
@@ -108,8 +109,10 @@ static bool eval_columns(struct cr_eval *e, const struct cr_eval_opts *want)
         else if (!cr_spec_same(&have[at].spec, &c->spec))
             ok = cr_error(
                 diag, CR_NOWHERE, CR_E_SHAPE,
-                "column '%s' of the evaluation data is %s, expected %s",
-                c->name, cr_diag_format(diag->arena, &have[at].spec),
+                "column '%s' of the evaluation data is %s %s, expected %s %s",
+                c->name, cr_type_name(have[at].spec.type),
+                cr_diag_format(diag->arena, &have[at].spec),
+                cr_type_name(c->spec.type),
                 cr_diag_format(diag->arena, &c->spec));
     }
     e->label = cr_label_column(e->config, have, n);
@@ -336,8 +339,11 @@ struct cr_eval *cr_eval_open(struct cr_config *config, struct cr_net *net,
     e->max_batches = want->max_batches > 0 ? want->max_batches : INT64_MAX;
     if (eval_columns(e, want) &&
         cr_plans_make(&e->plans, net, &plan, want->loader) && eval_metrics(e) &&
-        (!want->chosen || eval_cut(e, want->chosen)))
+        (!want->chosen || eval_cut(e, want->chosen))) {
+        cr_plans_share(&e->plans, want->loader, e->from, e->n_columns,
+                       e->label);
         return e;
+    }
     cr_eval_close(e);
     return NULL;
 }
@@ -380,6 +386,7 @@ static bool eval_batch(struct cr_eval *e, struct cr_diag *diag,
                        const struct cr_batch *batch, int64_t before)
 {
     struct cr_exec *exec = cr_plans_for(&e->plans, batch);
+    bool fits;
     struct cr_spec out, label = e->label_spec;
     struct cr_metric_batch m = { .spec = &out,
                                  .axis = e->axis,
@@ -392,10 +399,11 @@ static bool eval_batch(struct cr_eval *e, struct cr_diag *diag,
 
     for (int i = 0; i < e->n_columns; i++)
         cr_exec_feed(exec, i, batch->data[e->from[i]]);
-    if (!cr_exec_check(exec, diag, batch->samples)) {
+    fits = cr_exec_check(exec, diag, batch->samples);
+    if (!fits)
         cr_data_loader_note(e->loader, diag);
+    if (!cr_mpi_agree(diag, fits))
         return false;
-    }
     cr_exec_before(exec, before);
     cr_exec_forward(exec, 0);
     if (!cr_exec_check_faults(exec, diag)) {
@@ -482,7 +490,7 @@ bool cr_eval_run(struct cr_eval *e, struct cr_diag *diag,
             return true;
         }
     }
-    if (diag->errors > errors)
+    if (!cr_mpi_agree(diag, diag->errors == errors))
         return false;
     eval_finish(e, samples);
     return true;

@@ -8,7 +8,7 @@
  * Results depend on samples and parameters, not on the size of batches.
  * Knows nothing of updates, checkpoints and run directories.
  *
- * Includes: base conf data graph kernels num run.
+ * Includes: base conf data graph kernels mpi num run.
  */
 #ifndef CR_SCORE_SCORE_H
 #define CR_SCORE_SCORE_H

@@ -236,8 +236,10 @@ static void diagnose_batch(struct cr_train *t)
     const struct cr_batch *batch;
     struct cr_exec *exec;
     struct cr_spec out;
+    const bool whole[CR_COLUMNS_MAX] = { false }; /* of other processes, too */
     bool varies;
 
+    cr_data_loader_share(loader, whole);
     cr_data_loader_seek(loader, 0, 0);
     batch = cr_data_loader_next(loader, &quiet);
     if (!batch || batch->size_index != 0)

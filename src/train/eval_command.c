@@ -151,7 +151,7 @@ static int command_wait(struct cr_train *t, pid_t pid)
         double now = cr_now();
 
         if (asked == 0 &&
-            (cr_signals_end() ||
+            (cr_signals_end() || cr_signals_noted_end() ||
              (t->length.time_limit > 0 &&
               now - t->history.started >= t->length.time_limit))) {
             kill(-pid, SIGTERM);

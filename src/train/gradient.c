@@ -39,6 +39,12 @@ enum cr_gradient cr_gradient_compute(struct cr_exec *exec,
                             : CR_GRADIENT_BAD_OUTPUT;
 }
 
+static bool gradient_clips(const struct cr_train_section *train)
+{
+    return !isnan(train->clip.norm) || !isnan(train->clip.value) ||
+           !isnan(train->clip.tensor_norm);
+}
+
 double cr_gradient_clip(struct cr_exec *exec,
                         const struct cr_train_section *train, double scale,
                         double *norm)
@@ -64,9 +70,19 @@ enum cr_gradient cr_gradient_apply(struct cr_exec *exec,
                                    double scale, double lr, int64_t update,
                                    double *norm)
 {
-    scale = cr_gradient_clip(exec, train, scale, norm);
-    if (!isfinite(*norm))
-        return CR_GRADIENT_BAD_NORM;
+    double own;
+
+    cr_exec_sum_accumulated(exec);
+    if (norm || gradient_clips(train)) {
+        norm = norm ? norm : &own;
+        scale = cr_gradient_clip(exec, train, scale, norm);
+        if (!isfinite(*norm))
+            return CR_GRADIENT_BAD_PARAM;
+    } else {
+        if (!cr_exec_gradients_finite(exec))
+            return CR_GRADIENT_BAD_PARAM;
+        scale = 1 / scale;
+    }
     if (train->grad_noise.eta > 0) {
         double variance = train->grad_noise.eta /
                           pow((double)(1 + update), train->grad_noise.gamma);

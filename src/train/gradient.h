@@ -16,7 +16,7 @@ enum cr_gradient {
     CR_GRADIENT_FINITE,
     CR_GRADIENT_BAD_LOSS,    /* the loss is not finite at any scale */
     CR_GRADIENT_BAD_OUTPUT,  /* the gradient of the loss is not finite */
-    CR_GRADIENT_BAD_NORM,    /* the norm of all gradients is not finite */
+    CR_GRADIENT_BAD_PARAM,   /* that of a parameter is not finite */
     CR_GRADIENT_NO_FORWARD,  /* cr_exec_check_faults reported why */
     CR_GRADIENT_NO_BACKWARD  /* the same in the backward pass */
 };
@@ -41,8 +41,9 @@ double cr_gradient_clip(struct cr_exec *exec,
                         const struct cr_train_section *train, double scale,
                         double *norm);
 /* Checks and clips separate gradients, which are `scale` times those of the
- * loss, and updates the parameters. `update` counts from 0. Nothing is changed
- * unless it returns CR_GRADIENT_FINITE. */
+ * loss, and updates the parameters. `update` counts from 0. Sets *norm to their
+ * global norm; NULL: it is not wanted, and computed for clipping alone. Nothing
+ * is changed unless it returns CR_GRADIENT_FINITE. */
 enum cr_gradient cr_gradient_apply(struct cr_exec *exec,
                                    const struct cr_train_section *train,
                                    double scale, double lr, int64_t update,

@@ -1,5 +1,7 @@
 #include "train/hook_recorder.h"
 
+#include "mpi/mpi.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -475,6 +477,9 @@ bool cr_hook_recorder_step(struct cr_hook_recorder *w,
     double loss, norm;
 
     if (!recorder_due(w, w->t->state.step + 1))
+        return true;
+    cr_data_loader_gather(w->t->loader, batch);
+    if (cr_mpi_rank() > 0)
         return true;
     for (int k = 0; k < w->n; k++) /* clipping needs separate gradients */
         want.separate_update = want.update =

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/signals.h"
+#include "mpi/mpi.h"
 #include "text/text.h"
 #include "train/eval_command.h"
 #include "train/gradient.h"
@@ -18,6 +19,7 @@
 #include "train/outcome_files.h"
 #include "train/prepare.h"
 #include "train/progress.h"
+#include "train/ranks.h"
 #include "train/save.h"
 #include "train/train.h"
 #include "train/unfreeze.h"
@@ -27,7 +29,8 @@
 struct loop {
     struct cr_train *t;
     struct cr_run_progress progress;
-    double now, flush_next;
+    double now, flush_next;      /* cr_now, of process 0 */
+    const struct cr_batch *batch; /* the last one */
     double save_last, eval_last, log_last; /* times of the last ones, in
                                               seconds */
     double rate_from;                      /* start of the next record's rate:
@@ -46,6 +49,13 @@ static void loop_at(const struct loop *l, enum cr_phase phase)
     struct cr_run_observers *o = &l->t->observers;
 
     cr_profile_at(o->profile ? o->profile : &o->clock, phase);
+}
+
+/* The time: with several processes it is that of the last time that they have
+ * met, so that all of them take the same decisions. */
+static double loop_clock(const struct loop *l)
+{
+    return cr_mpi_size() > 1 ? l->now : cr_now();
 }
 
 /* ---- Log */
@@ -145,7 +155,8 @@ static bool loop_eval_stop(void *ctx)
 {
     struct loop *l = ctx;
 
-    l->now = cr_now();
+    l->now = loop_clock(l);
+    cr_train_sync(l->t->diag, true, &l->now);
     if (l->progress.t) /* not in a dry run */
         cr_run_progress_eval_batch(&l->progress);
     return cr_signals_end();
@@ -223,7 +234,7 @@ static void loop_scored(struct loop *l, int64_t epoch, bool planned)
         loop_at(l, CR_PHASE_COMMAND);
     cr_train_eval_command(t);
     loop_at(l, CR_PHASE_OTHER);
-    l->now = cr_now();
+    l->now = loop_clock(l);
     l->rate_from += l->now - from;
 }
 
@@ -257,7 +268,7 @@ static enum cr_outcome loop_eval(struct loop *l)
     loop_at(l, CR_PHASE_OTHER);
     if (!ok)
         return CR_OUTCOME_FAILED;
-    l->now = cr_now();
+    l->now = loop_clock(l);
     l->rate_from += l->now - from; /* evaluation time does not count */
     if (stopped)
         return loop_signals(l);
@@ -322,8 +333,11 @@ static enum cr_outcome loop_due(struct loop *l)
     struct cr_train *t = l->t;
     enum cr_outcome end;
 
-    if (cr_run_lock_lost(&t->dir.lock))
-        return loop_lost(t);
+    if (cr_run_lock_lost(&t->dir.lock)) {
+        end = loop_lost(t);
+        cr_train_fail_alone(t);
+        return end;
+    }
     end = loop_signals(l);
     if (end == CR_RUNNING && loop_eval_due(l))
         end = loop_eval(l);
@@ -409,6 +423,7 @@ static enum cr_outcome loop_bad(struct loop *l, struct cr_exec *exec,
 {
     struct cr_train *t = l->t;
 
+    cr_data_loader_gather(t->loader, l->batch); /* to find the cause */
     if (bad != CR_GRADIENT_BAD_LOSS)
         t->fault.overflow_scale =
             cr_gradient_scale(&t->optim.scale, &t->state.scale);
@@ -430,9 +445,9 @@ static enum cr_outcome loop_update(struct loop *l, struct cr_exec *exec,
                                    double scale)
 {
     struct cr_train *t = l->t;
-    enum cr_gradient bad =
-        cr_gradient_apply(exec, &t->opts.train, scale, t->last.lr,
-                          cr_state_updates(&t->state), &l->grad_norm);
+    enum cr_gradient bad = cr_gradient_apply(
+        exec, &t->opts.train, scale, t->last.lr, cr_state_updates(&t->state),
+        cr_train_records_norm(t) ? &l->grad_norm : NULL);
 
     if (bad != CR_GRADIENT_FINITE)
         return loop_bad(l, exec, bad);
@@ -462,6 +477,20 @@ struct seen {
                              loss takes precedence */
 };
 
+/* Chooses the plan for a batch, and checks that its indices are valid. */
+static bool loop_feed(struct cr_train *t, const struct cr_batch *batch,
+                      struct cr_exec **of)
+{
+    struct cr_exec *exec = *of = cr_plans_for(&t->plans, batch);
+
+    for (int i = 0; i < t->n_columns; i++)
+        cr_exec_feed(exec, i, batch->data[i]);
+    if (cr_exec_check(exec, t->diag, batch->samples))
+        return true;
+    cr_data_loader_note(t->loader, t->diag);
+    return false;
+}
+
 /* Runs batch k of a step: forward and backward pass, accumulation of the
  * gradients. */
 static enum cr_outcome loop_batch_step(struct loop *l, struct cr_exec **of,
@@ -475,21 +504,17 @@ static enum cr_outcome loop_batch_step(struct loop *l, struct cr_exec **of,
     struct cr_exec *exec;
 
     loop_at(l, CR_PHASE_DATA);
-    batch = loop_next(t);
-    if (!batch)
-        return CR_OUTCOME_FAILED;
-    cr_train_outcomes_batch(t, batch);
+    l->batch = batch = loop_next(t);
+    if (batch)
+        cr_train_outcomes_batch(t, batch);
     loop_at(l, CR_PHASE_STEP);
-    *of = exec = cr_plans_for(&t->plans, batch);
-    for (int i = 0; i < t->n_columns; i++)
-        cr_exec_feed(exec, i, batch->data[i]);
-    if (!cr_exec_check(exec, t->diag, batch->samples)) {
-        cr_data_loader_note(t->loader, t->diag);
+    if (!cr_train_sync(l->t->diag, batch && loop_feed(t, batch, of), &l->now))
         return CR_OUTCOME_FAILED;
-    }
+    exec = *of;
     if (t->observers.recorder && k == 0) {
         loop_at(l, CR_PHASE_WATCH);
-        if (!cr_hook_recorder_step(t->observers.recorder, batch))
+        if (!cr_mpi_agree(t->diag, cr_hook_recorder_step(t->observers.recorder,
+                                                         batch)))
             return CR_OUTCOME_FAILED;
         loop_at(l, CR_PHASE_STEP);
     }
@@ -578,6 +603,7 @@ static void loop_advance(struct cr_train *t, const struct seen *seen,
     struct cr_state *s = &t->state;
 
     s->step++;
+    cr_net_statistics_average(t->net);
     if (t->opts.train.ema.decay > 0 && cr_state_updates(s) > before)
         loop_mean(t, cr_state_updates(s));
     if (isfinite(t->last.loss))
@@ -632,15 +658,19 @@ static enum cr_outcome loop_iteration(struct loop *l)
     if (end != CR_RUNNING)
         return end;
     loop_advance(t, &seen, updates);
-    l->now = cr_now();
+    l->now = loop_clock(l);
     loop_report(l);
     if (t->observers.profile)
         t->observers.profile->steps++;
     if (t->observers.text_samples) {
+        bool ok;
+
         loop_at(l, CR_PHASE_TEXT);
-        if (!cr_text_samples_step(t->observers.text_samples))
-            return CR_OUTCOME_FAILED;
+        ok = cr_mpi_rank() > 0 ||
+             cr_text_samples_step(t->observers.text_samples);
         loop_at(l, CR_PHASE_OTHER);
+        if (!cr_mpi_agree(t->diag, ok))
+            return CR_OUTCOME_FAILED;
     }
     if (l->now >= l->flush_next) {
         cr_train_flush(t);
@@ -654,7 +684,9 @@ static void loop_begin(struct loop *l)
 {
     struct cr_train *t = l->t;
 
-    l->now = l->rate_from = cr_now();
+    l->now = cr_now();
+    cr_train_sync(t->diag, true, &l->now);
+    l->rate_from = l->now;
     l->rate_samples = t->state.samples;
     cr_run_progress_begin(&l->progress, t);
     t->history.started_step = t->state.step;

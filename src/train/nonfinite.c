@@ -21,6 +21,7 @@
 #include "ckpt/checkpoint.h"
 #include "train/gradient.h"
 #include "train/nonfinite.h"
+#include "train/ranks.h"
 #include "train/run_start.h"
 #include "train/save.h"
 #include "train/train.h"
@@ -119,7 +120,7 @@ static bool nan_restore(struct cr_train *t)
               cr_train_restore(t, file);
 
     cr_tensor_file_close(file);
-    return ok && cr_train_refreeze(t);
+    return ok;
 }
 
 bool cr_train_nan_fallback(struct cr_train *t)
@@ -137,7 +138,9 @@ bool cr_train_nan_fallback(struct cr_train *t)
                          was.fallbacks, was.fallbacks == 1 ? "" : "s");
         return false;
     }
-    if (!nan_restore(t))
+    cr_net_slots_open(t->net);
+    if (!cr_train_first_says(!t->dir.path || nan_restore(t)) ||
+        !cr_train_follow(t) || !cr_train_refreeze(t))
         return false;
     t->state.nan.fallbacks = was.fallbacks + 1;
     t->state.nan.factor = was.factor * t->opts.train.nan_factor;
@@ -148,7 +151,8 @@ bool cr_train_nan_fallback(struct cr_train *t)
                    " of %" PRId64 ")",
                    t->fault.why, t->state.step, t->state.nan.factor,
                    t->state.nan.fallbacks, most);
-    if (!cr_train_drop_newer_ckpts(t) || !cr_train_reopen(t))
+    if (!cr_train_first_says(!t->dir.path || (cr_train_drop_newer_ckpts(t) &&
+                                               cr_train_reopen(t))))
         return false;
     cr_train_record_more(t, "fallback", false,
                          cr_strf(&mem,

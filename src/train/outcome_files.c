@@ -16,6 +16,7 @@
 #include "ckpt/run_index.h"
 #include "data/sample_json.h"
 #include "data/vocab.h"
+#include "mpi/mpi.h"
 #include "tensorboard/tensorboard.h"
 #include "train/outcome_files.h"
 #include "train/train.h"
@@ -43,7 +44,8 @@ struct cr_outcomes **cr_train_outcomes_open(struct cr_train *t)
 {
     struct cr_train_outcomes *o;
 
-    if (t->flags.dry_run || t->flags.no_ckpt || t->flags.check)
+    if (t->flags.dry_run || t->flags.no_ckpt || t->flags.check ||
+        cr_mpi_rank() > 0)
         return NULL;
     o = t->scoring.outcomes = CR_NEW(t->arena, struct cr_train_outcomes);
     o->now = &o->two[0];

@@ -2,6 +2,7 @@
  * Makes and checks everything a run needs before its first step. It continues
  * after errors, so that one run reports all of them.
  */
+#include "mpi/mpi.h"
 #include "text/text.h"
 #include "train/hook_recorder.h"
 #include "train/lint.h"
@@ -62,6 +63,18 @@ static bool prepare_nan(struct cr_train *t)
                          : "'checkpoint.weights_only' saves only weights");
 }
 
+/* A run resumes from the numbers that it has computed with. */
+static bool prepare_dtype(struct cr_train *t)
+{
+    const struct cr_node *node =
+        cr_node_find(t->config->root, "checkpoint.dtype");
+
+    return !t->opts.checkpoint.dtype || t->opts.checkpoint.weights_only ||
+           cr_error(t->diag, node ? node->pos : CR_NOWHERE, CR_E_CONFLICT,
+                    "'checkpoint.dtype' needs 'checkpoint.weights_only: true': "
+                    "a run cannot be resumed from rounded weights");
+}
+
 /* eval.use_ema has no effect without train.ema. */
 static void prepare_means(struct cr_train *t)
 {
@@ -107,6 +120,7 @@ static bool prepare_sections(struct cr_train *t)
     ok = cr_train_read(c, &t->opts.train) &&
          cr_time_limit_read(c, &t->opts.train, &t->length.time_limit) && ok;
     ok = prepare_nan(t) && ok;
+    ok = prepare_dtype(t) && ok;
     prepare_means(t);
     return cr_threads_start(c, t->cli->threads) && ok;
 }
@@ -177,6 +191,27 @@ bool cr_train_may_skip(const struct cr_train *t)
     return t->optim.scale.on || t->opts.train.nan == CR_NAN_SKIP;
 }
 
+/* Refuses to share out the state of an optimizer whose update of an element
+ * depends on the whole parameter. */
+static bool prepare_shard(struct cr_train *t)
+{
+    const struct cr_node *node = cr_node_find(t->config->root, "train.shard");
+
+    if (t->opts.train.shard == CR_SHARD_GRADIENTS &&
+        cr_train_needs_gradients(t))
+        return cr_error(t->diag, node->pos, CR_E_CONFLICT,
+                        "'train.shard': found gradients with a setting that "
+                        "needs all of them at once, such as clip, "
+                        "grad_accumulation, grad_noise, log.grad_norm or a "
+                        "loss scale; expected optimizer");
+    if (t->opts.train.shard == CR_SHARD_NONE || !t->optim.optim->reduce)
+        return true;
+    return cr_error(t->diag, node->pos, CR_E_CONFLICT,
+                    "'train.shard': %s needs norms of whole parameters, "
+                    "expected an optimizer that updates each element by itself",
+                    t->optim.optim->about.name);
+}
+
 bool cr_train_needs_gradients(const struct cr_train *t)
 {
     return cr_plans_need_gradients(&t->opts.train, &t->opts.log, &t->optim);
@@ -199,7 +234,14 @@ static bool prepare_net(struct cr_train *t, const struct cr_column **columns)
     want.batch = cr_data_loader_batch_size(t->loader);
     want.classes = cr_data_loader_dataset(t->loader)->classes;
     t->net = cr_net_build(t->config, &want);
-    if (!t->net || !cr_optim_rule(t->config, t->net, false, &t->optim))
+    if (!t->net)
+        return false;
+    cr_net_local_statistics(t->net,
+                            t->opts.train.batch_norm == CR_BATCH_NORM_LOCAL);
+    cr_net_shard(t->net, t->opts.train.shard != CR_SHARD_NONE,
+                 t->opts.train.shard == CR_SHARD_GRADIENTS);
+    if (!cr_optim_rule(t->config, t->net, false, &t->optim) ||
+        !prepare_shard(t))
         return false;
     if (!cr_hook_recorder_observe(t->config, t->net, t, CR_IN_EVAL))
         return false;
@@ -216,8 +258,10 @@ static bool prepare_steps(struct cr_train *t)
                                               t->flags.eager ||
                                               t->opts.run.eager);
 
+    want.private_gradients = cr_plans_private_gradients(&t->opts.train);
     if (!cr_plans_make(&t->plans, t->net, &want, t->loader))
         return false;
+    cr_plans_share(&t->plans, t->loader, NULL, t->n_columns, -1);
     if (t->observers.profile)
         cr_profile_start(&t->plans);
     return true;
@@ -307,9 +351,10 @@ static bool prepare_lengths(struct cr_train *t)
     return true;
 }
 
-bool cr_train_prepare(struct cr_train *t)
+/* What each process reads on its own. */
+static bool prepare_reading(struct cr_train *t,
+                            const struct cr_column **columns)
 {
-    const struct cr_column *columns = NULL;
     bool ok = prepare_sections(t);
 
     if (t->flags.profile) {
@@ -324,18 +369,22 @@ bool cr_train_prepare(struct cr_train *t)
     ok = prepare_data(t) && ok;
     if (!t->loader)
         return false;
-    columns = cr_data_loader_columns(t->loader, &t->n_columns);
+    *columns = cr_data_loader_columns(t->loader, &t->n_columns);
     ok = cr_metrics_read(t->config,
-                         cr_label_classifies(t->config, columns, t->n_columns),
+                         cr_label_classifies(t->config, *columns, t->n_columns),
                          &t->scoring.metrics) &&
          ok;
     ok = cr_scoring_prepare(t) && ok;
     ok = cr_scoring_require(t) && ok;
     if (cr_section(t->config, "network") && cr_section(t->config, "loss") &&
         cr_section(t->config, "optimizer"))
-        ok = prepare_net(t, &columns) && cr_scoring_prepare_plateau(t) && ok;
-    if (!ok || t->diag->errors > 0)
-        return false;
+        ok = prepare_net(t, columns) && cr_scoring_prepare_plateau(t) && ok;
+    return ok && t->diag->errors == 0;
+}
+
+static bool prepare_planning(struct cr_train *t,
+                             const struct cr_column *columns)
+{
     t->id = cr_config_id(t->config);
     t->yaml = cr_config_yaml(t->config, false, false);
     if (!prepare_plans(t, columns) || !prepare_lengths(t) || !prepare_span(t) ||
@@ -344,6 +393,16 @@ bool cr_train_prepare(struct cr_train *t)
     return cr_train_lint(t) &&
            cr_hook_recorder_open(t, &t->observers.recorder) &&
            cr_text_samples_read(t, &t->observers.text_samples);
+}
+
+bool cr_train_prepare(struct cr_train *t)
+{
+    const struct cr_column *columns = NULL;
+
+    /* the processes of mpirun make plans together */
+    return cr_mpi_agree(t->diag, !t->config->load_failed &&
+                                     prepare_reading(t, &columns)) &&
+           cr_mpi_agree(t->diag, prepare_planning(t, columns));
 }
 
 void cr_train_close(struct cr_train *t)

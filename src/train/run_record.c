@@ -2,6 +2,7 @@
  * record.json: identity, state and results of a run, for `cellrun runs`.
  *
  *   cellrun id name config seed host pid cpu kernels threads
+ *   ranks       number of processes of mpirun; absent without it
  *   data        split -> {samples, fingerprint, contents}
  *   trained     number of trainable values
  *   vars        name -> value, of the config
@@ -28,6 +29,7 @@
 #include "base/thread_pool.h"
 #include "base/version.h"
 #include "ckpt/json.h"
+#include "mpi/mpi.h"
 #include "conf/environment.h"
 #include "kernels/blas.h"
 #include "train/prepare.h"
@@ -154,7 +156,10 @@ static const char *record_json(struct cr_train *t, enum cr_outcome end,
     cr_buf_f(&b, ",\"pid\":%ld", (long)getpid());
     record_text(&b, "cpu", record_cpu(t->arena));
     record_text(&b, "kernels", cr_blas_name());
-    cr_buf_f(&b, ",\"threads\":%d,\"data\":{", cr_thread_count());
+    cr_buf_f(&b, ",\"threads\":%d", cr_thread_count());
+    if (cr_mpi_size() > 1)
+        cr_buf_f(&b, ",\"ranks\":%d", cr_mpi_size());
+    cr_buf_str(&b, ",\"data\":{");
     record_data(&b, "train", t->loader);
     record_data(&b, "eval", t->scoring.loader);
     cr_buf_f(&b, "},\"trained\":%" PRId64, values);

@@ -389,7 +389,7 @@ static bool start_retain(struct cr_train *t)
 
 /* ---- A fresh state */
 
-static void start_fresh(struct cr_train *t)
+void cr_train_start_fresh(struct cr_train *t)
 {
     const struct cr_dataset *data = cr_data_loader_dataset(t->loader);
     struct cr_state *s = &t->state;
@@ -603,7 +603,7 @@ bool cr_train_start(struct cr_train *t)
                                              .color = t->cli->color });
     t->history.started_at = (long long)time(NULL);
     t->last.loss = NAN;
-    start_fresh(t);
+    cr_train_start_fresh(t);
     t->dir.arena = t->arena;
     t->dir.diag = t->diag;
     t->dir.sources = t->config->source_dirs;

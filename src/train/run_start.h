@@ -13,6 +13,8 @@ struct cr_train;
 
 /* The run directory: the flag, or RUNS/NAME/ID. */
 const char *cr_train_folder(struct cr_train *train);
+/* The state of a run that has done nothing. */
+void cr_train_start_fresh(struct cr_train *train);
 /* Restores parameters, slots, state and learning rates from a checkpoint.
  * False after reporting. */
 bool cr_train_restore(struct cr_train *train, struct cr_tensor_file *file);

@@ -9,10 +9,14 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/table.h"
+#include "ckpt/dtype.h"
 #include "ckpt/vocab.h"
 #include "tensorboard/tensorboard.h"
+#include "mpi/mpi.h"
 #include "train/nonfinite.h"
 #include "train/prepare.h"
+#include "train/ranks.h"
 #include "train/save.h"
 #include "train/train.h"
 
@@ -60,6 +64,11 @@ static void save_line(struct cr_train *t, struct cr_buf *b)
     cr_tensorboard_record(t->observers.tensorboard, b->text, b->len);
 }
 
+bool cr_train_records_norm(const struct cr_train *t)
+{
+    return t->opts.log.grad_norm || !isnan(t->opts.train.clip.norm);
+}
+
 void cr_train_record(struct cr_train *t, bool ahead, double grad_norm,
                      double rate)
 {
@@ -71,7 +80,7 @@ void cr_train_record(struct cr_train *t, bool ahead, double grad_norm,
     for (int i = 0; i < t->last.n_aux; i++)
         save_member(&b, t->last.aux_names[i], t->last.aux[i]);
     save_member(&b, "lr", t->last.lr);
-    if (t->opts.log.grad_norm || !isnan(t->opts.train.clip.norm))
+    if (cr_train_records_norm(t))
         save_member(&b, "grad_norm", grad_norm);
     if (t->optim.scale.on)
         save_member(&b, "loss_scale", t->state.scale.value);
@@ -151,7 +160,7 @@ void cr_train_close_records(struct cr_train *t)
 
 /* ---- Checkpoints */
 
-static const struct cr_tensor *save_tensors(struct cr_train *t,
+static struct cr_tensor *save_tensors(struct cr_train *t,
                                             struct cr_arena *arena, int *n)
 {
     struct cr_tensor *all;
@@ -199,6 +208,20 @@ static bool save_publish(struct cr_train *t, const char *path)
     return false;
 }
 
+/* Converts the tensors to the type that the files have, where their values
+ * allow it. */
+static void save_convert(struct cr_train *t, struct cr_arena *arena,
+                         struct cr_tensor *tensors, int n)
+{
+    enum cr_type type = cr_dtype_of(t->opts.checkpoint.dtype);
+
+    for (int i = 0; i < n; i++)
+        if (!cr_dtype_convert(arena, &tensors[i], type))
+            cr_warn(t->diag, CR_NOWHERE, CR_E_OUT_OF_RANGE, CR_DTYPE_BEYOND,
+                    cr_escape(t->arena, tensors[i].name),
+                    cr_type_name(tensors[i].spec.type), cr_type_name(type));
+}
+
 static bool save_write(struct cr_train *t, const char *path)
 {
     struct cr_arena mem = { 0 };
@@ -206,9 +229,12 @@ static bool save_write(struct cr_train *t, const char *path)
                             .config = t->yaml };
     struct cr_meta more[2];
     const char *vocab = cr_vocabs_json(&mem, t->config);
+    struct cr_tensor *tensors;
     bool ok;
 
-    ckpt.tensors = save_tensors(t, &mem, &ckpt.n);
+    tensors = save_tensors(t, &mem, &ckpt.n);
+    save_convert(t, &mem, tensors, ckpt.n);
+    ckpt.tensors = tensors;
     t->state.fitted = cr_data_loader_fitted(t->loader, &mem);
     ckpt.state = cr_state_write(&mem, &t->state);
     ckpt.more = more;
@@ -267,16 +293,16 @@ static void save_lose_best(struct cr_train *t, const char *path)
     s->best_step = t->files.best.step;
 }
 
-bool cr_train_save(struct cr_train *t, enum cr_outcome *end)
+static bool save_now(struct cr_train *t, enum cr_outcome *end)
 {
     int64_t step = t->state.step, good = t->state.nan.good_step;
     const char *path, *good_path = t->files.good;
     struct cr_nonfinite bad;
 
-    if (t->flags.no_ckpt ||
-        (t->files.step == step && t->files.eval_step == t->state.eval_step))
-        return true;
-    bad = cr_net_nonfinite(t->net);
+    bad = (struct cr_nonfinite){ "", "", false };
+    if (cr_mpi_rank() == 0) /* it has all slots */
+        bad = cr_net_nonfinite(t->net);
+    bad.name = cr_mpi_broadcast_text(t->arena, bad.name, 0);
     if (*bad.name) {
         t->fault.why =
             cr_strf(t->arena, "%s%s is not finite after step %" PRId64,
@@ -300,10 +326,10 @@ bool cr_train_save(struct cr_train *t, enum cr_outcome *end)
     t->files.step = step; /* also after an error: the next checkpoint is still
                              tried */
     t->files.eval_step = t->state.eval_step;
-    if (save_write(t, path)) {
+    if (cr_train_first_says(!t->dir.path || save_write(t, path))) {
         t->files.newest = path;
         cr_train_keep_best(t);
-        if (save_publish(t, path))
+        if (cr_train_first_says(!t->dir.path || save_publish(t, path)))
             return true;
     } else {
         t->state.nan.good_step = good;
@@ -316,4 +342,17 @@ bool cr_train_save(struct cr_train *t, enum cr_outcome *end)
         return true;
     *end = CR_OUTCOME_FAILED;
     return false;
+}
+
+bool cr_train_save(struct cr_train *t, enum cr_outcome *end)
+{
+    bool ok;
+
+    if (t->flags.no_ckpt || (t->files.step == t->state.step &&
+                             t->files.eval_step == t->state.eval_step))
+        return true;
+    cr_net_slots_gather(t->net);
+    ok = save_now(t, end);
+    cr_net_slots_close(t->net);
+    return ok;
 }

@@ -16,6 +16,8 @@ const char *cr_train_ckpt_name(const struct cr_train *train, int64_t step);
 bool cr_train_save(struct cr_train *train, enum cr_outcome *end);
 /* Notes that the best state is in a file. */
 void cr_train_keep_best(struct cr_train *train);
+/* Whether records have the norm of the gradients. */
+bool cr_train_records_norm(const struct cr_train *train);
 /* Writes a record of the step just done, or with `ahead` of the current one. */
 void cr_train_record(struct cr_train *train, bool ahead, double grad_norm,
                      double rate);

@@ -8,7 +8,9 @@
 #include <time.h>
 
 #include "base/thread_pool.h"
+#include "ckpt/dtype.h"
 #include "conf/environment.h"
+#include "mpi/mpi.h"
 
 enum { THREADS_MAX = 4096 };
 
@@ -192,6 +194,21 @@ static const struct cr_opt train_opts[] = {
         "Batches per update; their gradients are averaged. Leftover batches of "
         "an epoch carry over to the next; the epoch is evaluated and saved "
         "after its last update. BatchNorm normalises each batch separately."),
+    CR_ENUM_DEFAULT(
+        struct cr_train_section, batch_norm, CR_BATCH_NORM_GLOBAL,
+        "global|local",
+        "Samples over which BatchNorm takes its statistics under mpirun. "
+        "global: those of the batch, as in one process (SyncBatchNorm of "
+        "MindSpore). local: those of the process, which saves two messages per "
+        "layer and step; the result depends on the number of processes."),
+    CR_ENUM_DEFAULT(
+        struct cr_train_section, shard, CR_SHARD_NONE,
+        "none|optimizer|gradients",
+        "What the processes of mpirun share out, to save memory; see "
+        "cellrun-mpi(7). none: each has all. optimizer: each has the "
+        "optimizer's state, such as moments, of its part of each parameter "
+        "(ZeRO 1). gradients: the same, and gradients are dropped during the "
+        "backward pass."),
     CR_SUB(struct cr_train_section, clip, clip_opts,
            "Gradient clipping, before weight decay."),
     CR_SUB(struct cr_train_section, grad_noise, grad_noise_opts,
@@ -283,6 +300,11 @@ static const struct cr_opt checkpoint_opts[] = {
     CR_BOOL_DEFAULT(
         struct cr_checkpoint_section, weights_only, false,
         "Save only weights: smaller files, but they cannot be resumed."),
+    CR_ENUM_DEFAULT(
+        struct cr_checkpoint_section, dtype, 0, CR_SAVED_DTYPES,
+        "Type of the weights in files of weights_only. auto: that of training. "
+        "float16 and bfloat16 take two bytes; a tensor with a value beyond "
+        "their range keeps its type, with a warning."),
     CR_ENUM_DEFAULT(
         struct cr_checkpoint_section, on_save_error, 0, "continue|abort",
         "Action when a checkpoint cannot be written. continue: continue "
@@ -469,8 +491,9 @@ bool cr_threads_start(struct cr_config *config, int flag)
     if (!n && (cr_env_number("CELLRUN_THREADS", &set) ||
                cr_env_number("SLURM_CPUS_PER_TASK", &set)))
         n = (int)set;
-    cr_thread_pool_start(n ? n : cr_cpu_count());
-    if (run.pin)
+    cr_thread_pool_start(n ? n : cr_mpi_cpus(cr_cpu_count()));
+    /* processes that share processors would be pinned to the same ones */
+    if (run.pin && cr_mpi_cpus(cr_cpu_count()) == cr_cpu_count())
         cr_thread_pin();
     return true;
 }

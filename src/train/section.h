@@ -15,6 +15,10 @@ struct cr_seed_section {
 
 enum cr_nan { CR_NAN_STOP, CR_NAN_SKIP, CR_NAN_FALLBACK };
 
+enum cr_train_batch_norm { CR_BATCH_NORM_GLOBAL, CR_BATCH_NORM_LOCAL };
+
+enum cr_train_shard { CR_SHARD_NONE, CR_SHARD_OPTIMIZER, CR_SHARD_GRADIENTS };
+
 struct cr_train_section {
     int64_t epochs, steps;          /* CR_INT_NONE: not given */
     struct {
@@ -31,6 +35,8 @@ struct cr_train_section {
     int64_t overfit_batches;        /* CR_INT_NONE: all */
     struct cr_quantity limit;
     int64_t grad_accumulation;
+    int shard;                      /* enum cr_train_shard */
+    int batch_norm;                 /* enum cr_train_batch_norm */
     struct {
         double norm, value; /* NaN: no clipping */
         double tensor_norm;
@@ -61,6 +67,7 @@ struct cr_checkpoint_section {
         int mode;                   /* enum cr_mode */
     } best;
     bool weights_only;
+    int dtype;                      /* CR_SAVED_DTYPES */
     int on_save_error;              /* enum cr_on_save_error */
 };
 

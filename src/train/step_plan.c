@@ -12,6 +12,12 @@ bool cr_plans_need_gradients(const struct cr_train_section *train,
            train->grad_noise.eta > 0;
 }
 
+bool cr_plans_private_gradients(const struct cr_train_section *train)
+{
+    return isnan(train->clip.value) && isnan(train->clip.tensor_norm) &&
+           train->grad_noise.eta <= 0;
+}
+
 bool cr_plans_train_of(struct cr_config *config,
                        const struct cr_optim_use *optim,
                        struct cr_train_section *train, struct cr_exec_opts *to)
@@ -24,5 +30,6 @@ bool cr_plans_train_of(struct cr_config *config,
         return false;
     *to = cr_plans_train(cr_plans_need_gradients(train, &log, optim),
                          cr_plans_eager(config));
+    to->private_gradients = cr_plans_private_gradients(train);
     return true;
 }

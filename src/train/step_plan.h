@@ -15,6 +15,10 @@ bool cr_plans_need_gradients(const struct cr_train_section *train,
                              const struct cr_log_section *log,
                              const struct cr_optim_use *optim);
 
+/* Whether no gradient of a parameter is changed, or looked at for itself,
+ * before its update: struct cr_exec_opts. */
+bool cr_plans_private_gradients(const struct cr_train_section *train);
+
 /* cr_plans_train with the settings of the config; reads its section train into
  * *train. False after reporting. */
 bool cr_plans_train_of(struct cr_config *config,

@@ -13,7 +13,7 @@
  * Called by the commands train, resume, check and lr-find. May use every room
  * of the engine; nothing of the engine knows it.
  *
- * Includes: base build ckpt conf console data graph kernels num plugin run
+ * Includes: base build ckpt conf console data graph kernels mpi num plugin run
  *     rundir score tensorboard text.
  */
 #ifndef CR_TRAIN_TRAIN_H

@@ -418,7 +418,7 @@ int main(void)
         const struct cr_op *op = ops[i].op;
         struct case_file f;
 
-        if (!op->bprop && !op->linear)
+        if (!op->bprop && !op->algebra.linear)
             continue;
         if (!case_open(&f, "ops", ops[i].leaf))
             continue;

@@ -330,3 +330,107 @@ END
         done
     done
 }
+
+@test "values in two bytes or in float32: the same bytes" {
+    cat >stored.yaml <<'END'
+base: c.yaml
+network: !replace
+  cells:
+    a: {Conv2d: [8, 20, 3]}
+    n: {BatchNorm2d: 20}
+    b: {Conv2d: [20, 6, 1]}
+    m: {BatchNorm2d: 6}
+    pool: {MaxPool2d: {kernel_size: 2, stride: 2}}
+    drop: {Dropout: {p: 0.3}}
+    norm: {LayerNorm: {normalized_shape: [600]}}
+    c: {Dense: [600, 40]}
+    out: {Dense: [40, 3]}
+  construct: |
+    y = reshape(x, (-1, 8, 1, 1)) * ones((1, 1, 40, 40))
+    y = relu(n(a(y)))
+    y = pool(sigmoid(m(b(y))))
+    y = y[:, :, ::2, ::2]
+    y = norm(reshape(drop(transpose(y, (0, 2, 3, 1))), (-1, 600)))
+    y = softmax(gelu(c(y)), -1)
+    return out(y * 3 - tanh(y))
+END
+    for level in O1 O2 O3 auto; do
+        for dtype in float16 bfloat16; do
+            set -- stored.yaml amp.level=$level amp.dtype=$dtype \
+                "amp.loss_scale={StaticLossScaler: 1}"
+            "$CELLRUN" train "$@" -q --force -o two --steps 6 >/dev/null
+            CELLRUN_PASSES=-two_bytes "$CELLRUN" train "$@" -q --force \
+                -o four --steps 6 >/dev/null
+            run -0 "$CELLRUN" ckpt diff two four
+            [[ $output == *"no differences"* ]]
+        done
+    done
+    run -0 "$CELLRUN" summary stored.yaml amp.level=O2 --passes
+    for op in batch_norm dropout layer_norm gelu linear; do
+        grep -q " = $op(.* float16  " <<<"$output"
+    done
+}
+
+@test "a gradient of the loss that is not finite is seen in two bytes and in float32" {
+    [[ $("$CELLRUN" version) == *"real: float32"* ]] || skip "double precision"
+    local at dtype passes
+
+    cat >huge.yaml <<'YAML'
+cellrun: 1
+dataset:
+  train: {NumpySlicesDataset: {data: [x.npy, y.npy], column_names: [x, label]}}
+datapipe:
+  batch: {batch_size: 100}
+network:
+  fc: {Dense: {in_channels: 8, out_channels: 8, weight_init: zeros, bias_init: zeros}}
+loss:
+  inputs: [y, label]
+  # sigmoid writes the gradient of the output, in low precision
+  construct: return sum(sigmoid(y) * label * 1e-36)
+optimizer: {SGD: {learning_rate: 0.1}}
+amp: {level: O3}
+train: {epochs: 1}
+YAML
+    perl -e 'print pack "f<*", map { sin } 1 .. 800' | npy x.npy '<f4' '(100, 8)'
+    set -- train huge.yaml -q --force -o run
+    # one element, whose loss is finite
+    for at in 0 799; do
+        perl -e 'print pack "f<*", map { $_ == '$at' ? 2.5e38 : 0 } 0 .. 799' |
+            npy y.npy '<f4' '(100, 8)'
+        for dtype in float16 bfloat16; do
+            for passes in '' -two_bytes; do
+                CELLRUN_PASSES=$passes run -0 "$CELLRUN" "$@" amp.dtype=$dtype
+                CELLRUN_PASSES=$passes run -5 --separate-stderr "$CELLRUN" \
+                    "$@" amp.dtype=$dtype \
+                    loss.construct='return sum(sigmoid(y) * 2 * label)'
+                [[ $stderr == *"the gradient of the loss is not finite at step 1; the first gradient that is not finite: at the output of fc (Dense)"* ]]
+            done
+        done
+    done
+}
+
+@test "a parameter that a convolution reads as a sample is rounded" {
+    {
+        sed -e '/^network:/,/^loss:/{/^loss:/!d}' c.yaml
+        cat <<'NET'
+network:
+  cells:
+    p: {Parameter: {shape: [2, 3, 16, 16]}}
+    conv: {Conv2d: {in_channels: 3, out_channels: 2, kernel_size: 3, pad_mode: valid}}
+    fc: {Dense: [8, 392]}
+    out: {Dense: [392, 3]}
+  construct: |
+    return out(relu(fc(x) + flatten(conv(p()))[0]))
+NET
+    } >param.yaml
+    for how in '' --eager; do
+        "$CELLRUN" train param.yaml -q -o "r$how" --steps 4 $how \
+            log.every='1 steps' amp.level=O2 \
+            "amp.loss_scale={StaticLossScaler: 1}" >out
+        jq 'select(.split == "train") | .loss' "r$how/metrics.jsonl" \
+            >"losses$how"
+    done
+    [ "$(wc -l <losses)" = 4 ]
+    paste losses losses--eager |
+        awk '{ d = $1 - $2; if (d > 2e-6 || d < -2e-6) { print; exit 1 } }'
+}

@@ -230,3 +230,111 @@ END
     reals x.npy '(4, 3)' 12
     alike tep tied.yaml "${feed[@]}"
 }
+
+@test "low precision: what a fused activation makes has no type of its input" {
+    [[ $("$CELLRUN" version) == *"real: float32"* ]] || skip "double precision"
+    reals x.npy '(16, 16)' 256
+    classes y.npy '(16,)' 16 16
+    for level in O1 auto O2 O3; do
+        for line in 'tanh(abs(h)) * 3.0 + sigmoid(x)' \
+            'tanh(maximum(h, -h)) * 2.0' 'sigmoid(abs(h)) + x'; do
+            cat >low.yaml <<END2
+cellrun: 1
+network:
+  cells: {a: {Dense: {in_channels: 16, out_channels: 16}}}
+  construct: |
+    h = a(x)
+    return $line
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1}}
+amp: {level: $level, loss_scale: {FixedLossScaleManager: {loss_scale: 1.0}}}
+END2
+            alike tep low.yaml --feed x=x.npy --feed label=y.npy ||
+                { echo "$level: $line"; return 1; }
+        done
+    done
+}
+
+@test "low precision: convolutions and pooling, some samples at a time" {
+    [[ $("$CELLRUN" version) == *"real: float32"* ]] || skip "double precision"
+    reals x.npy '(40, 2, 32, 32)' 81920
+    classes y.npy '(40,)' 40 10
+    for dtype in float16 bfloat16; do
+        cat >low.yaml <<END2
+cellrun: 1
+network:
+  - {Conv2d: {in_channels: 2, out_channels: 8, kernel_size: 3}}
+  - ReLU
+  - {MaxPool2d: {kernel_size: 2, stride: 2}}
+  - {Conv2d: {out_channels: 24, kernel_size: 5}}
+  - {AvgPool2d: {kernel_size: 2, stride: 2}}
+  - Flatten
+  - {Dense: {out_channels: 10}}
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1}}
+amp: {level: O2, dtype: $dtype,
+      loss_scale: {FixedLossScaleManager: {loss_scale: 1.0}}}
+END2
+        feed=(--feed x=x.npy --feed label=y.npy)
+        "$CELLRUN" trace low.yaml "${feed[@]}" --grad --step --as-run -o run.npz
+        "$CELLRUN" trace low.yaml "${feed[@]}" --grad --step --against run.npz \
+            --rtol 0.02 --atol 5e-4
+    done
+}
+
+@test "a factor in an epilogue: rounded gradients, 0 and infinity" {
+    [[ $("$CELLRUN" version) == *"real: float32"* ]] || skip "double precision"
+    reals x.npy '(16, 16)' 256
+    classes y.npy '(16,)' 16 16
+    for line in 'matmul(cast(tanh(h), "float16"), w()) * 0.3' \
+        'matmul(x, cast(w(), "float16")) * 0.3 + h' \
+        'matmul(h * 0.0, w()) / 1e-39 + h'; do
+        cat >scale.yaml <<END2
+cellrun: 1
+network:
+  cells:
+    a: {Dense: {in_channels: 16, out_channels: 16}}
+    w: {Parameter: {shape: [16, 16], init: {Normal: {sigma: 1.0}}}}
+  construct: |
+    h = a(x)
+    return $line
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1}}
+END2
+        alike tep scale.yaml --feed x=x.npy --feed label=y.npy ||
+            { echo "$line"; return 1; }
+    done
+}
+
+@test "low precision: the dout of a bprop is rounded where its input is" {
+    [[ $("$CELLRUN" version) == *"real: float32"* ]] || skip "double precision"
+    reals x.npy '(16, 16)' 256
+    classes y.npy '(16,)' 16 16
+    cat >bprop.yaml <<'END2'
+cellrun: 1
+blocks:
+  T:
+    cells: {d: {Dense: {in_channels: 16, out_channels: 16}}}
+    construct: return relu(d(x))
+    bprop: return dout
+network:
+  cells: {a: {Dense: {in_channels: 16, out_channels: 16}}, t: T,
+          b: {Dense: {in_channels: 16, out_channels: 16}},
+          c: {Dense: {in_channels: 16, out_channels: 16}}}
+  construct: |
+    h = a(x)
+    y = t(h)
+    return b(y) + c(h)
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1}}
+amp: {level: O1}
+watch: []
+END2
+    sed -i '/^watch/d' bprop.yaml
+    "$CELLRUN" trace bprop.yaml --feed x=x.npy --feed label=y.npy --grad -o g.npz
+    # dout of t is grad.output.t: float16 numbers
+    unzip -p g.npz grad.output.t.npy | perl -e 'binmode STDIN; local $/; $_ = <STDIN>;
+        my @v = unpack "V*", substr $_, 128; @v == 256 or die scalar @v;
+        for (@v) { my $e = ($_ >> 23 & 255) - 127; next if $e < -14;
+            die "not float16" if $_ & 0x1fff }'
+}

@@ -124,8 +124,8 @@ END
     jq -e '[.rows[] | .seconds[.kernel] > 0] | all and length == 2' \
         <<<"$output"
     # im2col accepts every convolution, products every dense layer
-    jq -e '.rows[0].seconds | has("conv_im2col") and (has("gemm") | not)' \
+    jq -e '.rows[0].seconds | has("conv_im2col") and (has("gemm_portable") | not)' \
         <<<"$output"
-    jq -e '.rows[1].seconds | has("gemm") and (has("conv_im2col") | not)' \
+    jq -e '.rows[1].seconds | has("gemm_portable") and (has("conv_im2col") | not)' \
         <<<"$output"
 }

@@ -162,6 +162,62 @@ evaluate() {
     "$CELLRUN" ckpt diff few.ckpt few.safetensors
 }
 
+# types FILE: of its tensors, in one line
+types() {
+    "$CELLRUN" ckpt ls "$1" | awk 'NR > 1 { print $2 }' | sort -u | xargs
+}
+
+# The bytes that Perl's own float16 and bfloat16 would be: rounding to nearest,
+# ties to even.
+@test "--dtype: two bytes per number, rounded, and read back by eval" {
+    numbers a.safetensors 1 -2.5 65504 1.00048828125 1.00146484375 6e-8
+    run -0 "$CELLRUN" ckpt convert a --dtype float16 -o h.safetensors
+    [ "$(types h.safetensors)" = "F16 I32" ]
+    # ties go to even: 1 + 1/2048 down, 1 + 3/2048 up; 6e-8 is subnormal
+    [ "$(od -An -tx2 -j $((8 + $(od -An -td8 -N8 h.safetensors))) -N12 \
+        h.safetensors | xargs)" = "3c00 c100 7bff 3c00 3c02 0001" ]
+    run -0 "$CELLRUN" ckpt convert a --dtype bfloat16 -o b.safetensors
+    [ "$(types b.safetensors)" = "BF16 I32" ]
+    [ "$(od -An -tx2 -j $((8 + $(od -An -td8 -N8 b.safetensors))) -N12 \
+        b.safetensors | xargs)" = "3f80 c020 4780 3f80 3f80 3381" ]
+    # a value beyond the range
+    numbers big.safetensors 1 2 65520 4
+    run -0 "$CELLRUN" ckpt convert big --dtype float16 -o c.safetensors
+    [[ $output == *"warning: 'w' stays float32: a value is beyond the range of float16 [E"* ]]
+    [ "$(types c.safetensors)" = "F32 I32" ]
+    # infinity itself is one
+    numbers inf.safetensors inf nan
+    run -0 "$CELLRUN" ckpt convert inf --dtype float16 -o c.safetensors
+    [ "$(types c.safetensors)" = "F16 I32" ]
+    run -2 "$CELLRUN" ckpt ls a --dtype float16
+    [[ $output == *"ckpt ls does not take --dtype"* ]]
+}
+
+@test "checkpoint.dtype: what strip --dtype writes; only with weights_only" {
+    "$CELLRUN" ckpt strip run -o s.safetensors
+    for dtype in float16 bfloat16; do
+        run -0 "$CELLRUN" ckpt strip run --dtype $dtype -o $dtype.safetensors
+        run -0 "$CELLRUN" train net.yaml -q -o r-$dtype \
+            checkpoint.weights_only=true checkpoint.dtype=$dtype
+        run -0 "$CELLRUN" ckpt verify $dtype.safetensors
+        "$CELLRUN" ckpt diff $dtype.safetensors r-$dtype
+        # and evaluation has the rounded numbers, not others
+        "$CELLRUN" ckpt strip $dtype.safetensors --dtype float32 \
+            -o wide.safetensors
+        run -0 "$CELLRUN" ckpt diff wide s --rtol 4e-3 --atol 1e-7
+        run -6 "$CELLRUN" ckpt diff wide s
+        equal evaluate $dtype wide
+    done
+    [ "$(types float16.safetensors)" = F16 ]
+    [ "$(types bfloat16.safetensors)" = BF16 ]
+    run -0 "$CELLRUN" ckpt average float16.safetensors --dtype bfloat16 \
+        -o mean.safetensors
+    [ "$(types mean.safetensors)" = BF16 ]
+    run -2 "$CELLRUN" train net.yaml checkpoint.dtype=float16 -o not
+    [[ $output == *"'checkpoint.dtype' needs 'checkpoint.weights_only: true'"* ]]
+    [ ! -e not ]
+}
+
 @test "rename: rules in order, groups, an escaped equals sign" {
     st a.safetensors module.fc.weight:2,2 module.fc.bias:2 x=y:1
     run -0 "$CELLRUN" ckpt rename a --rename '^module\.=' \

@@ -36,10 +36,10 @@ refused() {
 }
 
 @test "CELLRUN_PASSES skips passes of plans by name" {
-    refused CELLRUN_PASSES "a list of -constants, -fold, -fuse_add, -fuse_activation, -prepare, -recompute, -two_bytes" \
+    refused CELLRUN_PASSES "a list of -constants, -fold, -fuse, -prepare, -recompute, -two_bytes" \
         fold -gradient -
     refused CELLRUN_VERIFY "0 or 1" yes
-    run -0 env CELLRUN_PASSES=-fuse_activation,-fuse_add "$CELLRUN" \
+    run -0 env CELLRUN_PASSES=-fuse,-fold "$CELLRUN" \
         summary -v "$BATS_TEST_DIRNAME/../../configs/digits.yaml"
     [[ $output == *"forward  relu"* && $output != *"+activation"* ]]
     run -0 env CELLRUN_PASSES= "$CELLRUN" summary -v \

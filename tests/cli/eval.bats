@@ -146,6 +146,21 @@ END2
     [[ $output == *"[E0305]"* ]]
 }
 
+@test "data to evaluate of another type or shape than the training's" {
+    local real=float32
+    [[ $("$CELLRUN" version) == *"real: float32"* ]] || real=float64
+    cp "$data"/*.npy .
+    perl -e 'print pack "C*", map { $_ % 7 } 1 .. 800' |
+        npy bytes.npy '|u1' '(100, 8)'
+    run -2 "$CELLRUN" train "$data/c.yaml" -o r -q \
+        dataset.eval.NumpySlicesDataset.data=[bytes.npy,eval-y.npy]
+    [[ $output == *"column 'x' of the evaluation data is uint8 (8,), expected $real (8,)"* ]]
+    perl -e 'print pack "f*", 1 .. 900' | npy nine.npy '<f4' '(100, 9)'
+    run -2 "$CELLRUN" train "$data/c.yaml" -o r -q \
+        dataset.eval.NumpySlicesDataset.data=[nine.npy,eval-y.npy]
+    [[ $output == *"column 'x' of the evaluation data is $real (9,), expected $real (8,)"* ]]
+}
+
 @test "a network that does not classify: only the loss" {
     cp "$data"/*.npy .
     sed -e 's/CrossEntropyLoss/MSELoss/; s/\[16, 3\]/[16, 8]/; /^metrics/d' \

@@ -293,7 +293,7 @@ END
     jq -r 'keys[]' run/record.json | within "$(column record)"
     # and the page only those: what this run does not have is named here
     diff <(jq -r 'keys[]' run/record.json | sort) \
-        <(column record | grep -vxE 'skipped|error|vars')
+        <(column record | grep -vxE 'skipped|error|vars|ranks')
     jq -r 'keys[]' run/provenance.json | sort | diff - <(printf '%s\n' configs stamp)
 }
 

@@ -98,6 +98,33 @@ END
     run -0 "$CELLRUN" gradcheck c.yaml
 }
 
+@test "channels last: masks and integers of convolutions, in the plan and eagerly" {
+    perl -e 'print pack "f<*", map { sin($_ * 1.3) } 1 .. 3 * 4 * 9 * 7' |
+        npy i.npy '<f4' '(3, 4, 9, 7)'
+    cat >masks.yaml <<'END'
+blocks:
+  Larger:
+    inputs: [u, v]
+    construct: return u > v
+network:
+  inputs: {x: {shape: [4, 9, 7]}}
+  cells:
+    a: {Conv2d: {out_channels: 6, kernel_size: 3}}
+    b: {Conv2d: {out_channels: 6, kernel_size: 3}}
+    larger: Larger
+  construct: |
+    u = a(x)
+    v = b(x)
+    m = larger(u, v)
+    n = cast(100 * u, int32) * cast(100 * v, int32)
+    return where(m, u, v * 0.5), cast(n, float32) * 0.5, flatten(n), where(logical_and(m, u > 0 * v), u * v, v)
+END
+    "$CELLRUN" trace masks.yaml --feed x=i.npy --eval --eager -o eager.npz
+    run -0 "$CELLRUN" trace masks.yaml --feed x=i.npy --eval -o plan.npz \
+        --against eager.npz
+    [[ $output == *"compared: 7"* ]]
+}
+
 @test "NHWC: data_format is not positional where MindSpore has no such argument" {
     echo 'network: {inputs: {x: {shape: [3, 6, 6]}}, pool: {AdaptiveAvgPool2d: [1, 2]}}' >d.yaml
     run -0 "$CELLRUN" summary d.yaml

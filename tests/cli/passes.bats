@@ -54,7 +54,9 @@ network:
   - {Conv2d: {out_channels: 12, kernel_size: 3}}
   - GELU
   - {MaxPool2d: {kernel_size: 2, stride: 2}}
+  - {AvgPool2d: {kernel_size: 2, stride: 1}}
   - Flatten
+  - {Dense: {out_channels: 2048}}
   - {Dense: {out_channels: 64}}
   - LayerNorm: {normalized_shape: [64]}
   - Tanh
@@ -70,6 +72,34 @@ END
         more=$(CELLRUN_PASSES=-two_bytes "$CELLRUN" summary net.yaml --json \
             "${with[@]:0:2}" | jq .memory_bytes)
         [ "$less" -lt "$more" ]
+        "$CELLRUN" summary net.yaml --passes "${with[@]:0:2}" >steps
+        [[ $amp != "O2 float16" ]] || grep -q 'backward max_pool.*float16' steps
+        CELLRUN_PASSES=-two_bytes "$CELLRUN" train net.yaml -o one -q \
+            --force "${with[@]}" >/dev/null
+        "$CELLRUN" train net.yaml -o all -q --force "${with[@]}" >/dev/null
+        run -0 "$CELLRUN" ckpt diff all/ckpt/last one/ckpt/last
+        [[ $output == *"no differences"* ]]
+    done
+}
+
+@test "two_bytes: casts in a row, back to float32 and to float16 again" {
+    cat >net.yaml <<'EOF'
+base: BASE
+network: !replace
+  cells:
+    a: {Conv2d: {out_channels: 3, kernel_size: 3}}
+    b: {Conv2dTranspose: {out_channels: 6, kernel_size: 3, stride: 2}}
+    c: {Conv2d: {out_channels: 8, kernel_size: 2, group: 2}}
+    d: {Dense: {out_channels: 24}}
+    e: {Dense: {out_channels: 10}}
+  construct: |
+    y = c(b(a(x)))
+    z = d(mean(y, axis=(2, 3)))
+    return e(z) + z[:, 4:14]
+EOF
+    sed -i "s|BASE|$digits|" net.yaml
+    for amp in "O1 float16" "O1 bfloat16" "auto float16" "O2 float16"; do
+        with=(amp.level="${amp% *}" amp.dtype="${amp#* }" --steps 6)
         CELLRUN_PASSES=-two_bytes "$CELLRUN" train net.yaml -o one -q \
             --force "${with[@]}" >/dev/null
         "$CELLRUN" train net.yaml -o all -q --force "${with[@]}" >/dev/null

@@ -364,8 +364,8 @@ END
     [ "$(grep -o '^plan for [a-z]*, batch [0-9]*' <<<"$output" | xargs)" = \
         "plan for training, batch 64 plan for prediction, batch 64" ]
     # in order; relu is a step of its own first
-    [ "$(grep -o '^[a-z_0-9]*:' <<<"$output" | head -12 | xargs)" = \
-        "lower: constants: fold: bf16: fuse_add: fuse_activation: prepare: gradient: recompute: two_bytes: update: memory:" ]
+    [ "$(grep -o '^[a-z_0-9]*:' <<<"$output" | head -13 | xargs)" = \
+        "split: lower: constants: fold: casts: fuse: prepare: gradient: recompute: two_bytes: collectives: update: memory:" ]
     grep -q '^  %[0-9]* = relu(%[0-9]*)  (64, 512)  dense_relu_sequential.1$' \
         <<<"$output"
     grep -q '^  %[0-9]* = linear(.*) relu  (64, 512)  dense_relu_sequential.0$' \
@@ -374,8 +374,8 @@ END
     grep -q '^fold: no change$' <<<"$output"
     grep -Eq '^memory of values: [0-9.]+ MiB, at least [0-9.]+$' <<<"$output"
 
-    CELLRUN_PASSES=-fuse_activation run -0 "$CELLRUN" summary --passes "$digits"
-    [[ $output != *fuse_activation* && $output != *") relu "* ]]
+    CELLRUN_PASSES=-fuse run -0 "$CELLRUN" summary --passes "$digits"
+    [[ $output != *fuse:* && $output != *") relu "* ]]
     CELLRUN_BLAS=own run -0 "$CELLRUN" summary --passes "$digits" --batch 1
     [[ $output == *" = prepare("*" once "* ]]
     run -2 "$CELLRUN" summary --passes --json "$digits"

@@ -74,7 +74,7 @@ same_table() {
         pid=$!
         "$CELLRUN" sweep s.yaml --dir parts -q 2>/dev/null >/dev/null &
         sleep 0.0$i
-        kill -9 $pid $!
+        kill -9 $pid $! 2>/dev/null || :
         wait
     done
     "$CELLRUN" sweep s.yaml --dir parts -q 2>/dev/null >/dev/null &

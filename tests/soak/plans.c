@@ -13,6 +13,7 @@
 
 #include "base/thread_pool.h"
 #include "plans.h"
+#include "train/section.h"
 
 static struct {
     int64_t networks, refused, odd, kinks, differ, compared, equal;

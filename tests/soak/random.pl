@@ -247,6 +247,16 @@ my %image = (%any,
         my $m = cell("[{Residual: {channels: $c}, repeat: $n}]");
         return (line("$m($v)"), $c, @s);
     },
+    # masks and integers that are made of two values of one shape
+    compare => sub {
+        my ($v, $c, @s) = @_;
+        my ($a, $b) = map { line(conv($c, 3) . "($v)") } 1, 2;
+        return (line(one("where($a > $b, $a, 0.5 * $b)",
+            "$a * ($a <= $b) + $b", "masked_fill($a, $a < $b, 0.3)",
+            "where(logical_and($a > $b, $b > 0 * $a), $a * $b, $a)",
+            "cast(cast(4 * $a, int32) * cast(4 * $b, int32), float32) + $a",
+            "where($a == maximum($a, $b), $v, $b)")), $c, @s);
+    },
     twice => sub {
         my ($v, $c, @s) = @_;
         my $m = cell("[{Conv2d: {out_channels: $c, kernel_size: 3}}, "
@@ -660,7 +670,7 @@ my %way = (
     },
     predict => sub {
         # a mean over samples depends on the batch
-        return if $_[0] || $text =~ /mean\(.*, axis=0\)/;
+        return if $_[0] || $text =~ /mean\(.*, axis=0[,)]/;
         my @args = ('predict', '--ckpt', 'a/ckpt/last', 't-x.npy');
         my $n = from(1, 9);
         push @args, '--probs' if $text =~ /^loss: .*Entropy/m;

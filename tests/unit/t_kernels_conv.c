@@ -5,23 +5,27 @@
 
 #include "kernels.h"
 
-/* Asks cr_conv_*, which choose. */
-static bool accepts_all(const struct cr_conv *c)
-{
-    (void)c;
-    return true;
-}
-
 static const struct cr_conv_kernel chosen = {
-    "convolution",  accepts_all,  cr_conv_scratch, cr_conv_thread_scratch,
-    cr_conv_packed, cr_conv_pack, cr_conv_forward, cr_conv_input,
-    cr_conv_weight
+    .head = { .name = "convolution" },
+    .scratch = cr_conv_scratch,
+    .thread_scratch = cr_conv_thread_scratch,
+    .packed = cr_conv_packed,
+    .pack = cr_conv_pack,
+    .forward = cr_conv_forward,
+    .input = cr_conv_input,
+    .weight = cr_conv_weight,
 };
+
+static bool accepts(const struct cr_conv_kernel *k, const struct cr_conv *c)
+{
+    return !k->head.accepts || k->head.accepts(c);
+}
 
 enum {
     PLANAR,
     DIRECT,
     PRODUCTS,
+    LIBRARY,
     CHOSEN
 };
 
@@ -29,6 +33,11 @@ static const struct cr_conv_kernel *const ways[] = {
     [PLANAR] = &cr_conv_nchw,
     [DIRECT] = &cr_conv_nhwc,
     [PRODUCTS] = &cr_conv_im2col,
+#ifdef CR_DOUBLE
+    [LIBRARY] = &chosen,
+#else
+    [LIBRARY] = &cr_conv_onednn,
+#endif
     [CHOSEN] = &chosen,
 };
 
@@ -87,7 +96,8 @@ static struct cr_conv draw_many(void)
 
     c.ci = draw(1, 2);
     c.co = draw(1, 2);
-    c.x = c.y = way == DIRECT ? CR_CHANNELS_LAST : CR_ROW_MAJOR;
+    c.x = c.y = way == DIRECT || way == LIBRARY ? CR_CHANNELS_LAST
+                                                : CR_ROW_MAJOR;
     many = true;
     draw_axis(&c, 0, true);
     draw_axis(&c, 1, false);
@@ -105,7 +115,7 @@ static struct cr_conv draw_conv(void)
         do
             c = draw_many();
         while (macs(&c) < 300000 || macs(&c) > 1500000 ||
-               !ways[way]->accepts(&c));
+               !accepts(ways[way], &c));
         return c;
     }
     do {
@@ -115,7 +125,8 @@ static struct cr_conv draw_conv(void)
         c.group = draw_one_in(3) ? draw(1, 7) : 1;
         c.ci = c.group * draw_size(1, c.group > 1 ? 9 : most);
         c.co = c.group * draw_size(1, c.group > 1 ? 9 : most);
-        c.x = c.y = way == DIRECT || (way != PLANAR && draw_one_in(2))
+        c.x = c.y = way == DIRECT || way == LIBRARY ||
+                                (way != PLANAR && draw_one_in(2))
                         ? CR_CHANNELS_LAST
                         : CR_ROW_MAJOR;
         draw_axis(&c, 0, !deep);
@@ -123,7 +134,7 @@ static struct cr_conv draw_conv(void)
         draw_axis(&c, 2, false);
     } while (size3(c.out) == 0 || macs(&c) < least ||
              macs(&c) > (least > 0 || draw_one_in(8) ? 1e6 : 1e5) ||
-             !ways[way]->accepts(&c));
+             !accepts(ways[way], &c));
     return c;
 }
 
@@ -207,7 +218,7 @@ struct result {
 };
 
 static bool near_naive(const struct result *r, const double *sum,
-                       const double *size, const struct cr_conv_epilogue *end)
+                       const double *size, const struct cr_epilogue *end)
 {
     int64_t i;
 
@@ -230,10 +241,10 @@ static bool near_naive(const struct result *r, const double *sum,
 
 /* What may follow, drawn: bias, addition from elsewhere or in place, ReLU and
  * mask. */
-static struct cr_conv_epilogue draw_end(int64_t channels, int64_t n,
-                                        cr_real *to, const cr_real **old)
+static struct cr_epilogue draw_end(int64_t channels, int64_t n, cr_real *to,
+                                   const cr_real **old)
 {
-    struct cr_conv_epilogue e = { 0 };
+    struct cr_epilogue e = { 0 };
     int64_t how = draw(0, 3);
 
     *old = how > 1 ? numbers_new(n) : NULL;
@@ -293,7 +304,7 @@ static enum verdict outputs(enum of of)
     bool y = of == OF_Y;
     cr_real *from, *w, *to;
     double *sum, *size;
-    struct cr_conv_epilogue e;
+    struct cr_epilogue e;
     struct result r = { .what = y ? "y" : "dx" };
     enum verdict v;
 
@@ -337,7 +348,7 @@ static enum verdict input(void)
 static enum verdict weight(void)
 {
     struct cr_conv c = draw_conv();
-    struct cr_conv_epilogue none = { 0 };
+    struct cr_epilogue none = { 0 };
     struct result r = { .what = "dw" };
     bool add = draw_one_in(2);
     cr_real alpha = draw_one_in(2) ? 1 : draw_real(), *x, *dy, *dw;
@@ -402,7 +413,7 @@ static enum verdict bias(void)
 static void all_of(const struct cr_conv *c, int threads, const cr_real *x,
                    const cr_real *w, const cr_real *dy, cr_real *to)
 {
-    struct cr_conv_epilogue none = { 0 };
+    struct cr_epilogue none = { 0 };
     cr_real *dx = to + c->n * c->co * size3(c->out);
     void *scratch;
 
@@ -448,11 +459,13 @@ static void compare(int w, int implementation)
 
     way = w;
     cr_thread_pool_start(w == CHOSEN ? 3 : 1);
-    snprintf(name, sizeof name, "%s: output", ways[w]->name);
+    snprintf(name, sizeof name, "%s: output", ways[w]->head.name);
     kernel_compare(name, implementation, forward);
-    snprintf(name, sizeof name, "%s: gradient of the input", ways[w]->name);
+    snprintf(name, sizeof name, "%s: gradient of the input",
+             ways[w]->head.name);
     kernel_compare(name, implementation, input);
-    snprintf(name, sizeof name, "%s: gradient of the weight", ways[w]->name);
+    snprintf(name, sizeof name, "%s: gradient of the weight",
+             ways[w]->head.name);
     kernel_compare(name, implementation, weight);
 }
 
@@ -468,10 +481,14 @@ int main(void)
             compare(PLANAR, i);
             compare(DIRECT, i);
         }
+        if (sizeof(cr_real) == sizeof(float) && i == ONEDNN)
+            compare(LIBRARY, i);
         compare(PRODUCTS, i);
         compare(CHOSEN, i);
-        if (i < OWN)
+        if (i < OWN || i == ONEDNN) {
+            way = i == ONEDNN ? LIBRARY : CHOSEN;
             kernel_compare("convolution, in threads", i, threads);
+        }
         kernel_compare("gradient of the bias", i, bias);
     }
     cr_thread_pool_stop();

@@ -1,6 +1,5 @@
-/* Pooling with random settings against plain loops in double. Maxima of 2 by
- * 2 windows have kernels of their own per instruction set
- * (kernels/max_pool_2x2.c). */
+/* Pooling with random settings against plain loops in double, on each
+ * implementation; maxima over windows of 2 by 2 have kernels of their own. */
 #include "kernels/pool.h"
 
 #include "kernels.h"
@@ -262,15 +261,20 @@ static enum verdict means(void)
 
 int main(void)
 {
-    int i, last = sizeof(cr_real) == sizeof(float) ? OWN : 1;
+    int i;
 
     kernels_begin(250);
     cr_thread_pool_start(3);
-    kernel_compare("means over windows", CLONES, means);
-    kernel_compare("maxima over windows", CLONES, maxima);
-    pairs_only = true;
-    for (i = 0; i < last; i++)
+    for (i = 0; i < OWN; i++) {
+        pairs_only = false;
+        kernel_compare("means over windows", i, means);
+        kernel_compare("maxima over windows", i, maxima);
+        pairs_only = true;
         kernel_compare("maxima over 2 by 2", i, maxima);
+    }
+    cr_kernel_prefer("pool_portable");
+    kernel_compare("maxima over 2 by 2 as over any window", 0, maxima);
+    cr_kernel_prefer(NULL);
     cr_thread_pool_stop();
     return done();
 }

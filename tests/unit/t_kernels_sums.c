@@ -191,11 +191,12 @@ static enum verdict rows(void)
 
     setting_is("a row of %lld%s%s", (long long)n, weight ? ", weighed" : "",
                add ? ", added" : "");
-    cr_row_moments(n, x, &got[0], &got[1]);
-    cr_row_sums(n, x, mean, dy, weight, &got[2], &got[3]);
-    cr_row_affine(n, x, mean, scale, weight, shift, y);
-    cr_row_backward(n, x, mean, dy, weight, by, scale, less, slope, add, dx);
-    cr_row_gather(n, x, mean, scale, dy, dot, sum);
+    cr_row_kernel()->moments(n, x, &got[0], &got[1]);
+    cr_row_kernel()->sums(n, x, mean, dy, weight, &got[2], &got[3]);
+    cr_row_kernel()->affine(n, x, mean, scale, weight, shift, y);
+    cr_row_kernel()->backward(n, x, mean, dy, weight, by, scale, less, slope,
+                              add, dx);
+    cr_row_kernel()->gather(n, x, mean, scale, dy, dot, sum);
     for (i = 0; i < n; i++)
         m += (double)x[i] / (double)n;
     for (i = 0; i < n; i++) {
@@ -417,14 +418,14 @@ int main(void)
 
     kernels_begin(250);
     cr_thread_pool_start(3);
-    kernel_compare("moments of channels", CLONES, channel_moments);
-    kernel_compare("sums of channels", CLONES, channel_sums);
-    kernel_compare("sweep over channels", CLONES, channel_map);
-    kernel_compare("gradient of a sweep", CLONES, channel_backward);
-    kernel_compare("rows", CLONES, rows);
     kernel_compare("rows collected", CLONES, rows_collected);
     kernel_compare("reductions", CLONES, reductions);
     for (i = 0; i < OWN; i++) {
+        kernel_compare("moments of channels", i, channel_moments);
+        kernel_compare("sums of channels", i, channel_sums);
+        kernel_compare("sweep over channels", i, channel_map);
+        kernel_compare("gradient of a sweep", i, channel_backward);
+        kernel_compare("rows", i, rows);
         kernel_compare("blocks of random numbers", i, random_blocks);
         kernel_compare("rounding to 16 bits", i, halves);
     }

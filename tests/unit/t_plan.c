@@ -240,6 +240,41 @@ static const struct example examples[] = {
       "    return d(relu(b(h) + v))\n" CE
       "optimizer: {Momentum: {learning_rate: 0.1, momentum: 0.9}}\n",
       VECTOR(.classes = 3) },
+    { "a factor, a bias and activations after products",
+      "network:\n"
+      "  cells:\n"
+      "    w: {Parameter: {shape: [6, 7], init: {Normal: {sigma: 0.5}}}}\n"
+      "    v: {Parameter: {shape: [7], init: {Normal: {sigma: 0.5}}}}\n"
+      "    c: {Parameter: {shape: [3], init: {Normal: {sigma: 0.5}}}}\n"
+      "    d: {Dense: {out_channels: 7, has_bias: false}}\n"
+      "    e: {Dense: {out_channels: 3, has_bias: false}}\n"
+      "    n: {LayerNorm: {normalized_shape: [7]}}\n"
+      "  construct: |\n"
+      "    a = tanh(matmul(x, w) * 0.5)\n"
+      "    b = sigmoid(d(x) / 4 + v)\n"
+      "    return e(relu(n(a + b))) * 3 + c\n" CE SGD,
+      VECTOR(.classes = 3) },
+    { "activations after sums, which only their results say",
+      "network:\n"
+      "  cells:\n"
+      "    d: {Dense: {out_channels: 6}}\n"
+      "    e: {Dense: {out_channels: 3}}\n"
+      "    u: ELU\n"
+      "    g: GELU\n"
+      "  construct: |\n"
+      "    y = u(d(x) + x)\n"
+      "    z = g(y * x)\n"
+      "    return e(relu(y - z))\n" CE SGD,
+      VECTOR(.classes = 3) },
+    { "a bias after a convolution",
+      "network:\n"
+      "  cells:\n"
+      "    c: {Conv2d: {out_channels: 3, kernel_size: 3}}\n"
+      "    b: {Parameter: {shape: [3, 1, 1], init: {Normal: {sigma: 0.5}}}}\n"
+      "    d: {Dense: {out_channels: 3}}\n"
+      "    f: Flatten\n"
+      "  construct: return d(f(relu(c(x) + b)))\n" CE SGD,
+      PICTURE(.classes = 3) },
     { "nothing to train", "network: [Flatten, Softmax]\n" CE SGD,
       VECTOR(.classes = 6) },
 };
@@ -255,9 +290,8 @@ static const struct mode {
     { "fused", { 0 }, NULL },
     { "held back", { .separate_update = true }, NULL },
     { "kept", { .keep_outputs = true }, NULL },
-    { "without fuse_add", { 0 }, "-fuse_add" },
-    { "without fuse_activation", { 0 }, "-fuse_activation" },
-    { "without fusion", { 0 }, "-fuse_add,-fuse_activation,-fold" },
+    { "without fuse", { 0 }, "-fuse" },
+    { "without fusion", { 0 }, "-fuse,-fold" },
 };
 
 static void passes_set(const struct mode *mode)

@@ -36,22 +36,18 @@ static int threads(void)
 }
 
 /* Goes through the directories; slow: as if each file took milliseconds.
- * Returns the largest number of threads. */
+ * Returns the number of threads that were started. */
 static int pass(bool slow)
 {
     struct timespec pause = { .tv_nsec = 2000000 };
     struct cr_prefetch *p = cr_prefetch_start(&arena, dir, N, "f");
-    int most = 0, now;
 
     for (int i = 0; i < N; i++) {
         cr_prefetch_reach(p, i);
-        now = threads();
-        most = now > most ? now : most;
         if (slow && i < SLOW)
             nanosleep(&pause, NULL);
     }
-    cr_prefetch_end(p);
-    return most;
+    return cr_prefetch_end(p);
 }
 
 int main(void)
@@ -76,7 +72,7 @@ int main(void)
             close(fd);
     }
     before = threads();
-    ok(pass(true) > before, "slow files are read ahead by threads");
+    ok(pass(true) > 0, "slow files are read ahead by threads");
     for (int i = 0; i < 5000 && threads() > before; i++)
         usleep(1000); /* a thread is listed a little longer than it runs */
     ok(threads() == before, "which end with the last file");
@@ -84,7 +80,7 @@ int main(void)
         unlink(cr_strf(&arena, "%s/f", dir[i]));
         rmdir(dir[i]);
     }
-    ok(pass(true) >= before, "folders that do not exist are no error");
+    ok(pass(true) > 0, "folders that do not exist are no error");
     ok(rmdir(top) == 0, "and nothing is left");
     cr_arena_free(&arena);
     return done();

@@ -60,6 +60,45 @@ static void break_memory(struct cr_exec *e)
     s->dx[1]->offset = s->dx[2]->offset;
 }
 
+/* A step whose kernels take no mask after their result. */
+static void break_end(struct cr_exec *e)
+{
+    e->first->end.parts |= CR_END_MASK;
+}
+
+static void break_activation(struct cr_exec *e)
+{
+    e->first->next->end.act = NULL;
+}
+
+/* A gradient that is masked by the weight. */
+static void break_mask(struct cr_exec *e)
+{
+    struct cr_exec_step *s = e->last_forward->next;
+
+    while (!s->mask[0].val)
+        s = s->next;
+    cr_operand_set(&s->mask[0], s->x[1].val);
+}
+
+/* The second layer's result in the place of the first one's, which its weight's
+ * gradient reads. */
+static void break_share(struct cr_exec *e)
+{
+    struct cr_exec_step *s = e->first->next;
+
+    s->y[0]->alias = s->x[0].val;
+    s->y[0]->bytes = 0;
+}
+
+/* 19 features in the place of 17. */
+static void break_fit(struct cr_exec *e)
+{
+    struct cr_exec_step *s = e->first->next->next;
+
+    s->y[0]->alias = s->x[0].val;
+}
+
 static const struct damage {
     const char *name, *message;
     void (*done)(struct cr_exec *e);
@@ -72,6 +111,11 @@ static const struct damage {
     { "an output of two steps", "another step", break_writer },
     { "a reader after an update", "overwritten", break_order },
     { "two values in one place", "shares memory", break_memory },
+    { "an epilogue that no kernel takes", "epilogue", break_end },
+    { "an activation that is missing", "activation", break_activation },
+    { "a mask of another shape", "mask", break_mask },
+    { "a result on one that is read later", "still read", break_share },
+    { "a result on a smaller one", "does not fit", break_fit },
 };
 
 /* What the verifier of the damaged plan says before it aborts; in a process of

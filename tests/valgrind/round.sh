@@ -51,4 +51,22 @@ YAML
     under 'help' 0 help train
     under 'schema' 0 schema
 }
+
+# Two processes of mpirun: no invalid access; what MPI leaks does not count.
+supp=/usr/share/openmpi/openmpi-valgrind.supp
+if [ -e "$BUILD/cellrun-mpi-openmpi.so" ] && [ -e $supp ]; then
+    for how in shared messages; do
+        # shellcheck disable=SC2086
+        if CELLRUN_MPI=${how#shared} mpirun.openmpi --allow-run-as-root \
+            --oversubscribe -n 2 valgrind -q --error-exitcode=99 \
+            --suppressions=$supp --suppressions=tests/valgrind/openmpi.supp \
+            --suppressions=tests/valgrind/libraries.supp \
+            "$CELLRUN" train "$tmp/small.yaml" $small -o "$tmp/$how" \
+            --epochs 1 train.shard=optimizer >"$tmp/out" 2>"$tmp/err"; then
+            result "two processes, $how" </dev/null
+        else
+            result "two processes, $how" <"$tmp/err"
+        fi
+    done
+fi
 finish

@@ -1,55 +1,11 @@
-#include "kernels/max_pool_2x2.h"
-
+/* Max pooling with 2 x 2 windows in vectors of AVX-512. */
 #include "base/compiler.h"
-#include "base/cpu.h"
 
 #if defined(__x86_64__) && !defined(CR_DOUBLE)
-#define VECTORS 1
+
 #include <immintrin.h>
-#else
-#define VECTORS 0
-#endif
-
-static void max_plain(int64_t n, const cr_real *x0, const cr_real *x1,
-                      cr_real *y, uint8_t *at)
-{
-    int64_t i;
-
-    for (i = 0; i < n; i++) {
-        const cr_real v[] = { x0[2 * i], x0[2 * i + 1], x1[2 * i],
-                              x1[2 * i + 1] };
-        int k, best = 0;
-
-        for (k = 1; k < 4; k++)
-            if (!(v[k] <= v[best]) && v[best] == v[best])
-                best = k;
-        y[i] = v[best];
-        at[i] = (uint8_t)best;
-    }
-}
-
-static void give(cr_real d, const cr_real *mask, bool add, int64_t i,
-                 cr_real *dx)
-{
-    d = mask && mask[i] <= 0 ? 0 : d;
-    dx[i] = add ? dx[i] + d : d;
-}
-
-static void back_plain(int64_t n, const cr_real *dy, const uint8_t *at,
-                       const cr_real *mask0, const cr_real *mask1, bool add,
-                       cr_real *dx0, cr_real *dx1)
-{
-    int64_t i;
-
-    for (i = 0; i < n; i++) {
-        give(at[i] == 0 ? dy[i] : 0, mask0, add, 2 * i, dx0);
-        give(at[i] == 1 ? dy[i] : 0, mask0, add, 2 * i + 1, dx0);
-        give(at[i] == 2 ? dy[i] : 0, mask1, add, 2 * i, dx1);
-        give(at[i] == 3 ? dy[i] : 0, mask1, add, 2 * i + 1, dx1);
-    }
-}
-
-#if VECTORS
+#include <stdbool.h>
+#include <stdint.h>
 
 #define KERNEL CR_TARGET("avx512f,avx512vl,avx512bw,avx512dq,avx2,fma")
 #define LANES 16
@@ -159,29 +115,15 @@ KERNEL static void back_avx512(int64_t n, const float *dy, const uint8_t *at,
     }
 }
 
-#endif
-
-void cr_max_pool_2x2(int64_t n, const cr_real *x0, const cr_real *x1,
-                     cr_real *y, uint8_t *at)
-{
-#if VECTORS
-    if (cr_isa() == CR_ISA_AVX512) {
-        max_avx512(n, x0, x1, y, at);
-        return;
+#define KERNEL_MAX max_avx512
+#define KERNEL_BACK back_avx512
+#define KERNEL_ROW cr_max_pool_2x2_avx512
+#define KERNEL_HEAD                                          \
+    {                                                        \
+        .name = "max_pool_2x2_avx512", .isa = CR_ISA_AVX512, \
+        .accepts = accepts                                   \
     }
-#endif
-    max_plain(n, x0, x1, y, at);
-}
 
-void cr_max_pool_2x2_backward(int64_t n, const cr_real *dy, const uint8_t *at,
-                              const cr_real *mask0, const cr_real *mask1,
-                              bool add, cr_real *dx0, cr_real *dx1)
-{
-#if VECTORS
-    if (cr_isa() == CR_ISA_AVX512) {
-        back_avx512(n, dy, at, mask0, mask1, add, dx0, dx1);
-        return;
-    }
+#include "kernels/max_pool_2x2.inc"
+
 #endif
-    back_plain(n, dy, at, mask0, mask1, add, dx0, dx1);
-}

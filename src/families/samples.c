@@ -1,0 +1,213 @@
+#include "families/samples.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "families/low.h"
+#include "kernels/parallel_for.h"
+
+#define NUMBERS (1 << 17) /* of x and y in a part: half of level 2, about */
+#define SAMPLES 4         /* in a part, at least: threads share them */
+
+/* Samples from `from` on, and what the op gets for them. */
+struct part {
+    const struct cr_op_ctx *s;
+    struct cr_op_ctx run;
+    struct cr_spec in[CR_OP_MAX], out[1];
+    int64_t from, n;        /* samples, */
+    int64_t all;            /* of so many */
+    int64_t x_size, y_size; /* numbers of a sample */
+    cr_real *x, *y;         /* room for those of a part */
+};
+
+/* Samples of a part: they follow from the shapes alone. */
+static int64_t part_samples(const struct cr_op_ctx *s)
+{
+    int64_t all = s->in[0].dim[0], n;
+
+    n = all > 0 ? NUMBERS / ((cr_count(&s->in[0]) + cr_count(&s->out[0])) / all)
+                : 0;
+    n = n < SAMPLES ? SAMPLES : n;
+    return n < all ? n : all;
+}
+
+size_t cr_samples_scratch(const struct cr_op_ctx *s)
+{
+    int64_t all = s->in[0].dim[0];
+    int64_t each = all > 0
+                       ? (cr_count(&s->in[0]) + cr_count(&s->out[0])) / all
+                       : 0;
+
+    return (size_t)(part_samples(s) * each) * sizeof(cr_real) + 64;
+}
+
+static void part_first(struct part *p, const struct cr_op_ctx *s,
+                       const struct cr_samples *op)
+{
+    size_t own = (op->scratch + 63) / 64 * 64;
+    int i;
+
+    *p = (struct part){ .s = s, .run = *s, .all = s->in[0].dim[0],
+                        .n = part_samples(s) };
+    assert(op->inputs <= CR_OP_MAX);
+    for (i = 0; i < op->inputs; i++)
+        p->in[i] = s->in[i];
+    p->out[0] = s->out[0];
+    p->run.in = p->in;
+    p->run.out = p->out;
+    p->run.low = CR_REAL;
+    p->run.rounds = p->run.holds = 0;
+    p->run.two_bytes = p->run.grads_two_bytes = 0;
+    if (p->all == 0)
+        return;
+    p->x_size = cr_count(&s->in[0]) / p->all;
+    p->y_size = cr_count(&s->out[0]) / p->all;
+    if ((s->two_bytes | s->grads_two_bytes) != 0) {
+        p->x = (cr_real *)(void *)((char *)s->scratch + own);
+        p->y = p->x + p->n * p->x_size;
+    }
+}
+
+/* What all parts have alike. False: there are no more samples. */
+static bool part_begin(struct part *p, const struct cr_samples *op)
+{
+    const struct cr_op_ctx *s = p->s;
+
+    if (p->all - p->from < p->n)
+        p->n = p->all - p->from;
+    if (p->n <= 0)
+        return false;
+    p->in[0].dim[0] = p->out[0].dim[0] = p->n;
+    if (s->saved)
+        p->run.saved = (char *)s->saved + (size_t)p->from * op->saved;
+    if (op->addend > 0 && s->x[op->addend])
+        p->run.x[op->addend] =
+            cr_creals(s->x[op->addend]) + p->from * p->y_size;
+    return true;
+}
+
+struct widening {
+    enum cr_type type;
+    const uint16_t *from;
+    cr_real *to;
+};
+
+static void widen_range(void *ctx, int64_t from, int64_t to)
+{
+    const struct widening *w = ctx;
+
+    cr_widen(w->type, to - from, w->from + from, w->to + from);
+}
+
+/* The part's numbers of an operand, in room if they take two bytes. */
+static const cr_real *part_read(const struct part *p, bool two_bytes,
+                                const void *x, int64_t size, cr_real *room)
+{
+    struct widening w = { p->s->low, (const uint16_t *)x + p->from * size,
+                          room };
+
+    if (!x || !two_bytes)
+        return x ? cr_creals(x) + p->from * size : NULL;
+    cr_parallel_for(p->n * size, 0.5, &w, widen_range);
+    return room;
+}
+
+static void y_close(void *ctx, int64_t from, int64_t to)
+{
+    const struct part *p = ctx;
+
+    cr_low_y_close(p->s, p->from * p->y_size + from, to - from,
+                   cr_reals(p->run.y[0]) + from);
+}
+
+void cr_samples_forward(const struct cr_op_ctx *s, const struct cr_samples *op)
+{
+    struct part p;
+
+    for (part_first(&p, s, op); part_begin(&p, op); p.from += p.n) {
+        p.run.x[0] = part_read(&p, s->two_bytes & CR_X(0), s->x[0], p.x_size,
+                               p.x);
+        p.run.y[0] = s->two_bytes & CR_Y(0)
+                         ? p.y
+                         : cr_reals(s->y[0]) + p.from * p.y_size;
+        op->run(&p.run);
+        cr_parallel_for(p.n * p.y_size, 0.5, &p, y_close);
+    }
+}
+
+/* Whether the gradient of x waits in room, before the mask. */
+static bool dx_waits(const struct cr_op_ctx *s)
+{
+    return (s->grads_two_bytes & CR_X(0)) ||
+           (s->mask[0] && (s->two_bytes & CR_X(0)));
+}
+
+CR_CLONES static void mask_apply(int64_t n, const cr_real *mask, cr_real *v)
+{
+    int64_t i;
+
+    CR_SIMD
+    for (i = 0; i < n; i++)
+        v[i] = mask[i] <= 0 ? 0 : v[i];
+}
+
+static void dx_close(void *ctx, int64_t from, int64_t to)
+{
+    const struct part *p = ctx;
+    const struct cr_op_ctx *s = p->s;
+    cr_real mask[CR_LOW_STRETCH], *dx = p->run.dx[0], *v;
+    int64_t at = p->from * p->x_size, n;
+    const cr_real *m;
+
+    if (!dx_waits(s)) {
+        if (s->rounds & CR_X(0))
+            cr_round_to_type(s->low, to - from, dx + from, dx + from);
+        return;
+    }
+    for (; from < to; from += n) {
+        n = to - from < CR_LOW_STRETCH ? to - from : CR_LOW_STRETCH;
+        m = cr_low_read(s, s->two_bytes & CR_X(0), s->mask[0], at + from, n,
+                        mask);
+        v = dx + from;
+        if (m)
+            mask_apply(n, m, v);
+        if (!s->accumulate[0] && !(s->grads_two_bytes & CR_X(0)))
+            v = memcpy(cr_reals(s->dx[0]) + at + from, v,
+                       (size_t)n * sizeof *v);
+        cr_low_dx_close(s, 0, at + from, n, v);
+    }
+}
+
+/* Where the part's gradient of x goes, and what the op does to it. */
+static void dx_open(struct part *p)
+{
+    const struct cr_op_ctx *s = p->s;
+    bool waits = dx_waits(s);
+
+    p->run.dx[0] = waits ? p->x : cr_reals(s->dx[0]) + p->from * p->x_size;
+    p->run.accumulate[0] = s->accumulate[0] && !waits;
+    p->run.mask[0] =
+        s->mask[0] && !waits ? s->mask[0] + p->from * p->x_size : NULL;
+}
+
+void cr_samples_backward(const struct cr_op_ctx *s,
+                         const struct cr_samples *op)
+{
+    struct part p;
+    int i;
+
+    for (part_first(&p, s, op); part_begin(&p, op); p.from += p.n) {
+        p.run.dy[0] = part_read(&p, s->grads_two_bytes & CR_Y(0), s->dy[0],
+                                p.y_size, p.y);
+        if (s->dx[0])
+            dx_open(&p);
+        else
+            p.run.x[0] = part_read(&p, s->two_bytes & CR_X(0), s->x[0],
+                                   p.x_size, p.x);
+        for (i = 1; i < CR_OP_MAX && p.from > 0; i++)
+            p.run.accumulate[i] = true;
+        op->run(&p.run);
+        if (s->dx[0])
+            cr_parallel_for(p.n * p.x_size, 1, &p, dx_close);
+    }
+}

@@ -1,0 +1,359 @@
+/*
+ * Precision: which type each node computes in, and the casts between them.
+ *
+ * Cells emit the network as it is written; each node only records the level
+ * and type that its cell asks for. As with its shape, a node's type is found
+ * when it is emitted (cr_precision_infer), from its op and the types of its
+ * inputs; later, cr_precision_pass goes through the complete graph once and
+ * puts a cast wherever a node takes another type than its input has, and where
+ * it rounds its result. Nothing but plans and kernels knows of it afterwards.
+ *
+ * The rules are those of MindSpore 2.10 (train/amp.py; cellrun-arithmetic(7),
+ * MIXED PRECISION), per node of a cell at that level:
+ *
+ *   level   computes in the low type if         its result
+ *   O0      every real input was cast to it     has the type
+ *   O1      the op is on the white list         is cast back to float32
+ *   auto    the op is on the low list; or, if   has the type; the bias of a
+ *           on neither list, all real inputs    product is added in float32
+ *           have it
+ *   O2, O3  always                              has the type
+ *
+ * A number in a text has the type of what it is computed with. Moving
+ * statistics are never cast. Nor are, in O2, the parameters of ops on its black
+ * list, and with keep_batchnorm_fp32 those of BatchNorm; else these are cast in
+ * prediction alone. Gradients follow: that of a cast is a cast.
+ */
+#include <string.h>
+
+#include "graph/graph.h"
+#include "graph/op_attrs.h"
+
+/* MindSpore's lists, by the names of ops. */
+enum list {
+    WHITE = 1,    /* O1 computes it in low precision */
+    LOW = 2,      /* auto computes it in low precision; */
+    BIAS = 4,     /* and adds input 2 in float32 */
+    HIGH = 8,     /* auto computes it in float32 */
+    BLACK = 16,   /* O2 keeps its parameters in float32 */
+    BATCHNORM = 32 /* keep_batchnorm_fp32 speaks of it */
+};
+
+static const struct row {
+    const char *op;
+    unsigned lists;
+} rows[] = {
+    { "conv2d", WHITE | LOW | BIAS },
+    { "conv3d", WHITE | LOW | BIAS },
+    { "conv2d_transpose", WHITE | LOW },
+    { "linear", WHITE | LOW | BIAS },
+    { "matmul", WHITE | LOW },
+    { "prelu", WHITE | LOW },
+    { "relu", WHITE },
+    { "batch_norm", HIGH | BLACK | BATCHNORM },
+    { "layer_norm", HIGH | BLACK },
+    { "group_norm", HIGH },
+    { "softmax", HIGH },
+    { "log_softmax", HIGH },
+    { "logsumexp", HIGH },
+    { "sum", HIGH },
+    { "mean", HIGH },
+    { "prod", HIGH },
+    { "cumsum", HIGH },
+    { "cumprod", HIGH },
+    { "norm", HIGH },
+    { "pow", HIGH },
+    { "rsqrt", HIGH },
+    { "exp", HIGH },
+    { "expm1", HIGH },
+    { "log", HIGH },
+    { "log1p", HIGH },
+    { "sin", HIGH },
+    { "cos", HIGH },
+    { "tan", HIGH },
+    { "asin", HIGH },
+    { "acos", HIGH },
+    { "sinh", HIGH },
+    { "tanh", HIGH },
+};
+
+static unsigned lists_of(const struct cr_op *op)
+{
+    size_t i;
+
+    for (i = 0; i < CR_LEN(rows); i++)
+        if (strcmp(rows[i].op, op->about.name) == 0)
+            return rows[i].lists;
+    return 0;
+}
+
+/* ---- types ---- */
+
+static bool is_real(const struct cr_val *x)
+{
+    return x && x->id >= 0 && x->spec.type == CR_REAL;
+}
+
+static bool is_number(const struct cr_val *x)
+{
+    return x->producer && x->spec.rank == 0 &&
+           strcmp(x->producer->op->about.name, "constant") == 0;
+}
+
+/* The numbers that all real inputs have. */
+static enum cr_type common_type(const struct cr_opnode *node)
+{
+    enum cr_type type = CR_REAL;
+    bool seen = false;
+    int i;
+
+    for (i = 0; i < node->n_in; i++) {
+        if (!is_real(node->in[i]))
+            continue;
+        if (seen && node->in[i]->low_type != type)
+            return CR_REAL;
+        type = node->in[i]->low_type;
+        seen = true;
+    }
+    return type;
+}
+
+/* The type of all real inputs but numbers, if all were cast to it. */
+static enum cr_type cast_type(const struct cr_opnode *node)
+{
+    enum cr_type type = CR_REAL;
+    int i;
+
+    for (i = 0; i < node->n_in && !node->loss; i++) {
+        const struct cr_val *x = node->in[i];
+
+        if (!is_real(x) || is_number(x))
+            continue;
+        if (!x->cast || (type != CR_REAL && x->low_type != type))
+            return CR_REAL;
+        type = x->low_type;
+    }
+    return type;
+}
+
+static enum cr_type computes_in(const struct cr_opnode *node)
+{
+    unsigned lists;
+
+    if (node->as_is || strcmp(node->op->about.name, "cast") == 0)
+        return CR_REAL;
+    switch (node->precision.level) {
+    case CR_LEVEL_O0:
+        return cast_type(node);
+    case CR_LEVEL_O1:
+        return lists_of(node->op) & WHITE ? node->precision.type : CR_REAL;
+    case CR_LEVEL_AUTO:
+        lists = lists_of(node->op);
+        return lists & LOW    ? node->precision.type
+               : lists & HIGH ? CR_REAL
+                              : common_type(node);
+    case CR_LEVEL_O2:
+    case CR_LEVEL_O3:
+        break;
+    }
+    return node->precision.type;
+}
+
+/* Whether its bias is added in float32 afterwards. */
+static bool bias_apart(const struct cr_opnode *node)
+{
+    return node->precision.level == CR_LEVEL_AUTO && node->low != CR_REAL &&
+           node->n_in > 2 && node->in[2] && lists_of(node->op) & BIAS;
+}
+
+void cr_precision_infer(struct cr_opnode *node)
+{
+    bool back;
+    int i;
+
+    node->low = computes_in(node);
+    back = (node->precision.level == CR_LEVEL_O1 && !node->op->exact &&
+            !node->same) ||
+           bias_apart(node);
+    for (i = 0; i < node->n_out; i++) {
+        struct cr_val *y = node->out[i];
+
+        if (!is_real(y))
+            continue;
+        if (node->op == &cr_op_fake_cast)
+            y->low_type = cr_fake_cast_type(node->attr);
+        else if (node->as_is && node->op->exact && is_real(node->in[0]))
+            y->low_type = node->in[0]->low_type;
+        else
+            y->low_type = back ? CR_REAL : node->low;
+        y->cast = node->low != CR_REAL &&
+                  node->precision.level == CR_LEVEL_O0;
+    }
+}
+
+/* ---- casts ---- */
+
+struct pass {
+    struct cr_net *net;
+    const struct cr_opnode *of; /* the node whose inputs or results are cast */
+    struct cr_opnode *last;     /* the node before the next new one */
+    struct cr_opnode **first;   /* of the list, if there is none */
+    int list;                   /* number of the list; see struct cr_val */
+};
+
+/* A node of the same cell and call, in the list after the last one. */
+static struct cr_opnode *put(struct pass *p, const struct cr_op *op,
+                             const void *attr, int n, struct cr_val *const *in)
+{
+    struct cr_opnode *node =
+        cr_node_in_call_of(p->net, p->of, op, attr, n, in);
+
+    node->next = p->last ? p->last->next : *p->first;
+    *(p->last ? &p->last->next : p->first) = node;
+    p->last = node;
+    return node;
+}
+
+static struct cr_opnode *put_cast(struct pass *p, enum cr_type type,
+                                  bool predict, struct cr_val *x)
+{
+    struct cr_fake_cast *attr = CR_NEW(p->net->arena, struct cr_fake_cast);
+
+    attr->type = type == CR_BF16;
+    attr->predict = predict;
+    return put(p, &cr_op_fake_cast, attr, 1, &x);
+}
+
+/* x in that type: the same for all nodes of a list that take it. */
+static struct cr_val *cast_once(struct pass *p, enum cr_type type,
+                                struct cr_val *x)
+{
+    if (!x->rounded || x->rounded->low_type != type || x->list != p->list) {
+        x->rounded = put_cast(p, type, false, x)->out[0];
+        x->rounded->low_type = type;
+        x->list = p->list;
+    }
+    return x->rounded;
+}
+
+/* Whether the node's parameters stay float32, in prediction too. */
+static bool parameters_full(const struct pass *p, unsigned lists)
+{
+    unsigned char keep = p->net->amp->keep_batchnorm_fp32;
+
+    if (lists & BATCHNORM && keep != CR_BOOL_NONE)
+        return keep;
+    return p->of->precision.level != CR_LEVEL_O3 && lists & BLACK;
+}
+
+static struct cr_val *input(struct pass *p, unsigned lists, int i)
+{
+    const struct cr_opnode *node = p->of;
+    struct cr_val *x = node->in[i];
+
+    if (!is_real(x) || x->low_type == node->low ||
+        node->op->running_stats & CR_X(i) ||
+        (x->param >= 0 && parameters_full(p, lists)) ||
+        (bias_apart(node) && i == 2))
+        return x;
+    return lists & BATCHNORM && (i == 1 || i == 2)
+               ? put_cast(p, node->low, true, x)->out[0]
+               : cast_once(p, node->low, x);
+}
+
+/* The node writes another value, of which `to` makes what y was. */
+static struct cr_val *before(struct pass *p, struct cr_opnode *node, int i)
+{
+    struct cr_val *y = node->out[i], *raw;
+
+    raw = node->out[i] = cr_val_detached(p->net, &y->spec, node);
+    return raw;
+}
+
+static void writes(struct cr_opnode *node, struct cr_val *y)
+{
+    node->out[0] = y;
+    y->producer = node;
+}
+
+static void round_result(struct pass *p, struct cr_opnode *node, int i)
+{
+    struct cr_val *y = node->out[i], *raw = before(p, node, i);
+
+    writes(put_cast(p, node->low, false, raw), y);
+}
+
+/* y = cast(op(x, w)) + b; of a convolution the channels are dimension 1. */
+static void add_bias(struct pass *p, struct cr_opnode *node)
+{
+    struct cr_reshape *to = CR_NEW(p->net->arena, struct cr_reshape);
+    int64_t *dim = CR_NEWS(p->net->arena, int64_t, CR_RANK_MAX);
+    struct cr_val *y = node->out[0], *b = node->in[2], *sum[2];
+    int i;
+
+    node->in[2] = NULL;
+    sum[0] = put_cast(p, node->low, false, before(p, node, 0))->out[0];
+    sum[0]->low_type = node->low;
+    sum[1] = b;
+    if (node->in[1]->spec.rank > 2) {
+        to->shape.v = dim;
+        to->shape.n = y->spec.rank - 1;
+        for (i = 0; i < to->shape.n; i++)
+            dim[i] = i == 0 ? cr_count(&b->spec) : 1;
+        sum[1] = put(p, cr_op_find("reshape"), to, 1, &b)->out[0];
+    }
+    writes(put(p, cr_op_find("add"), NULL, 2, sum), y);
+}
+
+static void node_casts(struct pass *p, struct cr_opnode *node)
+{
+    unsigned lists = lists_of(node->op);
+    int i;
+
+    p->of = node;
+    for (i = 0; i < node->n_in; i++)
+        node->in[i] = input(p, lists, i);
+    p->last = node;
+    if (bias_apart(node)) {
+        add_bias(p, node);
+        return;
+    }
+    for (i = 0; i < node->n_out; i++)
+        if (is_real(node->out[i]) && !node->op->exact && !node->same)
+            round_result(p, node, i);
+}
+
+/* A list of nodes; returns its last one. The texts of custom gradients have
+ * lists of their own, and their own casts: they run in the backward pass. */
+static struct cr_opnode *list_casts(struct cr_net *net,
+                                    struct cr_opnode **first, int *lists)
+{
+    struct pass p = { .net = net, .first = first, .list = (*lists)++ };
+    struct cr_opnode *node, *next;
+
+    for (node = *first; node; node = next) {
+        next = node->next;
+        if (node->low != CR_REAL)
+            node_casts(&p, node);
+        else
+            p.last = node;
+        if (node->op == &cr_op_fake_cast && !node->in[0]->rounded) {
+            node->in[0]->rounded = node->out[0];
+            node->in[0]->list = p.list;
+        }
+    }
+    for (node = *first; node; node = node->next)
+        if (node->custom && node->custom->node == node)
+            list_casts(net, &node->custom->nodes, lists);
+    return p.last;
+}
+
+void cr_precision_pass(struct cr_net *net, struct cr_graph *graph)
+{
+    struct cr_val *v;
+    int lists = 0;
+
+    for (v = graph->vals; v; v = v->next)
+        v->rounded = NULL;
+    graph->last_node = list_casts(net, &graph->nodes, &lists);
+}

@@ -1,0 +1,50 @@
+/*
+ * What a kernel does to a result before it stores it, while it is in registers
+ * or in the cache:
+ *
+ *   to = map(act(alpha result + (accumulate ? to : 0) + add + bias)),
+ *        then 0 where mask <= 0
+ *
+ * The fusion pass offers these parts to the kernels of a step (graph/op.h,
+ * struct cr_op_kernels), which take them or not.
+ */
+#ifndef CR_KERNELS_EPILOGUE_H
+#define CR_KERNELS_EPILOGUE_H
+
+#include "num/real.h"
+
+#include <stdint.h>
+
+/* Activations that kernels apply in registers. */
+enum cr_act {
+    CR_ACT_NONE,
+    CR_ACT_RELU
+};
+
+/* y = f(x) of n elements; attr: the options of f. y may be x. */
+typedef void cr_map(const void *attr, int64_t n, const cr_real *x, cr_real *y);
+
+/* Each pointer may be NULL. add and mask have the shape and layout of `to`; add
+ * may be `to` itself. */
+struct cr_epilogue {
+    const cr_real *bias; /* one per channel */
+    const cr_real *add, *mask;
+    enum cr_act act;
+    cr_map *map;      /* any other activation, */
+    const void *attr; /* and its options */
+};
+
+/* Its parts, as bits. */
+enum cr_end {
+    CR_END_SCALE = 1, /* alpha */
+    CR_END_BIAS = 2,
+    CR_END_ADD = 4,
+    CR_END_ACT = 8,
+    CR_END_MAP = 16,
+    CR_END_MASK = 32,
+    /* With parts of y[0]: backward takes the gradient as it arrives after
+     * them. */
+    CR_END_BACKWARD = 64
+};
+
+#endif

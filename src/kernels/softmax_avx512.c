@@ -1,0 +1,15 @@
+/* Softmax in vectors of AVX-512. */
+#include "base/compiler.h"
+
+#ifdef __x86_64__
+
+#define KERNEL CR_TARGET("avx512f")
+#define KERNEL_ROW cr_softmax_avx512
+#define KERNEL_HEAD                                    \
+    {                                                  \
+        .name = "softmax_avx512", .isa = CR_ISA_AVX512 \
+    }
+
+#include "kernels/softmax.inc"
+
+#endif

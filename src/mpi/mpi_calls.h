@@ -1,0 +1,49 @@
+/*
+ * What cellrun takes from MPI: the table of functions that the object file
+ * (object/mpi_object.c) hands over. Both sides include it, and nothing else of
+ * the other.
+ */
+#ifndef CR_MPI_MPI_CALLS_H
+#define CR_MPI_MPI_CALLS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CR_MPI_CALLS_VERSION 2
+
+enum cr_mpi_type {
+    CR_MPI_FLOAT,
+    CR_MPI_DOUBLE,
+    CR_MPI_INT64
+};
+
+enum cr_mpi_op {
+    CR_MPI_SUM,
+    CR_MPI_MAX
+};
+
+/* Sizes are below 2^31; counts and places are in bytes where nothing else is
+ * said. */
+struct cr_mpi_calls {
+    int version;
+    /* NULL, or what is wrong. A process that waits for longer than `limit`
+     * seconds ends all, with the name of the one that it waits for; 0: it
+     * waits for ever. local: the number of those on this machine; cpus: of
+     * this process. */
+    const char *(*start)(double limit, int *rank, int *size, int *local,
+                         double *cpus);
+    void (*end)(void);
+    void (*abort)(int status);
+    void (*reduce)(void *data, int n, enum cr_mpi_type type,
+                   enum cr_mpi_op op);
+    void (*reduce_start)(int slot, void *data, int n, enum cr_mpi_type type);
+    int (*reduce_done)(int slot); /* lets it proceed */
+    void (*reduce_wait)(int slot);
+    void (*broadcast)(void *data, int n, int from);
+    void (*gather)(void *all, const int *n, const int *at);
+};
+
+/* The one symbol of the object file. */
+typedef const struct cr_mpi_calls *cr_mpi_calls_fn(void);
+
+#endif

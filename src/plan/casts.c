@@ -1,0 +1,212 @@
+/*
+ * Casts to low precision become part of the steps around them.
+ *
+ * Where precision asks for it (graph/precision.c) a cast stands before an op
+ * and after it, and rounds what lies in float32 memory. A step whose op can
+ * (.low) takes
+ *
+ *   - the cast after it, if nothing else reads its result: it rounds what it
+ *     writes, and the gradient that arrives is rounded by its one writer, if
+ *     that can, or in place
+ *   - the cast before it, of a parameter that it alone reads and that is larger
+ *     than its result: the parameter is rounded whenever it is read, and its
+ *     gradient is rounded before it is added or becomes an update. That saves
+ *     a copy of the parameter, and two passes over it.
+ *
+ * Not in plans that keep every value. Both give the numbers of separate steps,
+ * except for subnormal bfloat16 where
+ * the processor multiplies bfloat16 (cr_gemm_low), which takes them for 0.
+ *
+ * An op whose backward pass reads its own result reads it as it was before
+ * rounding: that agrees with MindSpore 2.10 (softmax).
+ */
+#include "graph/op_attrs.h"
+#include "plan/plan.h"
+
+/* The type that a step rounds to whenever it runs; CR_REAL: it is no cast. */
+static enum cr_type cast_type(const struct cr_exec_step *s)
+{
+    const struct cr_fake_cast *o = s->attr;
+
+    return s->op == &cr_op_fake_cast && !o->predict ? cr_fake_cast_type(o)
+                                                    : CR_REAL;
+}
+
+/* Whether the step supports low precision of that type at an operand. */
+static bool takes(const struct cr_exec_step *s, unsigned operand,
+                  enum cr_type type)
+{
+    return s->op && (s->op->low & operand) && !(s->end.parts & CR_END_SCALE) &&
+           (s->low == CR_REAL || s->low == type);
+}
+
+/* The one operand that reads the result of a step; NULL: there is none, or it
+ * is read elsewhere too. */
+static struct cr_operand *reader(const struct cr_exec_step *s)
+{
+    return s->y[0]->root || s->y[0]->n_uses != 1 ? NULL : s->y[0]->uses;
+}
+
+static void take_cast_after(struct cr_exec *e, struct cr_exec_step *s,
+                            struct cr_exec_step *cast)
+{
+    struct cr_pval *y = cast->y[0];
+
+    s->low = cast_type(cast);
+    s->rounds |= CR_Y(0);
+    cr_step_remove(e, cast);
+    cr_step_takes(s, y);
+}
+
+static void take_cast_before(struct cr_exec *e, struct cr_operand *at,
+                             struct cr_exec_step *cast)
+{
+    struct cr_exec_step *s = at->step;
+    struct cr_pval *x = cast->x[0].val;
+
+    s->low = cast_type(cast);
+    s->rounds |= CR_X(at - s->x);
+    cr_step_remove(e, cast);
+    cr_operand_set(at, x);
+}
+
+/* Whether the cast is of a parameter for which a copy is too much. */
+static bool is_large_param(const struct cr_exec_step *cast,
+                           const struct cr_exec_step *s)
+{
+    return cast->x[0].val->param >= 0 && s->macs > 0 &&
+           cast->x[0].val->bytes >= s->y[0]->bytes;
+}
+
+/* Whether the step reads it sample by sample, which no parameter has. */
+static bool samples_of(const struct cr_operand *at)
+{
+    return at->step->op && at->step->op->low_scratch && at == at->step->x;
+}
+
+/* Whether the step can round its result in place of the cast after it. */
+static bool can_round(const struct cr_exec *e, const struct cr_exec_step *s,
+                      enum cr_type type)
+{
+    bool reads = e->opts.backward && s->op->saved_for_backward & CR_Y(0);
+
+    return !s->same && s->op != &cr_op_fake_cast && !cr_plan_moves(s->op) &&
+           takes(s, CR_Y(0), type) && s->n_out == 1 &&
+           s->end.parts == 0 && !(s->rounds & CR_Y(0)) &&
+           (s->op->exact || !reads);
+}
+
+static void fuse(struct cr_exec *e)
+{
+    struct cr_exec_step *cast, *next, *s;
+    struct cr_operand *at;
+
+    for (cast = e->first; cast; cast = next) {
+        enum cr_type type = cast_type(cast);
+
+        next = cast->next;
+        if (type == CR_REAL)
+            continue;
+        s = cr_step_producer(cast->x[0].val);
+        if (s && can_round(e, s, type)) {
+            take_cast_after(e, s, cast);
+            continue;
+        }
+        at = reader(cast);
+        if (at && !samples_of(at) &&
+            takes(at->step, CR_X(at - at->step->x), type) &&
+            is_large_param(cast, at->step))
+            take_cast_before(e, at, cast);
+    }
+}
+
+/* Which operands of products hold such numbers already. */
+static void mark(struct cr_exec *e)
+{
+    struct cr_exec_step *s;
+    int k;
+
+    for (s = e->first; s; s = s->next)
+        for (k = 0; k < s->n_in; k++) {
+            const struct cr_pval *x = s->x[k].val;
+
+            if (x && x->low != CR_REAL && takes(s, CR_X(k), x->low) &&
+                s->macs > 0) {
+                s->low = x->low;
+                s->holds |= CR_X(k);
+            }
+        }
+}
+
+bool cr_plan_casts(struct cr_exec *e)
+{
+    bool apart = cr_plan_keeps_all(e) || e->prints;
+
+    if (!apart)
+        fuse(e);
+    cr_plan_low_types(e);
+    mark(e);
+    return true;
+}
+
+/* ---- backward ---- */
+
+/* Whether the one step that writes gradient g rounds it. */
+static bool writer_rounds(const struct cr_pval *g, enum cr_type type)
+{
+    struct cr_exec_step *w = g->maker;
+    int i;
+
+    for (i = 0; w && w->kind == CR_BACKWARD && i < w->n_in; i++)
+        if (w->dx[i] == g && !w->acc[i].val && takes(w, CR_X(i), type)) {
+            w->rounds |= CR_X(i);
+            w->low = type;
+            return true;
+        }
+    return false;
+}
+
+static void round_in_place(struct cr_exec *e, const struct cr_exec_step *f)
+{
+    struct cr_fake_cast *attr = CR_NEW(&e->arena, struct cr_fake_cast);
+    struct cr_pval *g = f->y[0]->grad;
+    struct cr_exec_step *s =
+        cr_step_new(e, CR_BACKWARD, &cr_op_fake_cast, 1, 1);
+
+    attr->type = f->low == CR_BF16;
+    s->attr = attr;
+    s->in = s->out = f->out;
+    cr_operand_set(&s->dy[0], g);
+    s->dx[0] = f->y[0]->grad = cr_pval_new(e, &g->spec);
+    s->dx[0]->maker = s;
+    s->dx[0]->alias = g;
+    s->dx[0]->root = g->root;
+    cr_step_append(e, s);
+}
+
+bool cr_plan_casts_backward(struct cr_exec *e, const struct cr_exec_step *f)
+{
+    enum cr_type type = cast_type(f);
+    struct cr_pval *g = f->y[0]->grad, *x = f->x[0].val;
+
+    if (!g)
+        return false;
+    if (type != CR_REAL && !cr_plan_keeps_all(e) && !g->alias && !g->root &&
+        !x->grad && x->needs && writer_rounds(g, type)) {
+        x->grad = g;
+        g->root = (x->param >= 0 || x->feed >= 0) &&
+                  e->opts.separate_update && !e->opts.private_gradients;
+        return true;
+    }
+    if ((f->rounds & CR_Y(0)) && !writer_rounds(g, f->low))
+        round_in_place(e, f);
+    return false;
+}
+
+void cr_plan_casts_done(const struct cr_exec_step *f, struct cr_exec_step *s)
+{
+    if (f->op == &cr_op_fake_cast && s->dx[0] && !s->acc[0].val &&
+        f->x[0].val->n_uses == 1 && !s->dx[0]->root &&
+        !cr_pval_base(s->dy[0].val)->root)
+        s->dx[0]->alias = s->dy[0].val;
+}

@@ -1,0 +1,284 @@
+/*
+ * Sums of gradients over the processes of a run, while the backward pass goes
+ * on: each gradient is handed to MPI as soon as its last step has written it,
+ * and waited for at the end of the pass, before the first update.
+ *
+ * A large gradient is summed where it lies. Small ones are collected in a
+ * buffer first, since the time of a short message does not depend on its
+ * length. The order is that of the steps, the same in all processes.
+ *
+ * With train.shard: gradients, the wait for one sum is before the step that
+ * writes the next gradient, so that the update frees its memory first.
+ *
+ * Where gradients are accumulated over micro-batches, their sums are added up
+ * instead, after the last one (cr_exec_sum_accumulated), unless one is rounded
+ * to low precision: in one process that happens in each micro-batch.
+ */
+#include "plan/plan.h"
+
+#include "graph/op_attrs.h"
+#include "mpi/mpi.h"
+#include "num/low_precision.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define BUCKET_BYTES ((size_t)1 << 18) /* of small gradients together */
+#define SMALL_BYTES ((size_t)1 << 15)  /* of one of them */
+#define BUCKET_MAX (CR_OP_MAX - 1)     /* gradients in one */
+
+#define TYPE (sizeof(cr_real) == sizeof(float) ? CR_MPI_FLOAT : CR_MPI_DOUBLE)
+
+struct bucket {
+    int slot;
+    int n;
+    int64_t count[BUCKET_MAX]; /* elements */
+    enum cr_type low[BUCKET_MAX]; /* what a gradient is rounded to; CR_REAL */
+    int64_t all;
+};
+
+/* ---- the steps ---- */
+
+static void sum_start(const struct cr_op_ctx *s)
+{
+    const struct bucket *b = s->attr;
+    cr_real *to = s->y[0];
+
+    for (int i = 0; i < b->n && b->n > 1; to += b->count[i++])
+        memcpy(to, s->x[i], (size_t)b->count[i] * sizeof *to);
+    cr_mpi_sum_start(b->slot, s->y[0], b->all, TYPE);
+}
+
+static void sum_wait(const struct cr_op_ctx *s)
+{
+    const struct bucket *b = s->attr;
+    const cr_real *from = s->x[0];
+
+    cr_mpi_sum_wait(b->slot);
+    for (int i = 0; i < b->n; from += b->count[i++])
+        if (b->low[i] != CR_REAL)
+            cr_round_to_type(b->low[i], b->count[i], from, s->y[i]);
+        else if (b->n > 1)
+            memcpy(s->y[i], from, (size_t)b->count[i] * sizeof *from);
+}
+
+static const struct cr_op op_start = {
+    .about = { .name = "all_reduce",
+               .summary = "Begins to sum up gradients of all processes.",
+               .internal = true },
+    .min_inputs = 1,
+    .max_inputs = BUCKET_MAX,
+    .outputs = 1,
+    .forward = sum_start,
+};
+
+static const struct cr_op op_wait = {
+    .about = { .name = "all_reduce_wait",
+               .summary = "Waits for a sum of gradients.",
+               .internal = true },
+    .min_inputs = 1,
+    .max_inputs = CR_OP_MAX,
+    .outputs = BUCKET_MAX,
+    .forward = sum_wait,
+};
+
+/* ---- the pass ---- */
+
+/* The gradient of a parameter, and the step that writes it last. */
+struct grad {
+    struct cr_pval *param;
+    struct cr_exec_step *writer;
+};
+
+struct pass {
+    struct cr_exec *e;
+    int n_buckets;
+    struct cr_exec_step *waits[CR_MPI_STARTED]; /* by slot */
+    struct cr_exec_step *open; /* the last wait, at the end; NULL */
+    int open_slot;
+    struct cr_exec_step *started; /* the last start; NULL */
+    int started_at;               /* number of the step that it follows */
+    struct grad small[BUCKET_MAX];
+    int n_small;
+    size_t bytes;
+};
+
+static struct cr_exec_step *writer_of(const struct cr_pval *g)
+{
+    while (g && !g->maker)
+        g = g->alias;
+    return g ? g->maker : NULL;
+}
+
+/* A gradient that is rounded as a whole in one process, and may overflow, is
+ * rounded again after its parts are added. */
+static enum cr_type low_type(const struct grad *g)
+{
+    const struct cr_exec_step *w = g->writer;
+    int i;
+
+    if (w->kind != CR_BACKWARD)
+        return CR_REAL;
+    if (w->op == &cr_op_fake_cast &&
+        !((const struct cr_fake_cast *)w->attr)->predict)
+        return cr_fake_cast_type(w->attr);
+    for (i = 0; i < w->n_in; i++)
+        if (w->dx[i] && w->dx[i] == g->param->grad && (w->rounds & CR_X(i)))
+            return (enum cr_type)w->low;
+    return CR_REAL;
+}
+
+static struct cr_exec_step *sum_step(struct cr_exec *e, const struct cr_op *op,
+                                     const struct bucket *b, int n_in,
+                                     int n_out)
+{
+    struct cr_exec_step *s = cr_step_new(e, CR_FORWARD, op, n_in, n_out);
+
+    s->attr = b;
+    s->in = CR_NEWS(&e->arena, struct cr_spec, n_in + 1);
+    s->out = CR_NEWS(&e->arena, struct cr_spec, n_out + 1);
+    s->training = true;
+    return s;
+}
+
+static void reads(struct cr_exec_step *s, int i, struct cr_pval *val)
+{
+    cr_operand_set(&s->x[i], val);
+    s->in[i] = val->spec;
+}
+
+/* Output i of the step: another value in the memory of `of`, or a new one. */
+static struct cr_pval *writes(struct cr_exec *e, struct cr_exec_step *s, int i,
+                              struct cr_pval *of, const struct cr_spec *spec)
+{
+    struct cr_pval *y = cr_pval_new(e, spec);
+
+    y->maker = s;
+    y->alias = of;
+    y->root = of && of->root;
+    s->y[i] = y;
+    s->out[i] = *spec;
+    return y;
+}
+
+/* Sums up n gradients, after the step `after`, which writes the last one. */
+static void bucket_add(struct pass *p, const struct grad *g, int n,
+                       struct cr_exec_step *after)
+{
+    struct cr_exec *e = p->e;
+    struct bucket *b = CR_NEW(&e->arena, struct bucket);
+    struct cr_exec_step *start, *wait;
+    struct cr_spec flat = { .type = CR_REAL, .rank = 1 };
+    struct cr_pval *sum;
+    int i;
+
+    b->slot = p->n_buckets++ % CR_MPI_STARTED;
+    b->n = n;
+    for (i = 0; i < n; i++) {
+        b->all += b->count[i] = cr_count(&g[i].param->spec);
+        b->low[i] = low_type(&g[i]);
+    }
+    flat.dim[0] = b->all;
+    start = sum_step(e, &op_start, b, n, 1);
+    wait = sum_step(e, &op_wait, b, n > 1 ? n + 1 : 1, n);
+    for (i = 0; i < n; i++)
+        reads(start, i, g[i].param->grad);
+    sum = n > 1 ? writes(e, start, 0, NULL, &flat)
+                : writes(e, start, 0, g->param->grad, &g->param->grad->spec);
+    reads(wait, 0, sum);
+    for (i = 0; i < n; i++) {
+        struct cr_pval *one = n > 1 ? g[i].param->grad : sum;
+
+        if (n > 1)
+            reads(wait, i + 1, one);
+        g[i].param->grad = writes(e, wait, i, one, &one->spec);
+    }
+    /* A step may write the gradients of several buckets, and the last small
+     * one may be written before a large one: starts stay in order, and a wait
+     * follows its start. */
+    if (p->started && after->at <= p->started_at)
+        after = p->started;
+    else
+        p->started_at = after->at;
+    if (e->net->shard_gradients && p->open) {
+        cr_step_after(e, p->open, after);
+        after = p->open;
+        p->waits[p->open_slot] = NULL;
+    } else if (p->waits[b->slot]) { /* more are under way than slots */
+        cr_step_after(e, p->waits[b->slot], after);
+        after = p->waits[b->slot];
+    }
+    cr_step_after(e, start, after);
+    p->started = start;
+    cr_step_append(e, wait);
+    p->open = wait;
+    p->open_slot = b->slot;
+    p->waits[b->slot] = wait;
+}
+
+static void small_flush(struct pass *p)
+{
+    if (p->n_small > 0)
+        bucket_add(p, p->small, p->n_small,
+                   p->small[p->n_small - 1].writer);
+    p->n_small = 0;
+    p->bytes = 0;
+}
+
+static void grad_add(struct pass *p, const struct grad *g)
+{
+    size_t bytes = cr_bytes(&g->param->spec);
+
+    if (bytes > SMALL_BYTES) {
+        if (p->e->net->shard_gradients)
+            small_flush(p); /* in the order of the steps */
+        bucket_add(p, g, 1, g->writer);
+        return;
+    }
+    p->small[p->n_small++] = *g;
+    p->bytes += bytes;
+    if (p->n_small == BUCKET_MAX || p->bytes > BUCKET_BYTES)
+        small_flush(p);
+}
+
+static int by_writer(const void *a, const void *b)
+{
+    const struct grad *x = a, *y = b;
+
+    if (x->writer != y->writer)
+        return x->writer->at < y->writer->at ? -1 : 1;
+    return x->param->param < y->param->param ? -1 : 1;
+}
+
+bool cr_plan_collectives(struct cr_exec *e)
+{
+    struct pass p = { .e = e };
+    struct grad *grads;
+    const struct cr_val *v;
+    bool low = false;
+    int i, n = 0;
+
+    if (!e->split || !e->opts.update || !e->last)
+        return true;
+    cr_steps_number(e);
+    grads = CR_NEWS(&e->arena, struct grad, e->net->n_params + 1);
+    for (v = e->graph->vals; v; v = v->next) {
+        struct cr_pval *val = e->of[v->id];
+
+        if (v->param < 0 || !e->net->params[v->param].trained || !val->grad)
+            continue;
+        grads[n].writer = writer_of(val->grad);
+        grads[n].param = val;
+        n += grads[n].writer != NULL;
+    }
+    for (i = 0; i < n; i++)
+        low = low || low_type(&grads[i]) != CR_REAL;
+    if (e->net->accumulated && !low)
+        return true; /* sums over micro-batches: once per update */
+    e->summed = true;
+    qsort(grads, (size_t)n, sizeof *grads, by_writer);
+    for (i = 0; i < n; i++)
+        grad_add(&p, &grads[i]);
+    small_flush(&p);
+    return true;
+}

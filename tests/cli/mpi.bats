@@ -1,0 +1,509 @@
+# Training on several processes: mpirun of Open MPI, and of MPICH where that is
+# installed. The oracle is one process.
+bats_require_minimum_version 1.5.0
+set -o pipefail
+load small
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+    unset CELLRUN_SET CELLRUN_DATA
+    export CELLRUN_THREADS=1
+    [ -n "$(find "$BUILD" -maxdepth 1 -name 'cellrun-mpi-*.so')" ] ||
+        skip 'built without MPI'
+    [[ $BUILD != *address* ]] ||
+        skip 'AddressSanitizer reports what Open MPI leaks at its end'
+    config c.yaml
+}
+
+# mpi N ARGUMENT...: cellrun on N processes of Open MPI
+mpi() {
+    command -v mpirun.openmpi >/dev/null || skip 'no mpirun.openmpi'
+    local n=$1
+    shift
+    timeout 100 mpirun.openmpi --allow-run-as-root --oversubscribe -n "$n" \
+        "$CELLRUN" "$@"
+}
+
+# near A B RTOL: the runs have the same parameters; prints the largest
+# deviation of one otherwise
+near() {
+    "$CELLRUN" ckpt diff "$1" "$2" --rtol "$3" --atol "$3"
+}
+
+last() {
+    echo "$1/ckpt/last.safetensors"
+}
+
+# network: the section network of c.yaml is what standard input has
+network() {
+    sed -e '/^network:/,/^loss:/{/^loss:/!d}' c.yaml >rest.yaml
+    { cat rest.yaml; cat; } >c.yaml
+}
+
+# ended: sets status to that of the last job in the background
+ended() {
+    status=0
+    wait $! || status=$?
+}
+
+# as_one STEPS RTOL [key=value...]: 2 and 4 processes train as one does
+as_one() {
+    local steps=$1 rtol=$2 n
+    shift 2
+    "$CELLRUN" train c.yaml -q -o one --force --steps "$steps" "$@"
+    for n in 2 4; do
+        mpi "$n" train c.yaml -q -o many --force --steps "$steps" "$@" \
+            >out 2>err || { cat err; return 1; }
+        near "$(last one)" "$(last many)" "$rtol"
+    done
+}
+
+@test "a perceptron with dropout: 1, 10 and 50 steps" {
+    as_one 1 1e-6
+    as_one 10 3e-6
+    as_one 50 1e-4 # over the end of an epoch, whose last batch is of 12
+}
+
+@test "convolutions with BatchNorm: statistics of the whole batch" {
+    network <<'END'
+network:
+  cells:
+    conv: {Conv2d: {in_channels: 2, out_channels: 4, kernel_size: 3}}
+    bn: {BatchNorm2d: 4}
+    out: {Dense: [16, 3]}
+  construct: |
+    h = bn(conv(x.reshape((-1, 2, 2, 2)))).relu()
+    return out(h.reshape((x.shape[0], -1)))
+END
+    as_one 10 1e-4
+}
+
+@test "train.batch_norm: local is that of micro-batches, statistics are means" {
+    network <<'END'
+network:
+  fc: {Dense: [8, 16]}
+  bn: {BatchNorm1d: 16}
+  act: ReLU
+  out: {Dense: [16, 3]}
+END
+    "$CELLRUN" train c.yaml -q -o one --steps 10 train.grad_accumulation=2 \
+        datapipe.batch.batch_size=8
+    mpi 2 train c.yaml -q -o many --steps 10 train.batch_norm=local >out
+    run -6 "$CELLRUN" ckpt diff "$(last one)" "$(last many)" --rtol 1e-5 \
+        --atol 1e-5
+    echo "$output" >diff
+    grep -q '^2 of 14 tensors differ' diff
+    [ "$(grep -c '^bn.moving.* 16 of 16 beyond' diff)" = 2 ]
+    "$CELLRUN" train c.yaml -q -o one --force --steps 1 # of all samples
+    mpi 2 train c.yaml -q -o many --force --steps 1 train.batch_norm=local >out
+    run -6 "$CELLRUN" ckpt diff "$(last one)" "$(last many)" --rtol 1e-5 \
+        --atol 1e-5
+    echo "$output" >diff
+    grep 'moving_mean.* 0 of 16 beyond' diff
+    grep 'bn.gamma.* [1-9][0-9]* of 16 beyond' diff # other statistics
+}
+
+@test "weights of classes, ignored labels, accumulation, clip and EMA" {
+    as_one 12 3e-6 train.grad_accumulation=2 train.clip.norm=0.5 \
+        train.ema.decay=0.9 log.grad_norm=true \
+        'loss={CrossEntropyLoss: {weight: [1, 3, 0.5], ignore_index: 2}}'
+}
+
+@test "batches that processes do not share evenly, or that are too few" {
+    as_one 12 3e-6 datapipe.batch.batch_size=31 # 300 = 9 31 + 21
+    as_one 6 3e-6 datapipe.batch.batch_size=99  # 300 = 3 99 + 3
+}
+
+@test "losses: each process computes its samples, sums are of all" {
+    local loss
+    for loss in '{CrossEntropyLoss: {label_smoothing: 0.1, reduction: sum}}' \
+        '{MultiMarginLoss: {}}' \
+        '{inputs: [logits, label], construct: "return (logits.square().mean(1)
+          * (label + 1)).mean()"}' \
+        '{inputs: [logits, label], construct: "l = cross_entropy(logits, label,
+          reduction='"'none'"')\nreturn (l * l).sum() / l.shape[0]"}'; do
+        as_one 6 1e-5 "loss=$loss"
+    done
+    [ ! -s err ] # no warning
+}
+
+@test "attention with a causal mask: samples stay apart" {
+    network <<'END'
+network:
+  cells:
+    enc:
+      TransformerEncoderLayer: {d_model: 4, nhead: 2, dim_feedforward: 8,
+                                batch_first: true, dropout: 0.1}
+    out: {Dense: [8, 3]}
+  construct: |
+    h = x.reshape((-1, 2, 4))
+    return out(enc(h, causal_mask(h)).reshape((-1, 8)))
+END
+    as_one 10 1e-5
+    mpi 2 train c.yaml -q -o w --steps 1 >out 2>err
+    run ! grep warning err
+}
+
+@test "overflows: all processes skip the same updates" {
+    as_one 12 1e-2 'amp={level: O2, loss_scale: {DynamicLossScaler:
+        {scale_value: 1.0e6, scale_factor: 2, scale_window: 3}}}'
+    for run in one many; do
+        jq -c 'select(.split == "overflow") | [.step, .loss_scale]' \
+            $run/metrics.jsonl >$run.txt
+    done
+    [ -s one.txt ]
+    diff one.txt many.txt
+}
+
+@test "the same bytes twice, and one run directory as of one process" {
+    for run in a b; do
+        mpi 3 train c.yaml -q -o $run --steps 8 >out
+    done
+    cmp "$(last a)" "$(last b)"
+    [ "$(jq .ranks a/record.json)" = 3 ]
+    run -0 "$CELLRUN" runs show a
+    grep -qx 'ranks: 3' <<<"$output"
+    "$CELLRUN" report a -o a.html -q
+    grep -q 'Ranks' a.html
+    [ "$(grep -c status: out)" = 1 ]
+    "$CELLRUN" train c.yaml -q -o one --steps 8
+    diff <(cd one && find . | sort) <(cd a && find . | sort)
+    for run in a one; do # and the same scores
+        jq -c 'select(.split == "eval") | [.accuracy, .samples]' \
+            $run/metrics.jsonl >$run.txt
+    done
+    diff a.txt one.txt
+}
+
+@test "another number of processes continues: 1, 3, 2, 1" {
+    "$CELLRUN" train c.yaml -q -o whole --steps 28
+    "$CELLRUN" train c.yaml -q -o run --steps 7
+    mpi 3 train c.yaml -q -o run --steps 14 --resume auto >out
+    mpi 2 resume run -q --steps 21 >out
+    "$CELLRUN" resume run -q --steps 28
+    near "$(last whole)" "$(last run)" 1e-5
+}
+
+@test "an op that mixes samples: all processes compute it, with a warning" {
+    network <<'END'
+network:
+  cells: {fc: {Dense: [8, 16]}, out: {Dense: [16, 3]}}
+  construct: |
+    h = fc(x)
+    return out(h - h.sum(axis=0) / x.shape[0])
+END
+    as_one 6 3e-6
+    mpi 2 train c.yaml -q -o w --steps 1 >out 2>err
+    [ "$(grep -c "'sum' mixes the samples of a batch" err)" = 1 ]
+}
+
+@test "a config that is wrong is reported once" {
+    run -2 --separate-stderr mpi 3 train c.yaml optimizer.Momentum.rate=1
+    [ "$(grep -c "unknown argument 'rate'" <<<"$stderr")" = 1 ]
+    run -2 --separate-stderr mpi 3 train c.yaml --wrong
+    [ "$(grep -c "unknown flag" <<<"$stderr")" = 1 ]
+}
+
+@test "messages instead of shared memory: the same training" {
+    export CELLRUN_MPI=messages
+    as_one 22 1e-5 train.grad_accumulation=2 train.ema.decay=0.9
+    config c.yaml
+    network <<'END'
+network:
+  cells:
+    conv: {Conv2d: {in_channels: 2, out_channels: 4, kernel_size: 3}}
+    bn: {BatchNorm2d: 4}
+    out: {Dense: [16, 3]}
+  construct: |
+    h = bn(conv(x.reshape((-1, 2, 2, 2)))).relu()
+    return out(h.reshape((x.shape[0], -1)))
+END
+    as_one 10 1e-4
+    CELLRUN_MPI_TIMEOUT=1 mpi 3 train c.yaml -q -o r --epochs 100000 \
+        >out 2>err 3>&- &
+    within 20 test -s r/log.txt
+    within 20 pgrep -f "^$CELLRUN train c.yaml -q -o r --epochs 100000"
+    kill -STOP "$(pgrep -f "^$CELLRUN train c.yaml -q -o r --epochs" | tail -1)"
+    ended
+    [ "$status" = 1 ]
+    # several may ask at once
+    grep 'rank 2 on .* has not answered for 1 seconds' err
+}
+
+@test "large gradients, and more of them than memory for messages" {
+    network <<'END'
+network:
+  a: {Dense: [8, 100000]}
+  act: Tanh
+  b: {Dense: [100000, 60]}
+  out: {Dense: [60, 3]}
+END
+    as_one 2 3e-6
+    mpi 3 train c.yaml -q -o three --steps 2 >out
+    near "$(last one)" "$(last three)" 3e-6
+}
+
+@test "what one process cannot read ends all, with its message" {
+    "$CELLRUN" train c.yaml -q -o run --steps 3
+    cat >second <<END
+#!/bin/sh
+[ "\${OMPI_COMM_WORLD_RANK:-0}" = 0 ] || cd empty || exit
+exec "$CELLRUN" "\$@"
+END
+    chmod +x second && mkdir empty
+    local command
+    for command in 'train c.yaml -q -o new' 'eval --ckpt run' \
+        'resume run -q --steps 6' 'predict --ckpt run x.npy'; do
+        # shellcheck disable=SC2086
+        CELLRUN=$PWD/second CELLRUN_MPI_TIMEOUT=20 mpi 2 $command \
+            >out 2>err && false
+        grep -qE 'not found|No such file|cannot' err
+        run ! grep -E 'has not answered|signal' err
+    done
+}
+
+@test "train.shard: each process has a part of the optimizer's state" {
+    network <<'END'
+network:
+  a: {Dense: {in_channels: 8, out_channels: 2100, has_bias: false}}
+  act: Tanh
+  b: {Dense: [2100, 60]}
+  out: {Dense: [60, 3]}
+END
+    local n optim
+    for optim in '{Adam: {learning_rate: 0.001}}' \
+        '{Momentum: {learning_rate: 0.05, momentum: 0.9}}' \
+        '{AdamWeightDecay: {learning_rate: 0.001, weight_decay: 0.01}}'; do
+        for n in 2 3; do
+            mpi "$n" train c.yaml -q -o whole --force --steps 22 \
+                "optimizer=$optim" train.clip.norm=1 >out
+            mpi "$n" train c.yaml -q -o parts --force --steps 22 \
+                "optimizer=$optim" train.clip.norm=1 train.shard=optimizer >out
+            near "$(last whole)" "$(last parts)" 0
+        done
+        mpi 2 train c.yaml -q -o whole --force --steps 22 "optimizer=$optim" \
+            >out
+        mpi 2 train c.yaml -q -o parts --force --steps 22 "optimizer=$optim" \
+            train.shard=gradients >out
+        near "$(last whole)" "$(last parts)" 0
+        CELLRUN_MPI=messages mpi 2 train c.yaml -q -o parts --force --steps 22 \
+            "optimizer=$optim" train.shard=gradients >out
+        near "$(last whole)" "$(last parts)" 1e-6
+    done
+    # resumed with other numbers of processes, with and without
+    "$CELLRUN" train c.yaml -q -o one --steps 28
+    mpi 3 train c.yaml -q -o run --steps 7 train.shard=optimizer >out
+    "$CELLRUN" ckpt show run >shown
+    grep -q 'moments.b.weight.*60, 2100' shown
+    "$CELLRUN" resume run -q --steps 14 train.shard=none
+    mpi 2 resume run -q --steps 21 train.shard=optimizer >out
+    mpi 4 resume run -q --steps 28 train.shard=none >out
+    near "$(last one)" "$(last run)" 1e-5
+}
+
+@test "train.shard: slots begin with the values of the optimizer" {
+    network <<'END'
+network:
+  a: {Dense: {in_channels: 8, out_channels: 2100, has_bias: false}}
+  act: Tanh
+  out: {Dense: [2100, 3]}
+END
+    local optim
+    for optim in '{RMSProp: {learning_rate: 0.001}}' \
+        '{Adagrad: {learning_rate: 0.01}}' '{FTRL: {learning_rate: 0.01}}' \
+        '{SGD: {learning_rate: 0.05, momentum: 0.9, dampening: 0.5}}'; do
+        mpi 2 train c.yaml -q -o whole --force --steps 4 "optimizer=$optim" >out
+        mpi 2 train c.yaml -q -o parts --force --steps 4 "optimizer=$optim" \
+            train.shard=optimizer >out
+        near "$(last whole)" "$(last parts)" 0
+    done
+}
+
+@test "train.shard: one step that writes a large and a small gradient" {
+    local bias
+    for bias in true false; do
+        network <<END
+network:
+  a: {Dense: {in_channels: 8, out_channels: 4096, has_bias: $bias}}
+  act: Tanh
+  out: {Dense: [4096, 3]}
+END
+        mpi 2 train c.yaml -q -o whole --force --steps 4 >out
+        mpi 2 train c.yaml -q -o parts --force --steps 4 \
+            train.shard=gradients >out
+        near "$(last whole)" "$(last parts)" 0
+    done
+}
+
+@test "train.shard goes with the optimizers that do not need norms" {
+    run -2 --separate-stderr "$CELLRUN" train c.yaml --dry-run \
+        train.shard=optimizer 'optimizer={Lamb: {learning_rate: 0.01}}'
+    [[ $stderr == *"Lamb needs norms of whole parameters"* ]]
+    run -2 --separate-stderr "$CELLRUN" train c.yaml --dry-run \
+        train.shard=gradients train.clip.norm=1
+    [[ $stderr == *"found gradients with a setting"* ]]
+    "$CELLRUN" train c.yaml -q -o r --steps 2 train.shard=gradients
+}
+
+@test "a sample that one process cannot use ends all of them" {
+    perl -e 'print pack "l<*", map { $_ == 299 ? 7 : $_ % 3 } 0 .. 299' |
+        npy train-y.npy '<i4' '(300,)'
+    run -3 --separate-stderr mpi 2 train c.yaml -q -o r
+    [[ $stderr == *"of sample 299 is 7"* ]]
+    [ "$(jq -r .status r/record.json)" = failed ]
+}
+
+@test "a process that is killed ends all of them" {
+    mpi 2 train c.yaml -q -o r --epochs 100000 >out 2>err 3>&- &
+    within 20 test -s r/log.txt
+    within 20 pgrep -f "^$CELLRUN train c.yaml -q -o r --epochs 100000"
+    kill -KILL "$(pgrep -f "^$CELLRUN train c.yaml -q -o r --epochs" | tail -1)"
+    ended
+    [ "$status" != 0 ]
+    run ! pgrep -f "^$CELLRUN train c.yaml -q -o r --epochs 100000"
+}
+
+@test "a signal to any process ends all of them after the same step" {
+    mpi 2 train c.yaml -q -o r --epochs 100000 >out 2>err 3>&- &
+    within 20 test -e r/ckpt/last.safetensors
+    kill -TERM "$(pgrep -f "^$CELLRUN train c.yaml -q -o r --epochs" | tail -1)"
+    ended
+    [ "$status" = 143 ]
+    [ "$(jq -r .status r/record.json)" = terminated ]
+    step=$(jq .steps r/record.json)
+    mpi 2 train c.yaml -q -o r --resume auto --steps $((step + 2)) >out
+    [ "$(jq .steps r/record.json)" = $((step + 2)) ]
+}
+
+@test "a computed index out of range in one process ends all, as in one" {
+    network <<'END'
+network:
+  cells:
+    table: {Embedding: {vocab_size: 4, embedding_size: 8}}
+    out: {Dense: [16, 3]}
+  construct: |
+    i = cast(x[:, 0] * 2 + 2, "int32")
+    return out(concat((table(i), x), axis=1))
+END
+    run -3 --separate-stderr "$CELLRUN" train c.yaml -q -o one
+    one=$(grep -o 'an index computed.*' <<<"$stderr")
+    [ -n "$one" ]
+    run -3 --separate-stderr mpi 3 train c.yaml -q -o many
+    [ "$(grep -c 'an index computed' <<<"$stderr")" = 1 ]
+    [ "$(grep -o 'an index computed.*' <<<"$stderr")" = "$one" ]
+    for run in one many; do
+        jq -c '[.status, .steps]' $run/record.json >$run.txt
+    done
+    diff one.txt many.txt
+    grep failed one.txt
+}
+
+@test "predict: process 0 cannot write any more, in the middle of its work" {
+    samples eval 4000 2
+    "$CELLRUN" train c.yaml -q -o r --steps 2
+    run -1 --separate-stderr mpi 2 predict --ckpt r --data eval --probs \
+        --format tsv -o /dev/full
+    [[ $stderr == *"/dev/full"* ]]
+}
+
+@test "a process without memory: the message says which" {
+    network <<'END'
+network:
+  wide: {Dense: [8, 10000000]}
+  out: {Dense: [10000000, 3]}
+END
+    command -v mpirun.openmpi >/dev/null || skip 'no mpirun.openmpi'
+    run ! --separate-stderr timeout 100 mpirun.openmpi --allow-run-as-root \
+        --oversubscribe -n 1 "$CELLRUN" train c.yaml -q -o r --steps 1 : -n 1 \
+        bash -c 'ulimit -v 900000; exec "$@"' - \
+        "$CELLRUN" train c.yaml -q -o r --steps 1
+    [[ $stderr == *"out of memory"*"on rank 1 on $(hostname)"* ]]
+}
+
+@test "a process that hangs ends all after CELLRUN_MPI_TIMEOUT" {
+    CELLRUN_MPI_TIMEOUT=1 mpi 3 train c.yaml -q -o r --epochs 100000 \
+        >out 2>err 3>&- &
+    within 20 test -s r/log.txt
+    within 20 pgrep -f "^$CELLRUN train c.yaml -q -o r --epochs 100000"
+    kill -STOP "$(pgrep -f "^$CELLRUN train c.yaml -q -o r --epochs" | tail -1)"
+    ended
+    [ "$status" = 1 ]
+    [ "$(grep -c 'rank 2 on .* has not answered for 1 seconds' err)" = 1 ]
+    run ! pgrep -f "^$CELLRUN train c.yaml -q -o r --epochs 100000"
+}
+
+@test "accumulation: one sum per update, of batches of all sizes" {
+    # 300 = 9 32 + 12; of 4 processes and batches of 99, the last one of 3 is
+    # computed by each
+    as_one 10 3e-6 train.grad_accumulation=3
+    as_one 6 3e-6 train.grad_accumulation=4 datapipe.batch.batch_size=99
+}
+
+@test "a number made of the batch size, the same in some processes alone" {
+    network <<'END'
+network:
+  cells: {fc: {Dense: [8, 16]}, out: {Dense: [16, 3]}}
+  construct: |
+    h = fc(x)
+    return out(clamp(h, -1, x.shape[0] // 6))
+END
+    as_one 6 3e-6 datapipe.batch.batch_size=11 # 6 + 5, 3 + 3 + 3 + 2
+}
+
+@test "MPICH: two processes train as one" {
+    command -v mpirun.mpich >/dev/null || skip 'no mpirun.mpich'
+    [ -e "$BUILD/cellrun-mpi-mpich.so" ] || skip 'built without MPICH'
+    "$CELLRUN" train c.yaml -q -o one --steps 10
+    timeout 100 mpirun.mpich -n 2 "$CELLRUN" train c.yaml -q -o many \
+        --steps 10 >out
+    near "$(last one)" "$(last many)" 3e-6
+}
+
+@test "eval and predict give the same results" {
+    "$CELLRUN" train c.yaml -q -o r --steps 19
+    "$CELLRUN" eval --ckpt r --per-class --json >one
+    mpi 3 eval --ckpt r --per-class --json >many
+    diff one many
+    "$CELLRUN" predict --ckpt r --data eval --probs -o one.tsv
+    mpi 3 predict --ckpt r --data eval --probs -o many.tsv
+    [ "$(wc -l <many.tsv)" = 100 ]
+    cmp one.tsv many.tsv
+    run -2 --separate-stderr mpi 2 predict --ckpt r - </dev/null
+    [ "$(grep -c 'standard input goes to one process' <<<"$stderr")" = 1 ]
+}
+
+@test "predict to files of process 0; a file that it cannot write ends all" {
+    "$CELLRUN" train c.yaml -q -o r --steps 2
+    "$CELLRUN" predict --ckpt r --data eval --probs -o one.npz
+    mpi 2 predict --ckpt r --data eval --probs -o many.npz
+    "$CELLRUN" ckpt diff one.npz many.npz
+    run -1 --separate-stderr mpi 2 predict --ckpt r --data eval -o no/x.csv
+    [ "$(grep -c 'no/x.csv' <<<"$stderr")" = 1 ]
+}
+
+@test "a network with the batch size in it: all processes compute it" {
+    network <<'END'
+network:
+  cells: {fc: {Dense: [8, 16]}, out: {Dense: [16, 3]}}
+  construct: |
+    h = fc(reshape(x, (16, 8)))
+    return out(h.relu())
+END
+    sed -i -e 's/batch_size: 16/batch_size: 16, drop_remainder: true/' \
+        -e '/^  eval:/d' -e '/^metrics/d' c.yaml
+    as_one 6 3e-6
+}
+
+@test "CELLRUN_MPI=off: processes work alone" {
+    CELLRUN_MPI=off run -0 mpi 2 train c.yaml --dry-run -q
+    [ "$(grep -c 'status: dry_run' <<<"$output")" = 2 ]
+    run -0 mpi 2 train c.yaml --dry-run -q
+    [ "$(grep -c 'status: dry_run' <<<"$output")" = 1 ]
+}
+
+@test "built without MPI: mpirun is an error, one process is not" {
+    cp "$CELLRUN" alone
+    CELLRUN=$PWD/alone run -1 --separate-stderr mpi 2 train c.yaml --dry-run
+    [ "$(grep -c 'cellrun-mpi-openmpi.so cannot be loaded' <<<"$stderr")" = 1 ]
+    ./alone train c.yaml --dry-run -q
+}

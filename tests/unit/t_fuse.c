@@ -1,0 +1,121 @@
+/*
+ * The table of fusions: what becomes one step in training and in prediction.
+ * That the numbers stay is tested by t_plan.c.
+ */
+#include "nets.h"
+#include "run/run.h"
+
+#define LOSS                   \
+    "loss: CrossEntropyLoss\n" \
+    "optimizer: {SGD: {learning_rate: 0.1}}\n"
+
+static const struct example {
+    const char *name, *text;
+    const char *training, *prediction; /* the list of steps; NULL: any */
+} examples[] = {
+    { "a factor, a bias and activations after products",
+      "network:\n"
+      "  cells:\n"
+      "    w: {Parameter: {shape: [6, 7]}}\n"
+      "    v: {Parameter: {shape: [7]}}\n"
+      "    c: {Parameter: {shape: [3]}}\n"
+      "    d: {Dense: {out_channels: 7, has_bias: false}}\n"
+      "    e: {Dense: {out_channels: 3, has_bias: false}}\n"
+      "    n: {LayerNorm: {normalized_shape: [7]}}\n"
+      "  construct: |\n"
+      "    a = tanh(matmul(x, w) * 0.5)\n"
+      "    b = sigmoid(d(x) / 4 + v)\n"
+      "    return e(relu(n(a + b))) * 3 + c\n",
+      "forward  matmul          +scale +activation\n"
+      "forward  linear         d +scale +bias +activation\n"
+      "forward  add            \n"
+      "forward  layer_norm     n +activation\n"
+      "forward  linear         e +scale +bias\n"
+      "forward  cross_entropy  loss\n"
+      "backward cross_entropy  loss\n"
+      "backward linear         e +mask +update(e.weight) +update(c)\n"
+      "backward layer_norm     n\n"
+      "update                  n.gamma\n"
+      "update                  n.beta\n"
+      "backward add            \n"
+      "backward sigmoid        \n"
+      "backward linear         d +update(d.weight) +update(v)\n"
+      "backward tanh           \n"
+      "backward matmul         \n"
+      "update                  w\n",
+      NULL },
+    { "a factor of a bias, and one that is computed: not part of a product",
+      "network:\n"
+      "  cells:\n"
+      "    s: {Parameter: {shape: [1]}}\n"
+      "    d: {Dense: {out_channels: 4}}\n"
+      "    e: {Dense: {out_channels: 3, has_bias: false}}\n"
+      "  construct: return e(d(x) * 2) * s\n",
+      NULL,
+      "forward  linear         d\n"
+      "forward  constant       \n"
+      "forward  mul            \n"
+      "forward  linear         e\n"
+      "forward  mul            \n" },
+    { "an activation whose gradient reads its input: in prediction alone",
+      "network: [{Dense: [6, 5]}, GELU, {Dense: [5, 3]}]\n",
+      "forward  linear         0\n"
+      "forward  gelu           1\n"
+      "forward  linear         2\n"
+      "forward  cross_entropy  loss\n"
+      "backward cross_entropy  loss\n"
+      "backward linear         2 +update(2.weight) +update(2.bias)\n"
+      "backward gelu           1\n"
+      "backward linear         0 +update(0.weight) +update(0.bias)\n",
+      "forward  linear         0 +activation\n"
+      "forward  linear         2\n" },
+    { "two activations, a result of two readers",
+      "network:\n"
+      "  cells: {d: {Dense: {out_channels: 3}}}\n"
+      "  construct: |\n"
+      "    y = d(x)\n"
+      "    return sigmoid(tanh(x - y)) @ transpose(y * y, (1, 0))\n",
+      NULL,
+      "forward  linear         d\n"
+      "forward  sub             +activation\n"
+      "forward  sigmoid        \n"
+      "forward  mul            \n"
+      "forward  transpose      \n"
+      "forward  matmul         \n" },
+};
+
+static void check(const struct example *ex)
+{
+    struct shape shape = { .x = { .rank = 1, .dim = { 6 } }, .classes = 3 };
+    struct cr_arena mem = { 0 };
+    const char *text = cr_strf(&mem, "%s%s", ex->text, LOSS);
+    struct made m;
+    int train;
+
+    if (strstr(ex->text, "x - y"))
+        shape.x.dim[0] = 3;
+    for (train = 0; train < 2; train++) {
+        const char *want = train ? ex->training : ex->prediction;
+        struct cr_exec_opts opts = { .training = train, .update = train };
+        struct cr_exec *e;
+
+        if (!want || !made_ok(&m, text, shape, 3))
+            continue;
+        e = made_exec(&m, opts);
+        same(cr_exec_dump(e, &m.arena), want,
+             cr_strf(&mem, "%s, %s", ex->name,
+                     train ? "training" : "prediction"));
+        cr_exec_free(e);
+        made_free(&m);
+    }
+    cr_arena_free(&mem);
+}
+
+int main(void)
+{
+    size_t i;
+
+    for (i = 0; i < CR_LEN(examples); i++)
+        check(&examples[i]);
+    return done();
+}

@@ -1,0 +1,180 @@
+/* Products of low precision, whatever of them takes two bytes or is rounded on
+ * its way: the bytes that casts around a product of float32 give, which
+ * t_gemm.c compares with plain loops. */
+#include "kernels/blas.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/cpu.h"
+#include "base/thread_pool.h"
+#include "num/low_precision.h"
+#include "tap.h"
+
+#ifdef CR_DOUBLE
+#define FMA fma
+#else
+#define FMA fmaf
+#endif
+
+static uint32_t seed = 1;
+
+static uint32_t draw(uint32_t n)
+{
+    seed = seed * 1664525u + 1013904223u;
+    return (seed >> 8) % n;
+}
+
+static void *room(int64_t n, size_t size)
+{
+    return malloc((size_t)(n > 0 ? n : 1) * size);
+}
+
+static cr_real *numbers(int64_t n)
+{
+    cr_real *x = room(n, sizeof *x);
+    int64_t i;
+
+    for (i = 0; i < n; i++)
+        x[i] = (cr_real)((double)draw(1 << 24) / (1 << 23) - 1);
+    return x;
+}
+
+/* Any operand: what the product reads in *to, and its values rounded where it
+ * rounds them. */
+static enum cr_low operand(enum cr_type type, bool roundable, int64_t n,
+                           cr_real **value, cr_real **to)
+{
+    enum cr_low low = draw(3);
+
+    if (low == CR_LOW_ROUNDED && !roundable)
+        low = CR_LOW_NONE;
+    *value = numbers(n);
+    *to = room(n, sizeof **to);
+    memcpy(*to, *value, (size_t)n * sizeof **to);
+    if (low != CR_LOW_NONE)
+        cr_round_to_type(type, n, *value, *value);
+    if (low == CR_LOW_TWO_BYTES)
+        cr_narrow(type, n, *value, (uint16_t *)(void *)*to);
+    return low;
+}
+
+/* What follows the product and its rounding, in the order of struct cr_gemm. */
+static void finish(const struct cr_gemm *g, const cr_real *mask,
+                   const cr_real *old, cr_real *y)
+{
+    int64_t n = g->m * g->n, i;
+
+    for (i = 0; i < n && g->bias; i++)
+        y[i] += g->bias[i % g->n];
+    cr_round_to_type(g->low, n, y, y);
+    for (i = 0; i < n; i++) {
+        y[i] = g->accumulate ? (cr_real)FMA(g->alpha, y[i], old[i])
+                             : g->alpha * y[i];
+        if (g->act == CR_ACT_RELU && y[i] < 0)
+            y[i] = 0;
+        if (mask && mask[i] <= 0)
+            y[i] = 0;
+    }
+}
+
+static bool one(int64_t m, int64_t n, int64_t k)
+{
+    cr_real *a, *b, *mask, *bias = numbers(n), *old = numbers(m * n);
+    cr_real *want = room(m * n, sizeof *want), *got = numbers(m * n);
+    cr_real *wide = room(m * n, sizeof *wide), *a_in, *b_in, *mask_in;
+    struct cr_gemm g = { .ta = draw(2) ? CR_T : CR_N,
+                         .tb = draw(2) ? CR_T : CR_N,
+                         .m = m,
+                         .n = n,
+                         .k = k,
+                         .low = draw(2) ? CR_F16 : CR_BF16,
+                         .alpha = draw(2) ? 1 : (cr_real)-0.125,
+                         .bias = draw(2) ? bias : NULL,
+                         .act = draw(2) ? CR_ACT_RELU : CR_ACT_NONE,
+                         .round = draw(2),
+                         .c_low = draw(2) ? CR_LOW_TWO_BYTES : CR_LOW_NONE,
+                         .bf16 = cr_gemm_low() && draw(3) == 0 };
+    struct cr_gemm plain;
+    bool same, masked = draw(2);
+
+    if (g.bf16)
+        g.low = CR_BF16;
+    g.a_low = operand(g.low, !g.bf16, m * k, &a, &a_in);
+    g.b_low = operand(g.low, !g.bf16, k * n, &b, &b_in);
+    g.mask_low = operand(g.low, false, m * n, &mask, &mask_in);
+    g.accumulate = g.c_low == CR_LOW_NONE && !masked && draw(2);
+    if (g.round) {
+        plain = cr_product(g.ta, g.tb, m, n, k, a, b, false, want);
+        plain.bf16 = g.bf16;
+        cr_gemms(&plain, 1);
+        finish(&g, masked ? mask : NULL, old, want);
+    } else {
+        plain = g;
+        plain.a_low = plain.b_low = plain.c_low = plain.mask_low = CR_LOW_NONE;
+        plain.a = a;
+        plain.b = b;
+        plain.mask = masked ? mask : NULL;
+        plain.c = memcpy(want, old, (size_t)(m * n) * sizeof *want);
+        cr_gemms(&plain, 1);
+    }
+    if (g.c_low == CR_LOW_TWO_BYTES)
+        cr_round_to_type(g.low, m * n, want, want);
+    g.a = a_in;
+    g.b = b_in;
+    g.c = got;
+    g.mask = masked ? mask_in : NULL;
+    if (!masked)
+        g.mask_low = CR_LOW_NONE;
+    if (g.accumulate)
+        memcpy(got, old, (size_t)(m * n) * sizeof *got);
+    cr_gemms(&g, 1);
+    if (g.c_low == CR_LOW_TWO_BYTES)
+        cr_widen(g.low, m * n, (const uint16_t *)(void *)got, wide);
+    else
+        memcpy(wide, got, (size_t)(m * n) * sizeof *wide);
+    same = memcmp(wide, want, (size_t)(m * n) * sizeof *want) == 0;
+    if (!same)
+        printf("# %lld x %lld x %lld: low of a %d, b %d, c %d, mask %d, round "
+               "%d, add %d, %s\n",
+               (long long)m, (long long)n, (long long)k, g.a_low, g.b_low,
+               g.c_low, g.mask_low, g.round, g.accumulate, cr_type_name(g.low));
+    free(a), free(b), free(mask), free(bias), free(old), free(want), free(got);
+    free(wide), free(a_in), free(b_in), free(mask_in);
+    return same;
+}
+
+/* Sizes with remainders of every block, and beyond one block of each. */
+static int64_t size(bool large)
+{
+    return large && draw(4) == 0 ? 1000 + draw(1200) : 1 + draw(90);
+}
+
+static void test(void)
+{
+    int64_t m, n, k;
+    int i;
+
+    for (i = 0; i < 400; i++) {
+        int large = (int)draw(3);
+
+        m = size(large == 0);
+        n = size(large == 1);
+        k = size(large == 2);
+        cr_thread_pool_start(1 + (int)draw(3));
+        ok(one(m, n, k), "%lld x %lld x %lld", (long long)m, (long long)n,
+           (long long)k);
+        cr_thread_pool_stop();
+    }
+}
+
+int main(void)
+{
+    cr_blas_force("own"); /* libraries add up in another order */
+    test_begin("%s: casts in a product and around it", cr_blas_name());
+    test();
+    test_end();
+    return done();
+}

@@ -1,0 +1,428 @@
+/* Softmax of lines and rows of gates with random settings, on each
+ * implementation, against the plain formula in double; and the order in which
+ * kernels are chosen. */
+#include "kernels/conv.h"
+#include "kernels/rnn.h"
+#include "kernels/softmax.h"
+
+#include "kernels.h"
+
+/* ---- softmax ---- */
+
+#define MAX_LINE 1300
+
+static struct {
+    int64_t n, inner, lines;
+    bool logarithm, add;
+} soft;
+
+static void draw_soft(bool cols)
+{
+    soft.n = draw_one_in(3) ? draw(1, MAX_LINE) : draw_size(1, 100);
+    soft.lines = cols ? draw_size(1, 40) : 1;
+    soft.inner = cols ? soft.lines + draw(0, 3) : 1;
+    soft.logarithm = draw_one_in(2);
+    soft.add = draw_one_in(2);
+    setting_is("%lld numbers, %lld of %lld lines%s%s", (long long)soft.n,
+               (long long)soft.lines, (long long)soft.inner,
+               soft.logarithm ? ", logarithm" : "", soft.add ? ", added" : "");
+}
+
+/* Logarithm of the sum of exponentials of line i. */
+static double log_sum(const cr_real *x, int64_t i)
+{
+    double top = -INFINITY, sum = 0;
+    int64_t c;
+
+    for (c = 0; c < soft.n; c++)
+        top = fmax(top, (double)x[c * soft.inner + i]);
+    for (c = 0; c < soft.n; c++)
+        sum += exp((double)x[c * soft.inner + i] - top);
+    return top + log(sum);
+}
+
+static enum verdict check_soft(const cr_real *x, const cr_real *y)
+{
+    /* what is expected has rounding errors of its own then */
+    bool doubles = sizeof(cr_real) == sizeof(double);
+    int64_t i, c;
+
+    for (i = 0; i < soft.lines; i++) {
+        double all = log_sum(x, i);
+
+        for (c = 0; c < soft.n; c++) {
+            int64_t at = c * soft.inner + i;
+            double want = (double)x[at] - all;
+
+            if (!number_near("y", at, (double)y[at],
+                             soft.logarithm ? want : exp(want),
+                             (soft.logarithm || doubles ? 60 : 8) * EPS))
+                return WRONG;
+        }
+    }
+    return RIGHT;
+}
+
+static cr_real *spread(int64_t n)
+{
+    cr_real *x = numbers_new(n);
+    int64_t i;
+
+    for (i = 0; i < n; i++)
+        x[i] *= 20;
+    return x;
+}
+
+static int64_t soft_size(void)
+{
+    return (soft.n - 1) * soft.inner + soft.lines;
+}
+
+static enum verdict softmax_row(void)
+{
+    cr_real *x, *y, top;
+    double log_of;
+    enum verdict v;
+    int64_t c;
+
+    draw_soft(false);
+    x = spread(soft.n);
+    y = numbers_undefined(soft.n);
+    cr_softmax_kernel()->row(soft.n, x, y, soft.logarithm);
+    v = check_soft(x, y);
+    soft.logarithm = false;
+    log_of = cr_softmax_kernel()->line(soft.n, x, y, &top);
+    for (c = 0; c < soft.n; c++)
+        if (x[c] > top)
+            v = WRONG;
+    /* a sum of two numbers that may cancel each other */
+    return v == RIGHT && check_soft(x, y) == RIGHT &&
+                   fabs(log_of + (double)top - log_sum(x, 0)) <=
+                       8 * EPS * (1 + fabs((double)top))
+               ? RIGHT
+               : WRONG;
+}
+
+static enum verdict softmax_cols(void)
+{
+    cr_real *x, *y;
+
+    draw_soft(true);
+    x = spread(soft_size());
+    y = numbers_copy(x, soft_size());
+    cr_softmax_kernel()->cols(soft.n, soft.inner, soft.lines, x, y,
+                              soft.logarithm);
+    return check_soft(x, y);
+}
+
+static enum verdict softmax_backward(bool cols)
+{
+    const struct cr_softmax_kernel *k = cr_softmax_kernel();
+    cr_real *x, *y, *dy, *dx, *old;
+    int64_t i, c, size;
+
+    draw_soft(cols);
+    size = soft_size();
+    x = spread(size);
+    y = numbers_copy(x, size);
+    dy = numbers_new(size);
+    old = numbers_new(size);
+    dx = numbers_copy(old, size);
+    for (i = 0; i < soft.lines; i++) {
+        double all = log_sum(x, i);
+
+        for (c = i; c < size; c += soft.inner)
+            y[c] = (cr_real)(soft.logarithm ? (double)x[c] - all
+                                            : exp((double)x[c] - all));
+    }
+    if (cols)
+        k->cols_backward(soft.n, soft.inner, soft.lines, y, dy, soft.logarithm,
+                         soft.add, dx);
+    else
+        k->row_backward(soft.n, y, dy, soft.logarithm, soft.add, dx);
+    for (i = 0; i < soft.lines; i++) {
+        double dot = 0, room = 0;
+
+        for (c = i; c < size; c += soft.inner) {
+            double d = (double)dy[c] * (soft.logarithm ? 1 : (double)y[c]);
+
+            dot += d;
+            room += fabs(d);
+        }
+        for (c = i; c < size; c += soft.inner) {
+            double p = soft.logarithm ? exp((double)y[c]) : (double)y[c];
+            double d = soft.logarithm ? (double)dy[c] - p * dot
+                                      : p * ((double)dy[c] - dot);
+
+            if (!number_near("dx", c, (double)dx[c],
+                             d + (soft.add ? (double)old[c] : 0),
+                             (8 + (double)soft.n) * (room + 2) * EPS))
+                return WRONG;
+        }
+    }
+    return RIGHT;
+}
+
+static enum verdict softmax_row_backward(void)
+{
+    return softmax_backward(false);
+}
+
+static enum verdict softmax_cols_backward(void)
+{
+    return softmax_backward(true);
+}
+
+/* ---- rows of gates ---- */
+
+static double sigma(double v)
+{
+    return 1 / (1 + exp(-v));
+}
+
+static int64_t size; /* H */
+static bool relu;
+
+/* A row whose results are undefined; gates g. */
+static struct cr_rnn_row draw_row(int64_t gates)
+{
+    struct cr_rnn_row w = { .k = cr_rnn_kernel() };
+
+    size = draw_size(1, 90);
+    relu = draw_one_in(2);
+    setting_is("%lld features, %lld gates%s", (long long)size, (long long)gates,
+               relu ? ", relu" : "");
+    w.n = size;
+    w.act = relu ? CR_RNN_RELU : CR_RNN_TANH;
+    w.x = spread(gates * size);
+    w.b = numbers_new(gates * size);
+    w.h0 = numbers_new(size);
+    w.c0 = numbers_new(size);
+    w.g = numbers_new(gates * size);
+    w.h = numbers_undefined(size);
+    w.c = numbers_undefined(size);
+    w.dh = numbers_new(size);
+    w.dc = numbers_new(size);
+    w.dg = numbers_undefined(gates * size);
+    return w;
+}
+
+#define NEAR(what, k, got, want) \
+    number_near(what, k, (double)(got), want, 24 * EPS)
+
+static enum verdict rnn(void)
+{
+    struct cr_rnn_row w = draw_row(1);
+    cr_real *dh;
+    int64_t k;
+
+    w.k->rnn(&w);
+    for (k = 0; k < size; k++) {
+        double v = (double)w.x[k] + (double)w.g[k] + (double)w.b[k];
+
+        if (!NEAR("h", k, w.h[k], relu ? fmax(v, 0) : tanh(v)))
+            return WRONG;
+    }
+    dh = numbers_copy(w.dh, size);
+    w.k->rnn_backward(&w);
+    for (k = 0; k < size; k++) {
+        double h = (double)w.h[k], d = relu ? h > 0 : 1 - h * h;
+
+        if (!NEAR("dg", k, w.dg[k], (double)dh[k] * d) ||
+            !NEAR("dh", k, w.dh[k], 0))
+            return WRONG;
+    }
+    return RIGHT;
+}
+
+static enum verdict gru(void)
+{
+    struct cr_rnn_row w = draw_row(3);
+    cr_real *g = numbers_copy(w.g, 3 * size), *dh;
+    int64_t k, n = size;
+
+    w.k->gru(&w);
+    for (k = 0; k < n; k++) {
+        double r = sigma((double)g[k] + (double)w.x[k] + (double)w.b[k]);
+        double z =
+            sigma((double)g[n + k] + (double)w.x[n + k] + (double)w.b[n + k]);
+        double u = (double)g[2 * n + k] + (double)w.b[2 * n + k];
+        double v = tanh((double)w.x[2 * n + k] + r * u);
+
+        if (!NEAR("r", k, w.g[k], r) || !NEAR("z", k, w.g[n + k], z) ||
+            !NEAR("u", k, w.g[2 * n + k], u) || !NEAR("n", k, w.c[k], v) ||
+            !NEAR("h", k, w.h[k], v + z * ((double)w.h0[k] - v)))
+            return WRONG;
+    }
+    dh = numbers_copy(w.dh, n);
+    w.k->gru_backward(&w);
+    for (k = 0; k < n; k++) {
+        double r = (double)w.g[k], z = (double)w.g[n + k];
+        double v = (double)w.c[k], d = (double)dh[k];
+        double dn = d * (1 - z) * (1 - v * v);
+
+        if (!NEAR("dr", k, w.dg[k],
+                  dn * (double)w.g[2 * n + k] * r * (1 - r)) ||
+            !NEAR("dz", k, w.dg[n + k],
+                  d * ((double)w.h0[k] - v) * z * (1 - z)) ||
+            !NEAR("dn", k, w.dg[2 * n + k], dn) ||
+            !NEAR("dh", k, w.dh[k], d * z))
+            return WRONG;
+    }
+    w.k->gru_to_product(&w);
+    for (k = 0; k < n; k++) {
+        double z = (double)w.g[n + k], v = (double)w.c[k];
+
+        if (!NEAR("du", k, w.dg[2 * n + k],
+                  (double)dh[k] * (1 - z) * (1 - v * v) * (double)w.g[k]))
+            return WRONG;
+    }
+    return RIGHT;
+}
+
+static enum verdict lstm(void)
+{
+    struct cr_rnn_row w = draw_row(4);
+    cr_real *g = numbers_copy(w.g, 4 * size), *dh, *dc;
+    int64_t k, n = size;
+    int j;
+
+    w.k->lstm(&w);
+    for (k = 0; k < n; k++) {
+        double v[4], c;
+
+        for (j = 0; j < 4; j++) {
+            int64_t at = j * n + k;
+
+            v[j] = (double)g[at] + (double)w.x[at] + (double)w.b[at];
+            v[j] = j == 2 ? tanh(v[j]) : sigma(v[j]);
+            if (!NEAR("g", at, w.g[at], v[j]))
+                return WRONG;
+        }
+        c = v[1] * (double)w.c0[k] + v[0] * v[2];
+        if (!NEAR("c", k, w.c[k], c) || !NEAR("h", k, w.h[k], v[3] * tanh(c)))
+            return WRONG;
+    }
+    dh = numbers_copy(w.dh, n);
+    dc = numbers_copy(w.dc, n);
+    w.k->lstm_backward(&w);
+    for (k = 0; k < n; k++) {
+        double i = (double)w.g[k], f = (double)w.g[n + k];
+        double a = (double)w.g[2 * n + k], o = (double)w.g[3 * n + k];
+        double t = tanh((double)w.c[k]), d = (double)dh[k];
+        double v = (double)dc[k] + d * o * (1 - t * t);
+
+        if (!NEAR("di", k, w.dg[k], v * a * i * (1 - i)) ||
+            !NEAR("df", k, w.dg[n + k], v * (double)w.c0[k] * f * (1 - f)) ||
+            !NEAR("da", k, w.dg[2 * n + k], v * i * (1 - a * a)) ||
+            !NEAR("do", k, w.dg[3 * n + k], d * t * o * (1 - o)) ||
+            !NEAR("dc", k, w.dc[k], v * f) || !NEAR("dh", k, w.dh[k], 0))
+            return WRONG;
+    }
+    return RIGHT;
+}
+
+/* ---- the order ---- */
+
+/* What is computed for an image of `cols` columns. */
+static const char *conv_of(enum cr_layout layout, int64_t cols, int64_t group,
+                           int64_t ci, int64_t co)
+{
+    struct cr_conv c = { .n = 2,
+                         .group = group,
+                         .ci = ci,
+                         .co = co,
+                         .in = { 1, cols, cols },
+                         .out = { 1, cols, cols },
+                         .kernel = { 1, 3, 3 },
+                         .stride = { 1, 1, 1 },
+                         .dilation = { 1, 1, 1 },
+                         .pad_before = { 0, 1, 1 },
+                         .x = layout,
+                         .y = layout };
+
+    return cr_conv_kernel_name(&c);
+}
+
+/* choices.def decides against the order of the rows. */
+static void choices(void)
+{
+    if (sizeof(cr_real) != sizeof(float) || !cr_isa_force(CR_ISA_AVX2)) {
+        ok(true, "choices # SKIP no kernels to choose from");
+        return;
+    }
+    ok(strcmp(conv_of(CR_ROW_MAJOR, 28, 1, 3, 8), "conv_nchw") == 0 &&
+           strcmp(conv_of(CR_ROW_MAJOR, 28, 1, 128, 128), "conv_im2col") == 0 &&
+           strcmp(conv_of(CR_ROW_MAJOR, 3, 1, 3, 16), "conv_im2col") == 0,
+       "planes of many channels or few columns: by products");
+    ok(strcmp(conv_of(CR_CHANNELS_LAST, 28, 1, 3, 8), "conv_nhwc") == 0 &&
+           strcmp(conv_of(CR_CHANNELS_LAST, 28, 8, 8, 8), "conv_nhwc") == 0,
+       "channels last, groups too: direct");
+}
+
+static void processors(void)
+{
+    static const char name[] = "AuthenticAMD 25.97";
+
+    ok(cr_cpu_matches(name, "any") && cr_cpu_matches(name, "AuthenticAMD") &&
+           cr_cpu_matches(name, "AuthenticAMD 25") &&
+           cr_cpu_matches(name, name),
+       "a processor by its vendor, family and model");
+    ok(!cr_cpu_matches(name, "AuthenticAMD 2") &&
+           !cr_cpu_matches(name, "AuthenticAMD 25.9") &&
+           !cr_cpu_matches(name, "GenuineIntel") &&
+           !cr_cpu_matches(name, "AuthenticAMD 25.97.1"),
+       "not by the beginning of a number");
+}
+
+/* The first row of each family that CELLRUN_ISA allows, and the one that is
+ * preferred as far as it is allowed. */
+static void order(void)
+{
+    const struct cr_kernel *k;
+    int i;
+
+    cr_isa_force(CR_ISA_GENERIC);
+    ok(strcmp(cr_softmax_kernel()->head.name, "softmax_portable") == 0 &&
+           strcmp(cr_rnn_kernel()->head.name, "rnn_portable") == 0,
+       "generic: the portable kernels");
+    if (!cr_isa_force(CR_ISA_AVX2)) {
+        ok(true, "no AVX2 # SKIP not on this machine");
+        return;
+    }
+    ok(strcmp(cr_softmax_kernel()->head.name, "softmax_avx2") == 0,
+       "avx2: its own, not that of AVX-512");
+    ok(cr_kernel_prefer("softmax_portable") &&
+           strcmp(cr_softmax_kernel()->head.name, "softmax_portable") == 0 &&
+           strcmp(cr_rnn_kernel()->head.name, "rnn_avx2") == 0,
+       "one that is preferred, in its family alone");
+    ok(!cr_kernel_prefer("softmax_avx512") &&
+           strcmp(cr_softmax_kernel()->head.name, "softmax_avx2") == 0,
+       "not one that is not allowed");
+    cr_kernel_prefer(NULL);
+    for (i = 0; (k = cr_kernel_at(i)); i++)
+        if (!k->name || k->isa > CR_ISA_AVX512)
+            break;
+    ok(i > 10 && !k, "%d kernels, each with a name", i);
+}
+
+int main(void)
+{
+    int i;
+
+    kernels_begin(300);
+    for (i = 0; i < OWN; i++) {
+        kernel_compare("softmax of a line", i, softmax_row);
+        kernel_compare("softmax of lines side by side", i, softmax_cols);
+        kernel_compare("softmax, gradient", i, softmax_row_backward);
+        kernel_compare("softmax side by side, gradient", i,
+                       softmax_cols_backward);
+        kernel_compare("rnn", i, rnn);
+        kernel_compare("gru", i, gru);
+        kernel_compare("lstm", i, lstm);
+    }
+    order();
+    choices();
+    processors();
+    return done();
+}
