@@ -42,7 +42,11 @@ static const struct cr_kernel *const rows[] = {
     &cr_gemm_openblas.head, &cr_gemm_portable.head, &cr_gemm_plain.head, NULL
 };
 
+static const struct cr_kernel *const low_rows[] = { &cr_gemm_bf16_kernel.head,
+                                                    NULL };
+
 const struct cr_kernels cr_kernels_gemm = { rows };
+const struct cr_kernels cr_kernels_gemm_low = { low_rows };
 
 static const struct cr_gemm_kernel *chosen;
 static pthread_once_t choosing = PTHREAD_ONCE_INIT;
@@ -118,16 +122,24 @@ bool cr_blas_force(const char *name)
     return take_named(name);
 }
 
-bool cr_gemm_low(void)
+bool cr_gemm_has_bf16(void)
 {
     pthread_once(&choosing, choose);
     return chosen->has_bf16 && chosen->has_bf16();
 }
 
+bool cr_gemm_low(void)
+{
+    if (!cr_gemm_has_bf16() || cr_kernel_is_preferred(&chosen->head))
+        return false;
+    return cr_kernel_is_preferred(&cr_gemm_bf16_kernel.head) ||
+           cr_kernel_compare(&chosen->head, &cr_gemm_bf16_kernel.head,
+                             NULL) <= 0;
+}
+
 size_t cr_gemm_thread_scratch(void)
 {
-    pthread_once(&choosing, choose);
-    return cr_gemm_low() && *chosen->thread_scratch < cr_gemm_bf16_scratch
+    return cr_gemm_has_bf16() && *chosen->thread_scratch < cr_gemm_bf16_scratch
                ? cr_gemm_bf16_scratch
                : *chosen->thread_scratch;
 }
@@ -199,7 +211,7 @@ void cr_gemms(const struct cr_gemm *g, int count)
     for (i = 0; i < count; i++) {
         assert(g[i].m >= 0 && g[i].n >= 0 && g[i].k >= 0);
         assert(!g[i].bf16 ||
-               (cr_gemm_low() && g[i].a_low != CR_LOW_ROUNDED &&
+               (cr_gemm_has_bf16() && g[i].a_low != CR_LOW_ROUNDED &&
                 g[i].b_low != CR_LOW_ROUNDED));
         assert(g[i].c_low == CR_LOW_NONE || !g[i].accumulate);
         macs += (double)g[i].m * (double)g[i].n * (double)g[i].k;

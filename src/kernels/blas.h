@@ -50,12 +50,14 @@ struct cr_gemm {
      * c = act(alpha round(op(a) op(b) + bias) + (accumulate ? c : 0)). */
     bool round;
     /* Multiply with AVX512-BF16 or AMX-BF16, which round both operands to
-     * bfloat16 while reading; sums are float32. Requires cr_gemm_low, and that
-     * a_low and b_low are not CR_LOW_ROUNDED. */
+     * bfloat16 while reading; sums are float32. Requires cr_gemm_has_bf16, and
+     * that a_low and b_low are not CR_LOW_ROUNDED. */
     bool bf16;
 };
 
-/* Whether products can be `low`: the processor multiplies bfloat16. */
+/* Whether products can have bf16, and whether they should: by
+ * kernels/choices.def, float32 products of converted operands are slower. */
+bool cr_gemm_has_bf16(void);
 bool cr_gemm_low(void);
 
 /* Bytes that products ask cr_thread_scratch for, at most. */

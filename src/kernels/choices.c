@@ -5,6 +5,7 @@
 #include "base/compiler.h"
 #include "kernels/conv.h"
 #include "kernels/conv_simd.h"
+#include "kernels/gemm.h"
 #include "kernels/kernel.h"
 
 /* What a condition may name. */
@@ -36,8 +37,17 @@ static struct conv_sizes conv_sizes(const struct cr_conv *c)
         (void)ci, (void)co, (void)groups, (void)width, (void)lanes; \
         return where;                                               \
     }
+#define GEMM(processor, kernel, over, where, measured) \
+    static bool NAME(__LINE__)(const void *what)        \
+    {                                                   \
+        const bool amx = cr_gemm_bf16_has_amx();        \
+                                                        \
+        (void)what, (void)amx;                          \
+        return where;                                   \
+    }
 #include "kernels/choices.def"
 #undef CONV
+#undef GEMM
 
 struct choice {
     const char *processor;
@@ -49,6 +59,7 @@ struct choice {
 static struct choice choices[] = {
 #define CONV(processor, kernel, over, where, measured) \
     { processor, &cr_##kernel.head, &cr_##over.head, NAME(__LINE__), false },
+#define GEMM CONV
 #include "kernels/choices.def"
 };
 

@@ -44,10 +44,14 @@ cr_gemm_part cr_gemm_portable_part;
 cr_sum_part cr_sum_portable;
 extern const size_t cr_gemm_portable_scratch;
 
-/* For products with bf16, if the processor has AVX512-BF16. */
+/* For products with bf16, if the processor has AVX512-BF16; another kernel
+ * computes the rest. Of its two ways to multiply, the one with AMX is
+ * always faster than float32. */
+extern const struct cr_gemm_kernel cr_gemm_bf16_kernel;
 cr_gemm_part cr_gemm_bf16;
 extern const size_t cr_gemm_bf16_scratch;
-bool cr_gemm_has_bf16(void);
+bool cr_gemm_bf16_available(void);
+bool cr_gemm_bf16_has_amx(void);
 /* Whether it may use AMX, for comparisons within one process; returns whether
  * it does from now on. */
 bool cr_gemm_bf16_amx(bool use);

@@ -40,7 +40,7 @@ const struct cr_gemm_kernel cr_gemm_avx512 = {
     .sum = KERNEL_SUM,
     .thread_scratch = &KERNEL_ROOM,
     .low = true,
-    .has_bf16 = cr_gemm_has_bf16,
+    .has_bf16 = cr_gemm_bf16_available,
 };
 
 #endif

@@ -609,9 +609,15 @@ BF16 void cr_gemm_bf16(const struct cr_gemm *g, int task, int n_tasks)
         cr_gemm_map(g, from, to, begin, end);
 }
 
-bool cr_gemm_has_bf16(void)
+bool cr_gemm_bf16_available(void)
 {
     return avx512_available();
+}
+
+bool cr_gemm_bf16_has_amx(void)
+{
+    pthread_once(&bf16_once, bf16_find);
+    return bf16_has[0];
 }
 
 #else
@@ -630,9 +636,20 @@ bool cr_gemm_bf16_amx(bool use)
     return false;
 }
 
-bool cr_gemm_has_bf16(void)
+bool cr_gemm_bf16_available(void)
+{
+    return false;
+}
+
+bool cr_gemm_bf16_has_amx(void)
 {
     return false;
 }
 
 #endif
+
+const struct cr_gemm_kernel cr_gemm_bf16_kernel = {
+    .head = { .name = "gemm_bf16", .isa = CR_ISA_AVX512, .blas = "own" },
+    .part = cr_gemm_bf16,
+    .thread_scratch = &cr_gemm_bf16_scratch,
+};

@@ -318,7 +318,7 @@ static void test_low(void)
 {
     size_t i;
 
-    if (!cr_gemm_low()) {
+    if (!cr_gemm_has_bf16()) {
         ok(true, "# SKIP no instructions for bfloat16, or not allowed");
         return;
     }

@@ -96,7 +96,7 @@ static bool one(int64_t m, int64_t n, int64_t k)
                          .act = draw(2) ? CR_ACT_RELU : CR_ACT_NONE,
                          .round = draw(2),
                          .c_low = draw(2) ? CR_LOW_TWO_BYTES : CR_LOW_NONE,
-                         .bf16 = cr_gemm_low() && draw(3) == 0 };
+                         .bf16 = cr_gemm_has_bf16() && draw(3) == 0 };
     struct cr_gemm plain;
     bool same, masked = draw(2);
 

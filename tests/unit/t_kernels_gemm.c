@@ -157,7 +157,7 @@ static void blocks(int implementation)
 
 static enum verdict low_products(void)
 {
-    return cr_gemm_low() ? products_of(true) : DECLINED;
+    return cr_gemm_has_bf16() ? products_of(true) : DECLINED;
 }
 
 /* The parts of a split, one after the other. */
@@ -236,7 +236,7 @@ int main(void)
             kernel_compare("product, in parts", i, parts);
     }
     implementation_take(0);
-    if (implementation_take(OWN - 1) && cr_gemm_low()) {
+    if (implementation_take(OWN - 1) && cr_gemm_has_bf16()) {
         cr_gemm_bf16_amx(false);
         kernel_compare("product of bfloat16", OWN - 1, low_products);
         kernel_compare("product of bfloat16, in parts", OWN - 1, low_parts);
