@@ -66,7 +66,9 @@ static int main_close(struct cr_diag *diag, int status)
     return status == 0 ? cr_code_exit(CR_E_SYSTEM) : status;
 }
 
-/* Runs a command of which each process does its part; number 0 prints. */
+/* Runs a command of which each process does its part; number 0 prints. mpirun
+ * kills the others at the first status that is not 0: that of number 0 comes
+ * after its messages. */
 static int main_share(struct cr_cli *cli)
 {
     int status;
@@ -81,8 +83,6 @@ static int main_share(struct cr_cli *cli)
     status = cli->command->run(cli);
     if (status == 0)
         status = cr_diag_exit(cli->diag);
-    /* mpirun kills the others at the first status that is not 0: that of number
-     * 0 comes after its messages */
     status = cr_mpi_end(status);
     return cr_mpi_rank() == 0 ? status : 0;
 }
@@ -107,7 +107,7 @@ int main(int argc, char **argv)
     /* errors that all processes of mpirun find are printed once */
     diag.silent = cr_mpi_rank_given() > 0;
     if (!cr_cli_read(&cli, argc, argv))
-        status = 2;
+        status = cr_mpi_rank_given() == 0 ? 2 : 0; /* as main_share */
     else if (cli.command->shares)
         status = main_share(&cli);
     else
