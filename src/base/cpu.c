@@ -21,11 +21,22 @@ const char *cr_isa_name(enum cr_isa isa)
     return isa_names[isa];
 }
 
+#ifdef __x86_64__
+/* clang 14 knows no such name for __builtin_cpu_supports. */
+static bool has_f16c(void)
+{
+    unsigned a, b, c, d;
+
+    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+#endif
+
 enum cr_isa cr_isa_best(void)
 {
 #ifdef __x86_64__
     __builtin_cpu_init();
-    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma"))
+    if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") ||
+        !has_f16c())
         return CR_ISA_GENERIC;
     if (__builtin_cpu_supports("avx512f") &&
         __builtin_cpu_supports("avx512vl") &&
@@ -41,21 +52,8 @@ enum cr_isa cr_isa_best(void)
 /* Kernels use this in every call, so the environment is read once. The
  * instruction cpuid takes 100 us in some virtual machines. */
 static enum cr_isa allowed;
-static bool f16c;
 static size_t cache_bytes = 512 << 10;
 static pthread_once_t isa_once = PTHREAD_ONCE_INIT;
-
-/* clang 14 knows no such name for __builtin_cpu_supports. */
-static bool has_f16c(void)
-{
-#ifdef __x86_64__
-    unsigned a, b, c, d;
-
-    return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
-#else
-    return false;
-#endif
-}
 
 static void isa_find(void)
 {
@@ -68,7 +66,6 @@ static void isa_find(void)
     if (cache > 0)
         cache_bytes = (size_t)cache;
 #endif
-    f16c = has_f16c();
     allowed = cr_isa_best();
     for (i = CR_ISA_GENERIC; want && i < allowed; i++)
         if (strcmp(want, isa_names[i]) == 0)
@@ -79,11 +76,6 @@ enum cr_isa cr_isa(void)
 {
     pthread_once(&isa_once, isa_find);
     return allowed;
-}
-
-bool cr_cpu_f16c(void)
-{
-    return cr_isa() >= CR_ISA_AVX2 && f16c;
 }
 
 size_t cr_cpu_cache(void)

@@ -8,7 +8,7 @@
 /* Instruction sets for which kernels exist, in rising order. */
 enum cr_isa {
     CR_ISA_GENERIC,
-    CR_ISA_AVX2,
+    CR_ISA_AVX2, /* with FMA and F16C */
     CR_ISA_AVX512
 };
 
@@ -23,9 +23,6 @@ enum cr_isa cr_isa_best(void);
  * nothing if the processor lacks the set. Not while another thread computes.
  * Matrix products are switched by cr_blas_force. */
 bool cr_isa_force(enum cr_isa isa);
-
-/* Whether the processor converts float16, and cr_isa allows AVX2. */
-bool cr_cpu_f16c(void);
 
 /* Vendor, family and model, "AuthenticAMD 25.1": what measurements are noted
  * for. */

@@ -10,8 +10,9 @@
 
 #include <immintrin.h>
 #include <stdint.h>
+#include <string.h>
 
-#define KERNEL CR_TARGET("avx2,fma")
+#define KERNEL CR_TARGET("avx2,fma,f16c")
 #define LANES 8
 #define V_ZERO() _mm256_setzero_ps()
 #define V_SET(x) _mm256_set1_ps(x)
@@ -29,6 +30,8 @@
 #define V_MUL(x, y) _mm256_mul_ps(x, y)
 #define V_FMA(x, y, z) _mm256_fmadd_ps(x, y, z)
 #define V_RELU(x) _mm256_max_ps(_mm256_setzero_ps(), x) /* NaN stays */
+#define SIMD_TO_F16(x) \
+    _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
 #define V_MASK(x, y) \
     _mm256_and_ps(x, _mm256_cmp_ps(y, _mm256_setzero_ps(), _CMP_NLE_UQ))
 
@@ -63,30 +66,64 @@ KERNEL CR_INLINE void simd_store_first(cr_real *p, int n, __m256 x)
         _mm_store_ss(p, half);
 }
 
+/* Bits of numbers rounded to bfloat16 in their upper half; NaN is not one. */
+KERNEL CR_INLINE __m256i simd_bf16_cut(__m256i bits)
+{
+    __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16),
+                                   _mm256_set1_epi32(1));
+
+    return _mm256_add_epi32(
+        bits, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff)));
+}
+
 /* x rounded to float16 or bfloat16; numbers that take two bytes, n of them. */
 KERNEL CR_INLINE vec simd_round(enum cr_type to, vec x)
 {
-    cr_real y[LANES];
+    __m256i cut;
 
-    V_STORE(y, x);
-    cr_round_to_type(to, LANES, y, y);
-    return V_LOAD(y);
+    if (to == CR_F16)
+        return _mm256_cvtph_ps(SIMD_TO_F16(x));
+    cut = _mm256_and_si256(simd_bf16_cut(_mm256_castps_si256(x)),
+                           _mm256_set1_epi32(~0xffff));
+    return _mm256_blendv_ps(_mm256_castsi256_ps(cut), x,
+                            _mm256_cmp_ps(x, x, _CMP_UNORD_Q));
 }
 
 KERNEL CR_INLINE vec simd_widen(enum cr_type from, const uint16_t *x, int n)
 {
-    cr_real y[LANES] = { 0 };
+    uint16_t first[LANES] = { 0 };
+    __m128i bits;
 
-    cr_widen(from, n, x, y);
-    return V_LOAD(y);
+    if (n < LANES)
+        x = memcpy(first, x, (size_t)n * sizeof *x);
+    bits = _mm_loadu_si128((const __m128i *)(const void *)x);
+    return from == CR_F16
+               ? _mm256_cvtph_ps(bits)
+               : _mm256_castsi256_ps(
+                     _mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16));
 }
 
 KERNEL CR_INLINE void simd_narrow(enum cr_type to, uint16_t *y, int n, vec x)
 {
-    cr_real from[LANES];
+    __m256i bits = _mm256_castps_si256(x);
+    uint16_t first[LANES];
+    __m128i low;
 
-    V_STORE(from, x);
-    cr_narrow(to, n, from, y);
+    if (to == CR_F16) {
+        low = SIMD_TO_F16(x);
+    } else {
+        /* the low half of a NaN may be all that makes it one */
+        bits = _mm256_castps_si256(_mm256_blendv_ps(
+            _mm256_castsi256_ps(simd_bf16_cut(bits)),
+            _mm256_or_ps(x, _mm256_castsi256_ps(_mm256_set1_epi32(0x400000))),
+            _mm256_cmp_ps(x, x, _CMP_UNORD_Q)));
+        bits = _mm256_srli_epi32(bits, 16);
+        low = _mm256_castsi256_si128(_mm256_permute4x64_epi64(
+            _mm256_packus_epi32(bits, bits), 0x08));
+    }
+    _mm_storeu_si128((__m128i *)(void *)(n < LANES ? first : y), low);
+    if (n < LANES)
+        memcpy(y, first, (size_t)n * sizeof *y);
 }
 
 /* 8 x 8 numbers: pairs of rows, pairs of pairs, then halves of vectors. */

@@ -240,7 +240,7 @@ void cr_round_to_type(enum cr_type to, int64_t n, const cr_real *x, cr_real *y)
         return;
     }
 #ifdef HALF_F16C
-    if (cr_cpu_f16c()) {
+    if (cr_isa() >= CR_ISA_AVX2) {
         half_round_f16c(n, x, y);
         return;
     }
@@ -296,7 +296,7 @@ void cr_narrow(enum cr_type to, int64_t n, const cr_real *x, uint16_t *y)
         return;
     }
 #ifdef HALF_F16C
-    if (cr_cpu_f16c()) {
+    if (cr_isa() >= CR_ISA_AVX2) {
         half_narrow_f16c(n, x, y);
         return;
     }
@@ -316,7 +316,7 @@ void cr_widen(enum cr_type from, int64_t n, const uint16_t *x, cr_real *y)
         return;
     }
 #ifdef HALF_F16C
-    if (cr_cpu_f16c()) {
+    if (cr_isa() >= CR_ISA_AVX2) {
         half_widen_f16c(n, x, y);
         return;
     }
