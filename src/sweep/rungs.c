@@ -144,6 +144,18 @@ const char *cr_sweep_rungs_stop(struct cr_sweep *sweep,
 
 /* ---- Results */
 
+/* What the metric is of: the name of a series. */
+static const char *rungs_split(const struct cr_sweep *sweep,
+                               const struct cr_run_series *run)
+{
+    const char *metric = sweep->metric ? sweep->metric : "";
+    const char *bare = cr_run_bare(metric);
+
+    return bare == metric ? "eval"
+                          : cr_strndup(run->arena, metric,
+                                       (size_t)(bare - metric) - 1);
+}
+
 /* The series that has the metric, and its column; NULL after reporting that
  * the run has no such metric. */
 static const struct cr_series *
@@ -152,11 +164,7 @@ rungs_series(struct cr_sweep *sweep, const struct cr_run_series *run,
 {
     const char *metric = sweep->metric ? sweep->metric : "";
     const char *bare = cr_run_bare(metric);
-    const char *split = bare == metric
-                            ? "eval"
-                            : cr_strndup(run->arena, metric,
-                                         (size_t)(bare - metric) - 1);
-    const struct cr_series *s = cr_series_find(run, split);
+    const struct cr_series *s = cr_series_find(run, rungs_split(sweep, run));
 
     *column = cr_series_column(s, bare);
     if (*column)
@@ -190,8 +198,22 @@ static double rungs_value(struct cr_sweep *sweep,
     return value;
 }
 
+/* Whether the run was evaluated at its present length. */
+static bool rungs_evaluated(struct cr_sweep *sweep,
+                            const struct cr_run_series *run,
+                            const struct cr_sweep_point *point)
+{
+    const struct cr_series *s = cr_series_find(run, rungs_split(sweep, run));
+    bool steps = sweep->opts.halving.unit == CR_RUNG_STEPS;
+
+    return s && s->n > 0 && (steps ? s->step : s->epoch)[s->n - 1] >=
+                                (double)point->length * (1 - 1e-9);
+}
+
 /* Sets the metric at each rung that the point has passed; returns their
- * number. A run that ended early has passed all. */
+ * number. A run that ended early has passed all. One that was killed between
+ * the last step before a rung and the evaluation is evaluated when it is
+ * resumed. */
 static int rungs_passed(struct cr_sweep *sweep, const struct cr_run_series *run,
                         struct cr_sweep_point *point)
 {
@@ -199,6 +221,9 @@ static int rungs_passed(struct cr_sweep *sweep, const struct cr_run_series *run,
 
     for (r = 0; r < sweep->n_rungs; r++) {
         if (point->length < sweep->rung[r] && point->state != CR_POINT_DONE)
+            break;
+        if (point->length == sweep->rung[r] && !point->evaluated &&
+            !rungs_evaluated(sweep, run, point))
             break;
         point->at_rung[r] = rungs_value(sweep, run, sweep->rung[r]);
     }

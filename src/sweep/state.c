@@ -189,6 +189,8 @@ void cr_sweep_refresh(struct cr_sweep *sweep, struct cr_sweep_point *point)
     point->length = cr_json_int(
         record, sweep->opts.halving.unit == CR_RUNG_STEPS ? "steps" : "epochs",
         0);
+    point->evaluated = strcmp(status, "stopped") == 0 ||
+                       strcmp(status, "completed") == 0;
     if (error)
         point->error = strcmp(error, old) == 0 ? old
                                                : cr_strdup(sweep->arena, error);

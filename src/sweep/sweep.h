@@ -109,6 +109,8 @@ struct cr_sweep_point {
     int target, passed;
     double *at_rung;
     int64_t length; /* of the run so far, in the unit of the rungs */
+    bool evaluated; /* at that length, as far as the config has it evaluated;
+                       a run that was killed may not be */
 };
 
 /* The ids of the points so far; private to ids.c. */

@@ -83,6 +83,28 @@ same_table() {
     same_table whole parts
 }
 
+@test "a run that was killed between a rung and its evaluation gets it" {
+    local dir rate
+    cp -a whole killed
+    for dir in killed/*/; do
+        [ "$(jq .epochs "$dir/record.json")" = 1 ] || continue
+        # as SIGTERM leaves it after the last step of the epoch
+        rate=$(awk -F'\t' -v id="$(basename "$dir")" '$1 == id { print $4 }' whole/sweep.tsv)
+        rm -rf none
+        "$CELLRUN" train s.yaml -q -o none optimizer.learning_rate="$rate" \
+            eval.every='3 epochs' train.stop_after='20 steps' || [ $? = 75 ]
+        rm "$dir"/ckpt/*
+        cp none/ckpt/s-1_19.safetensors "$dir/ckpt/last.safetensors"
+        sed -i 's/"status":"stopped"/"status":"terminated"/' "$dir/record.json"
+        grep -v '"split":"eval"' "$dir/metrics.jsonl" >rows
+        cp rows "$dir/metrics.jsonl"
+    done
+    [ "$("$CELLRUN" sweep s.yaml --dir killed --status | tail -1)" = \
+        "8 points: 4 interrupted 2 stopped 2 done" ]
+    "$CELLRUN" sweep s.yaml --dir killed -q
+    same_table whole killed
+}
+
 @test "asha promotes the best of each rung without waiting, by two processes" {
     local ids
     "$CELLRUN" sweep s.yaml --dir a -q sweep.method=asha >/dev/null &
