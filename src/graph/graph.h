@@ -209,6 +209,7 @@ struct cr_net {
     int n_slots;
     bool shard;             /* processes share out slots: run/shard.c */
     bool shard_gradients;   /* gradients are dropped as early as possible */
+    bool reduce_bf16;       /* processes send gradients as bfloat16 */
     bool *slot_is_part;     /* per slot: it is that of a range of elements */
     cr_real **slot_parts;   /* its part, while it is whole; NULL */
     size_t *shard_at;       /* buffer: bytes before each process's range */

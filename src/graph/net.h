@@ -388,6 +388,9 @@ void cr_net_statistics_restore(struct cr_net *net);
  * the means of those of all processes. */
 void cr_net_local_statistics(struct cr_net *net, bool local);
 void cr_net_statistics_average(struct cr_net *net);
+/* Whether the processes of mpirun send gradients as bfloat16; before the first
+ * plan. */
+void cr_net_reduce_bf16(struct cr_net *net, bool bf16);
 
 /* Values of the last step in order of computation. With opts.keep_outputs:
  * output, output.CELL, loss, grad.PARAM, grad.COLUMN, grad.output.CELL, as far

@@ -1,7 +1,9 @@
 #include "mpi/mpi.h"
 
 #include "base/str.h"
+#include "mpi/bfloat16.h"
 #include "mpi/shared.h"
+#include "num/low_precision.h"
 
 #include <assert.h>
 #include <dlfcn.h>
@@ -30,9 +32,21 @@ static struct {
         void *data;
         int64_t n;
         enum cr_mpi_type type;
-    } started[CR_MPI_STARTED];
+        struct low *low; /* of CR_MPI_BF16, by messages; kept for later ones */
+    } started[CR_MPI_SLOTS]; /* the last one for sums at once */
     int n_started; /* under way */
 } mpi = { .size = 1 };
+
+/* A sum of numbers in bfloat16: process r adds up range r of all parts, which
+ * are exchanged for that, and then all ranges are gathered. */
+struct low {
+    size_t room;     /* bytes of each of the next two */
+    uint16_t *all;   /* of this process; at last, the sum */
+    uint16_t *parts; /* its range, of all processes */
+    int *n, *at;     /* bytes of each range, and where it begins */
+    int *n_parts, *at_parts;
+    bool added; /* the ranges are being gathered */
+};
 
 /* ---- What mpirun says in the environment */
 
@@ -80,6 +94,109 @@ int cr_mpi_rank_given(void)
         return 0;
     return given("OMPI_COMM_WORLD_RANK",
                  given("PMIX_RANK", given("PMI_RANK", 0)));
+}
+
+/* ---- Sums in bfloat16, by messages */
+
+static void *take(size_t n, size_t size)
+{
+    void *at = calloc(n, size);
+
+    if (!at)
+        cr_out_of_memory(n * size);
+    return at;
+}
+
+static void low_free(struct low *low)
+{
+    if (!low)
+        return;
+    free(low->all);
+    free(low->parts);
+    free(low->n);
+    free(low);
+}
+
+static int64_t range_begin(int64_t n, int rank)
+{
+    int64_t begin = (n + mpi.size - 1) / mpi.size * rank;
+
+    return begin < n ? begin : n;
+}
+
+static struct low *low_of(struct started *s)
+{
+    struct low *low = s->low ? s->low : take(1, sizeof *low);
+    size_t size = sizeof *low->all, ranks = (size_t)mpi.size, bytes;
+    int64_t begin, end;
+
+    s->low = low;
+    if (!low->n) {
+        low->n = take(4 * ranks, sizeof *low->n);
+        low->at = low->n + ranks;
+        low->n_parts = low->at + ranks;
+        low->at_parts = low->n_parts + ranks;
+    }
+    for (int r = 0; r < mpi.size; r++) {
+        begin = range_begin(s->n, r);
+        end = range_begin(s->n, r + 1);
+        low->n[r] = (int)(end - begin) * (int)size;
+        low->at[r] = (int)begin * (int)size;
+    }
+    for (int r = 0; r < mpi.size; r++) {
+        low->n_parts[r] = low->n[mpi.rank];
+        low->at_parts[r] = r * low->n[mpi.rank];
+    }
+    bytes = (size_t)low->n[0] * ranks; /* range 0 is a largest one */
+    if (bytes > low->room) {
+        free(low->all);
+        free(low->parts);
+        low->all = take(bytes, 1);
+        low->parts = take(bytes, 1);
+        low->room = bytes;
+    }
+    return low;
+}
+
+static void low_start(int slot)
+{
+    struct started *s = &mpi.started[slot];
+    struct low *low = low_of(s);
+
+    low->added = false;
+    cr_narrow(CR_BF16, s->n, s->data, low->all);
+    mpi.calls->exchange_start(slot, low->all, low->n, low->at, low->parts,
+                              low->n_parts, low->at_parts);
+}
+
+/* After what was started has come. True: that was all. */
+static bool low_advance(int slot)
+{
+    struct started *s = &mpi.started[slot];
+    struct low *low = s->low;
+    int64_t begin = range_begin(s->n, mpi.rank),
+            n = range_begin(s->n, mpi.rank + 1) - begin;
+    cr_real *data = s->data;
+
+    if (s->type != CR_MPI_BF16)
+        return true;
+    if (low->added) {
+        cr_widen(CR_BF16, s->n, low->all, data);
+        return true;
+    }
+    cr_bf16_sum(data + begin, n, low->parts, (size_t)low->n[mpi.rank],
+                mpi.size);
+    cr_narrow(CR_BF16, n, data + begin, low->all + begin);
+    mpi.calls->gather_start(slot, low->all, low->n, low->at);
+    low->added = true;
+    return false;
+}
+
+static void low_wait(int slot)
+{
+    do
+        mpi.calls->wait(slot);
+    while (!low_advance(slot));
 }
 
 /* ---- Start and end */
@@ -190,6 +307,7 @@ bool cr_mpi_start(struct cr_diag *diag)
 int cr_mpi_end(int status)
 {
     int64_t all = status;
+    int i;
 
     if (!mpi.calls)
         return status;
@@ -198,6 +316,8 @@ int cr_mpi_end(int status)
         cr_shared_close();
     mpi.calls->end();
     mpi.calls = NULL;
+    for (i = 0; i < CR_MPI_SLOTS; i++)
+        low_free(mpi.started[i].low);
     return (int)all;
 }
 
@@ -293,7 +413,9 @@ bool cr_mpi_all(bool ok)
 
 static size_t type_size(enum cr_mpi_type type)
 {
-    return type == CR_MPI_FLOAT ? sizeof(float) : sizeof(double);
+    return type == CR_MPI_FLOAT  ? sizeof(float)
+           : type == CR_MPI_BF16 ? sizeof(cr_real)
+                                 : sizeof(double);
 }
 
 static void reduce(void *data, int64_t n, enum cr_mpi_type type,
@@ -315,7 +437,23 @@ static void reduce(void *data, int64_t n, enum cr_mpi_type type,
 
 void cr_mpi_sum(void *data, int64_t n, enum cr_mpi_type type)
 {
-    reduce(data, n, type, CR_MPI_SUM);
+    const int64_t most = (int64_t)(CHUNK / sizeof(cr_real));
+    struct started *s = &mpi.started[CR_MPI_STARTED];
+    cr_real *at = data;
+    int64_t now;
+
+    if (type != CR_MPI_BF16 || mpi.shared) {
+        reduce(data, n, type, CR_MPI_SUM);
+        return;
+    }
+    for (; n > 0 && mpi.calls; n -= now, at += now) {
+        now = n < most ? n : most;
+        s->data = at;
+        s->n = now;
+        s->type = type;
+        low_start(CR_MPI_STARTED);
+        low_wait(CR_MPI_STARTED);
+    }
 }
 
 void cr_mpi_max(int64_t *data, int64_t n)
@@ -330,13 +468,15 @@ void cr_mpi_sum_start(int slot, void *data, int64_t n, enum cr_mpi_type type)
     assert(slot < CR_MPI_STARTED && s->state == NOT_STARTED);
     if (!mpi.calls)
         return;
-    *s = (struct started){ UNDER_WAY, data, n, type };
+    *s = (struct started){ UNDER_WAY, data, n, type, s->low };
     if (mpi.shared ? !cr_shared_sum_start(slot, data, n, type)
                    : n > (int64_t)(CHUNK / type_size(type))) {
         s->state = AT_WAIT;
         return;
     }
-    if (!mpi.shared)
+    if (!mpi.shared && type == CR_MPI_BF16)
+        low_start(slot);
+    else if (!mpi.shared)
         mpi.calls->reduce_start(slot, data, (int)n, type);
     mpi.n_started++;
 }
@@ -347,7 +487,7 @@ void cr_mpi_progress(void)
 
     for (i = 0; i < CR_MPI_STARTED && mpi.n_started > 0 && !mpi.shared; i++)
         if (mpi.started[i].state == UNDER_WAY) {
-            if (mpi.calls->reduce_done(i)) {
+            if (mpi.calls->done(i) && low_advance(i)) {
                 mpi.started[i].state = NOT_STARTED;
                 mpi.n_started--;
             }
@@ -364,8 +504,10 @@ void cr_mpi_sum_wait(int slot)
     if (s->state == UNDER_WAY) {
         if (mpi.shared)
             cr_shared_sum_wait(slot, s->data);
+        else if (s->type == CR_MPI_BF16)
+            low_wait(slot);
         else
-            mpi.calls->reduce_wait(slot);
+            mpi.calls->wait(slot);
         mpi.n_started--;
     }
     s->state = NOT_STARTED;

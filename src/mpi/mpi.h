@@ -16,7 +16,7 @@
  * Called by main, and by plan/, run/, data/ and train/, which share out work.
  * Like base/thread_pool.h it represents the machine: its state is global.
  *
- * Includes: base.
+ * Includes: base num.
  */
 #ifndef CR_MPI_MPI_H
 #define CR_MPI_MPI_H
@@ -25,7 +25,7 @@
 #include "base/diag.h"
 #include "mpi/mpi_calls.h"
 
-#define CR_MPI_STARTED 64 /* sums that may be under way */
+#define CR_MPI_STARTED (CR_MPI_SLOTS - 1) /* sums that may be under way */
 
 /* ---- Not collective */
 

@@ -9,12 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CR_MPI_CALLS_VERSION 2
+#define CR_MPI_CALLS_VERSION 3
+#define CR_MPI_SLOTS 65 /* of what is started */
 
 enum cr_mpi_type {
     CR_MPI_FLOAT,
     CR_MPI_DOUBLE,
-    CR_MPI_INT64
+    CR_MPI_INT64,
+    CR_MPI_BF16 /* cr_real: each part is rounded to bfloat16, which is sent, and
+                   so is the sum */
 };
 
 enum cr_mpi_op {
@@ -37,8 +40,16 @@ struct cr_mpi_calls {
     void (*reduce)(void *data, int n, enum cr_mpi_type type,
                    enum cr_mpi_op op);
     void (*reduce_start)(int slot, void *data, int n, enum cr_mpi_type type);
-    int (*reduce_done)(int slot); /* lets it proceed */
-    void (*reduce_wait)(int slot);
+    /* To each process r, n[r] bytes at at[r] of `data`, and from it, n_to[r] at
+     * at_to[r] of `to`; then the same as `gather`. Both are apart from what
+     * other slots send: processes need not start them in one order, after the
+     * first time. All that is pointed to is used to the end. */
+    void (*exchange_start)(int slot, const void *data, const int *n,
+                           const int *at, void *to, const int *n_to,
+                           const int *at_to);
+    void (*gather_start)(int slot, void *all, const int *n, const int *at);
+    int (*done)(int slot); /* lets it proceed */
+    void (*wait)(int slot);
     void (*broadcast)(void *data, int n, int from);
     void (*gather)(void *all, const int *n, const int *at);
 };

@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "base/compiler.h"
+#include "mpi/bfloat16.h"
+#include "num/low_precision.h"
 
 #define SPINS 4000              /* some 50 us of pauses before sleeping */
 #define NAP 50000000L           /* nanoseconds of a sleep, at most */
@@ -216,7 +218,34 @@ static void ready_wait(uint64_t value)
 
 static size_t size_of(enum cr_mpi_type type)
 {
-    return type == CR_MPI_FLOAT ? sizeof(float) : sizeof(double);
+    return type == CR_MPI_FLOAT  ? sizeof(float)
+           : type == CR_MPI_BF16 ? sizeof(cr_real)
+                                 : sizeof(double);
+}
+
+/* Of an element where it is shared. */
+static size_t shared_size(enum cr_mpi_type type)
+{
+    return type == CR_MPI_BF16 ? sizeof(uint16_t) : size_of(type);
+}
+
+/* Copies to and from memory that is shared. */
+static void put(char *to, const char *data, int64_t n, enum cr_mpi_type type)
+{
+    if (type == CR_MPI_BF16)
+        cr_narrow(CR_BF16, n, (const cr_real *)(const void *)data,
+                  (uint16_t *)(void *)to);
+    else
+        memcpy(to, data, (size_t)n * size_of(type));
+}
+
+static void get(char *data, const char *from, int64_t n, enum cr_mpi_type type)
+{
+    if (type == CR_MPI_BF16)
+        cr_widen(CR_BF16, n, (const uint16_t *)(const void *)from,
+                 (cr_real *)(void *)data);
+    else
+        memcpy(data, from, (size_t)n * size_of(type));
 }
 
 CR_O3
@@ -255,10 +284,15 @@ static void fold(char *out, char *(*of)(int rank, uint64_t at), uint64_t at,
                  int64_t from, int64_t to, enum cr_mpi_type type,
                  enum cr_mpi_op op)
 {
-    size_t skip = (size_t)from * size_of(type);
+    size_t skip = (size_t)from * shared_size(type);
     int64_t n = to - from;
     int r = 2;
 
+    if (type == CR_MPI_BF16) {
+        cr_bf16_sum((cr_real *)(void *)out, n, of(0, at) + skip, seat_bytes(),
+                    shared.opts.size);
+        return;
+    }
     if (type == CR_MPI_FLOAT) {
         add_two((float *)(void *)out, (float *)(void *)(of(0, at) + skip),
                 (float *)(void *)(of(1, at) + skip), n);
@@ -282,8 +316,8 @@ static void fold(char *out, char *(*of)(int rank, uint64_t at), uint64_t at,
  * lines. */
 static int64_t range_begin(int64_t n, int rank)
 {
-    int64_t begin = (n + shared.opts.size * 16 - 1) / (shared.opts.size * 16) *
-                    16 * rank;
+    int64_t begin = (n + shared.opts.size * 32 - 1) / (shared.opts.size * 32) *
+                    32 * rank;
 
     return begin < n ? begin : n;
 }
@@ -307,7 +341,7 @@ static void message_end(void)
 static void reduce_page(char *data, int64_t n, enum cr_mpi_type type,
                         enum cr_mpi_op op)
 {
-    memcpy(message_begin(), data, (size_t)n * size_of(type));
+    put(message_begin(), data, n, type);
     message_end();
     ready_wait(shared.ready);
     fold(data, page_of, shared.ready, 0, n, type, op);
@@ -381,7 +415,7 @@ static char *sum_at(int rank, uint64_t at)
 bool cr_shared_sum_start(int slot, const void *data, int64_t n,
                          enum cr_mpi_type type)
 {
-    size_t bytes = (size_t)n * size_of(type);
+    size_t bytes = (size_t)n * shared_size(type);
     struct seat *own = seat_of(shared.opts.rank);
     struct sum *s = &shared.sum[slot];
     int r;
@@ -397,7 +431,7 @@ bool cr_shared_sum_start(int slot, const void *data, int64_t n,
                 counter_wait(r, &seat_of(r)->done, shared.rounds);
     *s = (struct sum){ ++shared.sums, shared.used, n, type };
     shared.used += (bytes + 63) / 64 * 64;
-    memcpy(sum_at(shared.opts.rank, s->at), data, bytes);
+    put(sum_at(shared.opts.rank, s->at), data, n, type);
     counter_set(&own->sums, shared.sums);
     return true;
 }
@@ -405,14 +439,14 @@ bool cr_shared_sum_start(int slot, const void *data, int64_t n,
 /* Each process adds up its range, in place, then reads those of the others. */
 static void sum_by_ranges(const struct sum *s, char *data)
 {
-    size_t size = size_of(s->type);
+    size_t size = size_of(s->type), at_size = shared_size(s->type);
     int r, own = shared.opts.rank;
     int64_t from = range_begin(s->n, own), to = range_begin(s->n, own + 1);
 
     fold(data + (size_t)from * size, sum_at, s->at, from, to, s->type,
          CR_MPI_SUM);
-    memcpy(sum_at(own, s->at) + (size_t)from * size,
-           data + (size_t)from * size, (size_t)(to - from) * size);
+    put(sum_at(own, s->at) + (size_t)from * at_size,
+        data + (size_t)from * size, to - from, s->type);
     counter_set(&seat_of(own)->reduced, ++shared.reduced);
     for (r = 0; r < shared.opts.size; r++) {
         from = range_begin(s->n, r);
@@ -420,9 +454,8 @@ static void sum_by_ranges(const struct sum *s, char *data)
         if (r == own)
             continue;
         counter_wait(r, &seat_of(r)->reduced, shared.reduced);
-        memcpy(data + (size_t)from * size,
-               sum_at(r, s->at) + (size_t)from * size,
-               (size_t)(to - from) * size);
+        get(data + (size_t)from * size,
+            sum_at(r, s->at) + (size_t)from * at_size, to - from, s->type);
     }
 }
 

@@ -6,7 +6,7 @@
  * order of the processes, so they depend on their number alone, as in mpi.c:
  * the same functions, with the same rules.
  *
- * Includes: base.
+ * Includes: base num.
  */
 #ifndef CR_MPI_SHARED_H
 #define CR_MPI_SHARED_H

@@ -27,14 +27,13 @@
 #define SMALL_BYTES ((size_t)1 << 15)  /* of one of them */
 #define BUCKET_MAX (CR_OP_MAX - 1)     /* gradients in one */
 
-#define TYPE (sizeof(cr_real) == sizeof(float) ? CR_MPI_FLOAT : CR_MPI_DOUBLE)
-
 struct bucket {
     int slot;
     int n;
     int64_t count[BUCKET_MAX]; /* elements */
     enum cr_type low[BUCKET_MAX]; /* what a gradient is rounded to; CR_REAL */
     int64_t all;
+    enum cr_mpi_type type; /* of what is sent */
 };
 
 /* ---- the steps ---- */
@@ -46,7 +45,7 @@ static void sum_start(const struct cr_op_ctx *s)
 
     for (int i = 0; i < b->n && b->n > 1; to += b->count[i++])
         memcpy(to, s->x[i], (size_t)b->count[i] * sizeof *to);
-    cr_mpi_sum_start(b->slot, s->y[0], b->all, TYPE);
+    cr_mpi_sum_start(b->slot, s->y[0], b->all, b->type);
 }
 
 static void sum_wait(const struct cr_op_ctx *s)
@@ -83,6 +82,13 @@ static const struct cr_op op_wait = {
 };
 
 /* ---- the pass ---- */
+
+enum cr_mpi_type cr_plan_sum_type(const struct cr_net *net)
+{
+    return net->reduce_bf16                   ? CR_MPI_BF16
+           : sizeof(cr_real) == sizeof(float) ? CR_MPI_FLOAT
+                                              : CR_MPI_DOUBLE;
+}
 
 /* The gradient of a parameter, and the step that writes it last. */
 struct grad {
@@ -172,8 +178,11 @@ static void bucket_add(struct pass *p, const struct grad *g, int n,
     struct cr_pval *sum;
     int i;
 
-    b->slot = p->n_buckets++ % CR_MPI_STARTED;
+    /* of those that shard gradients, one is under way, with the memory of its
+     * slot */
+    b->slot = e->net->shard_gradients ? 0 : p->n_buckets++ % CR_MPI_STARTED;
     b->n = n;
+    b->type = cr_plan_sum_type(e->net);
     for (i = 0; i < n; i++) {
         b->all += b->count[i] = cr_count(&g[i].param->spec);
         b->low[i] = low_type(&g[i]);

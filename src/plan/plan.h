@@ -19,6 +19,7 @@
 #define CR_PLAN_PLAN_H
 
 #include "graph/graph.h"
+#include "mpi/mpi_calls.h"
 
 struct cr_exec_step;
 
@@ -265,6 +266,8 @@ void cr_plan_part(struct cr_exec *exec, const struct cr_opnode *node,
                   const struct cr_val *val);
 /* collectives.c: sums up the gradients of parameters over the processes. */
 bool cr_plan_collectives(struct cr_exec *exec);
+/* The type in which the processes add them up: train.reduce_dtype. */
+enum cr_mpi_type cr_plan_sum_type(const struct cr_net *net);
 
 /* ---- lower.c: from nodes to forward steps ---- */
 

@@ -518,8 +518,12 @@ void cr_exec_sum_accumulated(struct cr_exec *e)
 {
     if (e->net->accumulated)
         cr_mpi_sum(e->net->all_accumulated, e->net->n_accumulated,
-                   sizeof(cr_real) == sizeof(float) ? CR_MPI_FLOAT
-                                                    : CR_MPI_DOUBLE);
+                   cr_plan_sum_type(e->net));
+}
+
+void cr_net_reduce_bf16(struct cr_net *net, bool bf16)
+{
+    net->reduce_bf16 = bf16;
 }
 
 /* ---- optimizer state ---- */

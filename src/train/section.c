@@ -209,6 +209,13 @@ static const struct cr_opt train_opts[] = {
         "optimizer's state, such as moments, of its part of each parameter "
         "(ZeRO 1). gradients: the same, and gradients are dropped during the "
         "backward pass."),
+    CR_ENUM_DEFAULT(
+        struct cr_train_section, reduce_dtype, CR_REDUCE_FLOAT32,
+        "float32|bfloat16",
+        "Type in which the processes of mpirun send gradients to be added up. "
+        "bfloat16 (bf16_compress_hook of PyTorch) halves what is sent: each "
+        "part is rounded once, added up in float32, and the sum is rounded "
+        "once. No effect on one process."),
     CR_SUB(struct cr_train_section, clip, clip_opts,
            "Gradient clipping, before weight decay."),
     CR_SUB(struct cr_train_section, grad_noise, grad_noise_opts,

@@ -19,6 +19,8 @@ enum cr_train_batch_norm { CR_BATCH_NORM_GLOBAL, CR_BATCH_NORM_LOCAL };
 
 enum cr_train_shard { CR_SHARD_NONE, CR_SHARD_OPTIMIZER, CR_SHARD_GRADIENTS };
 
+enum cr_train_reduce { CR_REDUCE_FLOAT32, CR_REDUCE_BF16 };
+
 struct cr_train_section {
     int64_t epochs, steps;          /* CR_INT_NONE: not given */
     struct {
@@ -36,6 +38,7 @@ struct cr_train_section {
     struct cr_quantity limit;
     int64_t grad_accumulation;
     int shard;                      /* enum cr_train_shard */
+    int reduce_dtype;               /* enum cr_train_reduce */
     int batch_norm;                 /* enum cr_train_batch_norm */
     struct {
         double norm, value; /* NaN: no clipping */

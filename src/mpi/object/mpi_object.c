@@ -16,7 +16,6 @@
 #include <unistd.h>
 
 enum {
-    SLOTS = 64,
     AWAKE = 2000, /* tests before a process that waits begins to sleep */
     NAP = 20000,  /* nanoseconds */
     WATCH = 256,  /* naps between two looks at who else waits */
@@ -25,7 +24,8 @@ enum {
     HERE
 };
 
-static MPI_Request under_way[SLOTS];
+static MPI_Request under_way[CR_MPI_SLOTS];
+static MPI_Comm apart[CR_MPI_SLOTS]; /* of a slot; made when first needed */
 static MPI_Comm watch; /* apart from what is waited for */
 static double limit;   /* seconds that a process waits; 0: for ever */
 static int own, n_all;
@@ -72,8 +72,10 @@ static const char *object_start(double timeout, int *rank, int *size,
     *cpus = cpus_of(here);
     MPI_Comm_size(here, local);
     MPI_Comm_free(&here);
-    for (int i = 0; i < SLOTS; i++)
+    for (int i = 0; i < CR_MPI_SLOTS; i++) {
         under_way[i] = MPI_REQUEST_NULL;
+        apart[i] = MPI_COMM_NULL;
+    }
     limit = timeout;
     own = *rank;
     n_all = *size;
@@ -214,6 +216,9 @@ static void object_end(void)
 
     MPI_Ibarrier(MPI_COMM_WORLD, &request);
     complete(&request);
+    for (int i = 0; i < CR_MPI_SLOTS; i++)
+        if (apart[i] != MPI_COMM_NULL)
+            MPI_Comm_free(&apart[i]);
     MPI_Comm_free(&watch);
     free(hosts);
     MPI_Finalize();
@@ -243,7 +248,34 @@ static void object_reduce_start(int slot, void *data, int n,
                    MPI_COMM_WORLD, &under_way[slot]);
 }
 
-static int object_reduce_done(int slot)
+/* All processes start sums in one order, so this one is collective. */
+static MPI_Comm apart_of(int slot)
+{
+    MPI_Request request;
+
+    if (apart[slot] == MPI_COMM_NULL) {
+        MPI_Comm_idup(MPI_COMM_WORLD, &apart[slot], &request);
+        complete(&request);
+    }
+    return apart[slot];
+}
+
+static void object_exchange_start(int slot, const void *data, const int *n,
+                                  const int *at, void *to, const int *n_to,
+                                  const int *at_to)
+{
+    MPI_Ialltoallv(data, n, at, MPI_BYTE, to, n_to, at_to, MPI_BYTE,
+                   apart_of(slot), &under_way[slot]);
+}
+
+static void object_gather_start(int slot, void *all, const int *n,
+                                const int *at)
+{
+    MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, n, at, MPI_BYTE,
+                    apart_of(slot), &under_way[slot]);
+}
+
+static int object_done(int slot)
 {
     int done;
 
@@ -251,7 +283,7 @@ static int object_reduce_done(int slot)
     return done;
 }
 
-static void object_reduce_wait(int slot)
+static void object_wait(int slot)
 {
     complete(&under_way[slot]);
 }
@@ -284,8 +316,10 @@ const struct cr_mpi_calls *cr_mpi_calls(void)
         .abort = object_abort,
         .reduce = object_reduce,
         .reduce_start = object_reduce_start,
-        .reduce_done = object_reduce_done,
-        .reduce_wait = object_reduce_wait,
+        .exchange_start = object_exchange_start,
+        .gather_start = object_gather_start,
+        .done = object_done,
+        .wait = object_wait,
         .broadcast = object_broadcast,
         .gather = object_gather,
     };
