@@ -222,6 +222,7 @@ struct cr_net {
     bool split_noted;       /* that an op mixes rows */
     bool local_statistics;  /* each process normalises its samples alone */
     cr_real *statistics;    /* saved before the step; NULL: not yet */
+    bool statistics_undone; /* restored, in all processes */
 };
 
 /* A cell that is being built; lives on the stack. */

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -78,6 +79,21 @@ static char *sums_of(int rank)
     return (char *)(seat_of(rank) + 1) + 2 * PAGE_BYTES;
 }
 
+/* Number 0 notes which file it is; another process checks that it has the
+ * same. */
+static bool is_place(int file, struct cr_shared_place *from, bool note)
+{
+    struct stat s;
+
+    if (fstat(file, &s) != 0)
+        return false;
+    if (note) {
+        from->device = s.st_dev;
+        from->inode = s.st_ino;
+    }
+    return from->device == s.st_dev && from->inode == s.st_ino;
+}
+
 bool cr_shared_open(const struct cr_shared_opts *opts,
                     struct cr_shared_place *from)
 {
@@ -98,6 +114,10 @@ bool cr_shared_open(const struct cr_shared_opts *opts,
         snprintf(path, sizeof path, "/proc/%lld/fd/%lld",
                  (long long)from->process, (long long)from->file);
         file = open(path, O_RDWR | O_CLOEXEC);
+    }
+    if (file >= 0 && !is_place(file, from, opts->rank == 0)) {
+        close(file);
+        file = -1;
     }
     if (file < 0)
         return false;

@@ -32,6 +32,7 @@ struct cr_shared_opts {
  * possible. */
 struct cr_shared_place {
     int64_t process, file;
+    uint64_t device, inode; /* in case /proc is that of other processes */
 };
 bool cr_shared_open(const struct cr_shared_opts *opts,
                     struct cr_shared_place *from);

@@ -47,11 +47,13 @@ void cr_net_statistics_save(struct cr_net *net)
         net->statistics =
             CR_NEWS(net->arena, cr_real, statistics_count(net) + 1);
     statistics_copy(net, false);
+    net->statistics_undone = false;
 }
 
 void cr_net_statistics_restore(struct cr_net *net)
 {
     statistics_copy(net, true);
+    net->statistics_undone = true;
 }
 
 void cr_net_local_statistics(struct cr_net *net, bool local)
@@ -64,8 +66,8 @@ void cr_net_statistics_average(struct cr_net *net)
     int64_t i, n = statistics_count(net);
     cr_real *x = net->statistics;
 
-    if (!net->local_statistics || n == 0)
-        return;
+    if (!net->local_statistics || net->statistics_undone || n == 0)
+        return; /* undone: the same in all already */
     statistics_copy(net, false);
     cr_mpi_sum(x, n, sizeof(cr_real) == sizeof(float) ? CR_MPI_FLOAT
                                                       : CR_MPI_DOUBLE);

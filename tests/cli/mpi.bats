@@ -55,6 +55,25 @@ END
     grep 'bn.gamma.* [1-9][0-9]* of 16 beyond' diff # other statistics
 }
 
+@test "train.batch_norm: local: a skipped step leaves the statistics" {
+    network <<'END'
+network:
+  fc: {Dense: [8, 400]}
+  bn: {BatchNorm1d: 400}
+  out: {Dense: [400, 3]}
+END
+    # a NaN in sample 100: step 7
+    perl -e 'print pack "f", "nan"' |
+        dd of=train-x.npy bs=1 seek=$((128 + 100 * 8 * 4)) conv=notrunc
+    local steps # the mean of 7 equal numbers is rounded
+    for steps in 6 7; do
+        mpi 7 train c.yaml -q -o "$steps" --steps "$steps" train.nan=skip \
+            train.batch_norm=local datapipe.shuffle=false >out
+    done
+    [ "$(steps 7 skipped)" = 7 ]
+    near "$(last 6)" "$(last 7)" 0
+}
+
 @test "weights of classes, ignored labels, accumulation, clip and EMA" {
     as_one 12 3e-6 train.grad_accumulation=2 train.clip.norm=0.5 \
         train.ema.decay=0.9 log.grad_norm=true \
