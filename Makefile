@@ -343,8 +343,13 @@ bench: all
 bench-peers: bench
 	@if [ -z "$(VENV)" ] || [ -z "$(PEERS)" ]; then \
 	    echo 'usage: make bench-peers VENV=dir PEERS=dir'; exit 2; fi
-	for mode in eager compile; do $(VENV)/bin/python \
-	    $(PEERS)/torch_peer.py mlp --mode $$mode --threads $(JOBS); done
+	for net in mlp lenet resnet20 encoder charlm; do \
+	    for mode in eager cl compile; do $(VENV)/bin/python \
+	        $(PEERS)/torch_peer.py $$net --mode $$mode --threads $(JOBS); \
+	    done; \
+	    OMP_NUM_THREADS=1 $(VENV)/bin/torchrun --nproc-per-node $(JOBS) \
+	        tests/golden/peer_ddp.py $(PEERS)/torch_peer.py $$net; \
+	done
 
 ## ---- Manual pages, from man/*.in and what the program knows of itself
 
