@@ -129,6 +129,7 @@ static const char *runs_sub_names(struct cr_arena *arena, const char **name)
 static const struct cr_runs_sub *runs_sub(struct cr_cli *cli, const char *name)
 {
     const char *names[32] = { 0 }, *all = runs_sub_names(cli->arena, names);
+    struct stat st;
 
     for (int i = 0; cr_runs_subs[i]; i++)
         if (strcmp(cr_runs_subs[i]->name, name) == 0)
@@ -139,6 +140,9 @@ static const struct cr_runs_sub *runs_sub(struct cr_cli *cli, const char *name)
     if (cr_term_subcommand(name, names))
         cr_hint(cli->diag, "did you mean '%s'?",
                 cr_term_subcommand(name, names));
+    else if (stat(name, &st) == 0 && S_ISDIR(st.st_mode))
+        cr_hint(cli->diag, "did you mean --dir %s?",
+                cr_quote(cli->arena, name, strlen(name)));
     return NULL;
 }
 

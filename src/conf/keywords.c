@@ -115,7 +115,8 @@ const struct cr_doc_entry cr_keywords[] = {
       "gives the same numbers. Best on each block of a deep network; summary "
       "shows the memory. Moving statistics are updated once, and dropout "
       "uses the same random numbers. Prints, plug-ins and hooks run once. "
-      "`recompute: false` in a cell within it switches back." },
+      "`recompute: false` in a cell within it switches back. A list of cells "
+      "takes it as `{SequentialCell: [...], recompute: true}`." },
     { "warmup",
       "Modifier of a schedule: `warmup: W` scales its first steps; while s < "
       "W the rate is schedule(0) * s / W, then the schedule at s. In steps "

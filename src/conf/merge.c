@@ -359,6 +359,10 @@ static struct cr_node *assign_index(struct assign *a, struct cr_node *list,
              cr_quote(a->m.arena, part, strlen(part)), n);
     if (near)
         cr_hint(a->m.diag, "did you mean '%s'?", near);
+    else if (cr_is_modifier(CR_KIND_CELL, part))
+        cr_hint(a->m.diag,
+                "%s stands next to a type: {SequentialCell: [...], %s: ...}",
+                part, part);
     else if (n > 0)
         cr_hint(a->m.diag, "members are 0 to %d", n - 1);
     return NULL;

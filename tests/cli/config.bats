@@ -129,6 +129,8 @@ END
     [[ "$stderr" == *"'fd' is not a member of a list of 3"*"did you mean 'fc'?"* ]]
     run -2 --separate-stderr "$CELLRUN" config named.yaml network.other=ReLU
     [[ "$stderr" == *"members are 0 to 2"* ]]
+    run -2 --separate-stderr "$CELLRUN" config named.yaml network.recompute=true
+    [[ "$stderr" == *"next to a type: {SequentialCell: [...], recompute: ...}"* ]]
 }
 
 @test "other keys join a section's short form: a file's, an assignment's" {

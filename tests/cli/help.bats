@@ -145,6 +145,10 @@ set -o pipefail
         "op dense,cell Dense" ]
     run -2 --separate-stderr "$CELLRUN" help nosuch --json
     [[ "$stderr" == *"no help on 'nosuch'"* ]]
+    for word in mpi mpirun DistributedDataParallel; do
+        run -0 "$CELLRUN" help $word
+        [[ "$output" == *"cellrun-mpi(7)"* ]]
+    done
 }
 
 @test "no help: a suggestion" {

@@ -369,6 +369,9 @@ END
     run -2 "$CELLRUN" runs diff aaaa
     run -2 --separate-stderr "$CELLRUN" runs ls elsewhere
     [[ "$stderr" == "command line, argument 3: error: runs ls: found 1 run, expected 0"*$'\n   elsewhere\n   ^^^^^^^^^ use --dir elsewhere for another folder of runs' ]]
+    mkdir elsewhere
+    run -2 --separate-stderr "$CELLRUN" runs elsewhere
+    [[ "$stderr" == *"did you mean --dir elsewhere?"* ]]
     run -2 --separate-stderr "$CELLRUN" runs diff aaaa aabb cccc
     [[ "$stderr" == "command line, argument 5: error: "* ]]
 }
