@@ -55,14 +55,18 @@ YAML
 # Two processes of mpirun: no invalid access; what MPI leaks does not count.
 supp=/usr/share/openmpi/openmpi-valgrind.supp
 if [ -e "$BUILD/cellrun-mpi-openmpi.so" ] && [ -e $supp ]; then
-    for how in shared messages; do
+    for how in 'shared float32' 'shared bfloat16' 'messages float32' \
+        'messages bfloat16'; do
+        type=${how#* }
+        carrier=${how% *}
         # shellcheck disable=SC2086
-        if CELLRUN_MPI=${how#shared} mpirun.openmpi --allow-run-as-root \
+        if CELLRUN_MPI=${carrier#shared} mpirun.openmpi --allow-run-as-root \
             --oversubscribe -n 2 valgrind -q --error-exitcode=99 \
             --suppressions=$supp --suppressions=tests/valgrind/openmpi.supp \
             --suppressions=tests/valgrind/libraries.supp \
-            "$CELLRUN" train "$tmp/small.yaml" $small -o "$tmp/$how" \
-            --epochs 1 train.shard=optimizer >"$tmp/out" 2>"$tmp/err"; then
+            "$CELLRUN" train "$tmp/small.yaml" $small -o "$tmp/run2" --force \
+            --epochs 1 train.shard=optimizer train.reduce_dtype=$type \
+            >"$tmp/out" 2>"$tmp/err"; then
             result "two processes, $how" </dev/null
         else
             result "two processes, $how" <"$tmp/err"
