@@ -2,6 +2,7 @@
 
 #include "base/str.h"
 #include "mpi/bfloat16.h"
+#include "mpi/scaling.h"
 #include "mpi/shared.h"
 #include "num/low_precision.h"
 
@@ -35,7 +36,25 @@ static struct {
         struct low *low; /* of CR_MPI_BF16, by messages; kept for later ones */
     } started[CR_MPI_SLOTS]; /* the last one for sums at once */
     int n_started; /* under way */
+    struct cr_mpi_traffic traffic;
 } mpi = { .size = 1 };
+
+/* A gather moves half as many bytes as a sum. */
+static void count_wait(size_t bytes)
+{
+    mpi.traffic.waits++;
+    mpi.traffic.wait_bytes += (int64_t)bytes;
+}
+
+struct cr_mpi_traffic cr_mpi_traffic(void)
+{
+    return mpi.traffic;
+}
+
+const char *cr_mpi_transport(void)
+{
+    return mpi.shared ? "shared memory" : "messages";
+}
 
 /* A sum of numbers in bfloat16: process r adds up range r of all parts, which
  * are exchanged for that, and then all ranges are gathered. */
@@ -418,6 +437,12 @@ static size_t type_size(enum cr_mpi_type type)
                                  : sizeof(double);
 }
 
+/* Of an element that is sent. */
+static size_t sent_size(enum cr_mpi_type type)
+{
+    return type == CR_MPI_BF16 ? sizeof(uint16_t) : type_size(type);
+}
+
 static void reduce(void *data, int64_t n, enum cr_mpi_type type,
                    enum cr_mpi_op op)
 {
@@ -435,7 +460,7 @@ static void reduce(void *data, int64_t n, enum cr_mpi_type type,
     }
 }
 
-void cr_mpi_sum(void *data, int64_t n, enum cr_mpi_type type)
+static void sum(void *data, int64_t n, enum cr_mpi_type type)
 {
     const int64_t most = (int64_t)(CHUNK / sizeof(cr_real));
     struct started *s = &mpi.started[CR_MPI_STARTED];
@@ -456,8 +481,15 @@ void cr_mpi_sum(void *data, int64_t n, enum cr_mpi_type type)
     }
 }
 
+void cr_mpi_sum(void *data, int64_t n, enum cr_mpi_type type)
+{
+    count_wait((size_t)n * sent_size(type));
+    sum(data, n, type);
+}
+
 void cr_mpi_max(int64_t *data, int64_t n)
 {
+    count_wait((size_t)n * sizeof *data);
     reduce(data, n, CR_MPI_INT64, CR_MPI_MAX);
 }
 
@@ -468,6 +500,8 @@ void cr_mpi_sum_start(int slot, void *data, int64_t n, enum cr_mpi_type type)
     assert(slot < CR_MPI_STARTED && s->state == NOT_STARTED);
     if (!mpi.calls)
         return;
+    mpi.traffic.sums++;
+    mpi.traffic.sum_bytes += n * (int64_t)sent_size(type);
     *s = (struct started){ UNDER_WAY, data, n, type, s->low };
     if (mpi.shared ? !cr_shared_sum_start(slot, data, n, type)
                    : n > (int64_t)(CHUNK / type_size(type))) {
@@ -500,7 +534,7 @@ void cr_mpi_sum_wait(int slot)
     struct started *s = &mpi.started[slot];
 
     if (s->state == AT_WAIT)
-        cr_mpi_sum(s->data, s->n, s->type);
+        sum(s->data, s->n, s->type);
     if (s->state == UNDER_WAY) {
         if (mpi.shared)
             cr_shared_sum_wait(slot, s->data);
@@ -524,6 +558,7 @@ void cr_mpi_broadcast(void *data, size_t bytes, int from)
     size_t now;
     char *at = data;
 
+    count_wait(bytes);
     if (mpi.shared) {
         cr_shared_broadcast(data, bytes, from);
         return;
@@ -565,13 +600,13 @@ static void gather_large(char *all, int64_t rows, size_t bytes)
             memset(all + (size_t)first * bytes, 0, (size_t)n * bytes);
     }
     /* sums of bytes of which all but one are 0, as integers */
-    cr_mpi_sum(all, (int64_t)((size_t)rows * bytes / sizeof(int64_t)),
-               CR_MPI_INT64);
+    sum(all, (int64_t)((size_t)rows * bytes / sizeof(int64_t)),
+        CR_MPI_INT64);
     n = (int64_t)((size_t)rows * bytes % sizeof(int64_t));
     for (first = (int64_t)((size_t)rows * bytes) - n; n-- > 0; first++) {
         int64_t one = (unsigned char)all[first];
 
-        cr_mpi_sum(&one, 1, CR_MPI_INT64);
+        sum(&one, 1, CR_MPI_INT64);
         all[first] = (char)one;
     }
 }
@@ -596,6 +631,7 @@ void cr_mpi_gather_rows(void *all, int64_t rows, size_t bytes)
 
     if (!mpi.calls || rows == 0 || bytes == 0)
         return;
+    count_wait((size_t)rows * bytes / 2);
     if (mpi.shared) {
         gather_shared(all, rows, bytes);
         return;
@@ -619,6 +655,7 @@ void cr_mpi_gather_parts(void *all, const size_t *from)
     int r;
 
     if (mpi.shared) {
+        count_wait(from[mpi.size] / 2);
         cr_shared_gather(all, from);
         return;
     }

@@ -236,11 +236,9 @@ static bool prepare_net(struct cr_train *t, const struct cr_column **columns)
     t->net = cr_net_build(t->config, &want);
     if (!t->net)
         return false;
-    cr_net_local_statistics(t->net,
-                            t->opts.train.batch_norm == CR_BATCH_NORM_LOCAL);
+    cr_plans_processes(t->net, &t->opts.train);
     cr_net_shard(t->net, t->opts.train.shard != CR_SHARD_NONE,
                  t->opts.train.shard == CR_SHARD_GRADIENTS);
-    cr_net_reduce_bf16(t->net, t->opts.train.reduce_dtype == CR_REDUCE_BF16);
     if (!cr_optim_rule(t->config, t->net, false, &t->optim) ||
         !prepare_shard(t))
         return false;

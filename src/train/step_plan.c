@@ -18,6 +18,13 @@ bool cr_plans_private_gradients(const struct cr_train_section *train)
            train->grad_noise.eta <= 0;
 }
 
+void cr_plans_processes(struct cr_net *net,
+                        const struct cr_train_section *train)
+{
+    cr_net_local_statistics(net, train->batch_norm == CR_BATCH_NORM_LOCAL);
+    cr_net_reduce_bf16(net, train->reduce_dtype == CR_REDUCE_BF16);
+}
+
 bool cr_plans_train_of(struct cr_config *config,
                        const struct cr_optim_use *optim,
                        struct cr_train_section *train, struct cr_exec_opts *to)

@@ -19,6 +19,10 @@ bool cr_plans_need_gradients(const struct cr_train_section *train,
  * before its update: struct cr_exec_opts. */
 bool cr_plans_private_gradients(const struct cr_train_section *train);
 
+/* What the processes of mpirun send in a step; before the first plan. */
+void cr_plans_processes(struct cr_net *net,
+                        const struct cr_train_section *train);
+
 /* cr_plans_train with the settings of the config; reads its section train into
  * *train. False after reporting. */
 bool cr_plans_train_of(struct cr_config *config,

@@ -465,6 +465,42 @@ END
     as_one 6 3e-6
 }
 
+@test "bench --mpi: what a step sends, and the times expected" {
+    network <<'END'
+network:
+  fc: {Dense: [8, 300]}
+  bn: {BatchNorm1d: 300}
+  act: ReLU
+  out: {Dense: [300, 3]}
+END
+    local numbers=$((8 * 300 + 300 + 2 * 300 + 300 * 3 + 3)) waits size=4
+    [[ $("$CELLRUN" version) == *"real: float32"* ]] || size=8
+    set -- bench c.yaml --mpi --json --warmup 1 --repeat 1
+    mpi 2 "$@" >out
+    jq -e ".processes == 2 and .rows * 2 == .batch and .sum_bytes == $size * $numbers" out
+    jq -e '.latency > 0 and .seconds > 0 and .compute_seconds > 0 and
+        .hidden >= 0 and .hidden <= 1 and .skew_seconds >= 0' out
+    jq -e '[.expected[].processes] == [range(11) | pow(2; .)]' out
+    jq -e '.expected[0] | .efficiency == 1 and .batch_each.efficiency == 1' out
+    # the model gives back what it was made from
+    jq -e '(.expected[1].seconds / .seconds - 1) | fabs < 0.2' out
+    waits=$(jq .waits out)
+    mpi 2 "$@" train.reduce_dtype=bfloat16 >out
+    jq -e ".sum_bytes == 2 * $numbers" out
+    mpi 2 "$@" train.batch_norm=local >out
+    jq -e ".waits == $waits - 2" out
+    mpi 2 bench c.yaml --mpi --warmup 1 --repeat 1 >out
+    grep -q '^processes: *2 with' out
+    [ "$(grep -c ' %' out)" -ge 12 ]
+    run -2 "$CELLRUN" bench c.yaml --mpi
+    [[ $output == *"--mpi: found one process, expected at least two"* ]]
+    run -2 mpi 2 bench c.yaml --mpi --batch 3
+    [[ $output == *"--mpi: found a batch of 3, expected at least two rows"* ]]
+    # without it, process 0 alone
+    mpi 2 bench c.yaml --json --warmup 1 --repeat 1 >out
+    [ "$(jq -s length out)" = 1 ]
+}
+
 @test "CELLRUN_MPI=off: processes work alone" {
     CELLRUN_MPI=off run -0 mpi 2 train c.yaml --dry-run -q
     [ "$(grep -c 'status: dry_run' <<<"$output")" = 2 ]

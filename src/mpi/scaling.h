@@ -1,0 +1,61 @@
+/*
+ * How the time of a training step depends on the number of processes: what
+ * connects them, what a step sends, and a model of both (cellrun-mpi(7),
+ * SCALING).
+ *
+ * A message of m bytes takes latency + m * per_byte seconds (Hockney 1994). A
+ * sum over n processes is the faster one of recursive doubling and of a
+ * reduce-scatter by recursive halving with an allgather (Thakur, Rabenseifner,
+ * Gropp, Int. J. High Perform. Comput. Appl. 19, 2005).
+ *
+ * Called by the command bench.
+ *
+ * Includes: base.
+ */
+#ifndef CR_MPI_SCALING_H
+#define CR_MPI_SCALING_H
+
+#include <stdint.h>
+
+/* What this process has sent so far. */
+struct cr_mpi_traffic {
+    int64_t sums, sum_bytes;   /* cr_mpi_sum_start: while it computes */
+    int64_t waits, wait_bytes; /* other collective calls: it waits */
+};
+
+struct cr_mpi_link {
+    double latency;  /* seconds of a short message between two processes */
+    double per_byte; /* seconds that one more byte takes */
+};
+
+/* A step of training with a batch whose rows are shared out. */
+struct cr_mpi_step {
+    double fixed, per_row; /* seconds that a process computes: for any number
+                              of rows, and for each of them */
+    struct cr_mpi_traffic traffic; /* in one step */
+    double hidden; /* part of the time of the sums, 0 to 1, that passes while
+                      the process computes */
+    double skew;   /* seconds that processes wait for the slowest one */
+};
+
+/* Collective: measures sums of one number and of 4 MiB; the median of some. */
+struct cr_mpi_link cr_mpi_measure(void);
+/* "shared memory" or "messages" */
+const char *cr_mpi_transport(void);
+struct cr_mpi_traffic cr_mpi_traffic(void);
+
+/* Seconds of a sum of so many bytes over n processes. */
+double cr_mpi_sum_seconds(const struct cr_mpi_link *link, int n, double bytes);
+/* Seconds of all sums of a step, and of the calls that it waits for, if
+ * nothing else is done. */
+double cr_mpi_sums_seconds(const struct cr_mpi_link *link,
+                           const struct cr_mpi_traffic *t, int n);
+double cr_mpi_waits_seconds(const struct cr_mpi_link *link,
+                            const struct cr_mpi_traffic *t, int n);
+/* Seconds of a step over n processes that compute `rows` rows each. Sums are
+ * hidden by the backward pass at most, which is taken for two thirds of the
+ * time. */
+double cr_mpi_step_seconds(const struct cr_mpi_link *link,
+                           const struct cr_mpi_step *step, int n, double rows);
+
+#endif

@@ -1,0 +1,58 @@
+/*
+ * The model of bench --mpi, against its formulas worked out by hand.
+ */
+#include "mpi/scaling.h"
+#include "tap.h"
+
+#include <math.h>
+
+static bool near(double x, double y)
+{
+    return fabs(x - y) <= 1e-9 * fabs(y);
+}
+
+static void sums(void)
+{
+    struct cr_mpi_link link = { 1, 0.01 };
+
+    ok(near(cr_mpi_sum_seconds(&link, 2, 50), 1.5),
+       "two processes exchange a message");
+    ok(near(cr_mpi_sum_seconds(&link, 8, 10), 3 * 1.1),
+       "a short sum over 8: three messages");
+    /* 2 * 3 + 2 * 7/8 * 10 = 23.5 < 3 * 11 */
+    ok(near(cr_mpi_sum_seconds(&link, 8, 1000), 23.5),
+       "a long sum over 8: halves, quarters, eighths, and back");
+    ok(near(cr_mpi_sum_seconds(&link, 5, 0), 3),
+       "a number of processes between powers of two");
+    ok(cr_mpi_sum_seconds(&link, 1024, 1000) < 2 * 10 + 2 * 10,
+       "a long sum does not grow with the number of processes");
+}
+
+static void steps(void)
+{
+    struct cr_mpi_link link = { 1, 0.01 };
+    struct cr_mpi_step step = {
+        .fixed = 3,
+        .per_row = 0.5,
+        .traffic = { .sums = 2, .sum_bytes = 100, .waits = 3 },
+        .hidden = 0.5,
+        .skew = 0.25,
+    };
+
+    ok(near(cr_mpi_step_seconds(&link, &step, 1, 64), 35),
+       "one process sends nothing");
+    /* sums 2 * 1.5, half of them hidden; 3 waits of 1 */
+    ok(near(cr_mpi_step_seconds(&link, &step, 2, 32), 19 + 1.5 + 3 + 0.25),
+       "two processes");
+    step.hidden = 1;
+    step.fixed = 0.3;
+    ok(near(cr_mpi_step_seconds(&link, &step, 2, 0), 0.3 + 3 - 0.2 + 3.25),
+       "two thirds of the time that it computes hide sums, at most");
+}
+
+int main(void)
+{
+    sums();
+    steps();
+    return done();
+}
