@@ -87,7 +87,7 @@ tested = CELLRUN="$(abspath $(BUILD))/cellrun" BUILD="$(abspath $(BUILD))" \
 .PHONY: all man html pdf check check-unit check-cli check-cases check-fuzz \
         check-headers check-tree check-threads check-tsan check-asan \
         check-double check-kernels \
-        check-valgrind inject fuzz fuzzers soak soak-mpi soak-sweep soak-random soak-peer \
+        check-valgrind inject fuzz fuzzers soak soak-mpi soak-net soak-sweep soak-random soak-peer \
         check-search check-search-rungs \
         soak-kernels soak-passes mutate bench \
         bench-peers install uninstall clean packages packages-ci \
@@ -303,10 +303,16 @@ endif
 soak-mpi: all
 	CELLRUN="$(abspath $(BUILD))/cellrun" tests/soak/mpi.sh
 
-# N random networks from number SEED on, each trained in ways that must agree.
+# Processes in network namespaces, against what bench --mpi expects: RATES,
+# DELAYS, CONFIGS, RANKS. Needs root.
+soak-net: all
+	CELLRUN="$(abspath $(BUILD))/cellrun" tests/soak/net.sh
+
+# Kills the processes of a sweep N times.
 soak-sweep: all
 	CELLRUN="$(abspath $(BUILD))/cellrun" tests/soak/sweep.sh
 
+# N random networks from number SEED on, each trained in ways that must agree.
 soak-random: all $(BUILD)/tests/soak/plans
 	PLANS="$(abspath $(BUILD))/tests/soak/plans" \
 	CELLRUN="$(abspath $(BUILD))/cellrun" tests/soak/random.pl
@@ -471,6 +477,7 @@ help:
 	@echo 'make fuzz       each fuzzer for FUZZ_TIME (600) seconds'
 	@echo 'make inject     every call that the system may refuse fails once'
 	@echo 'make soak       kill a run N (200) times and resume it'
+	@echo 'make soak-net     mpirun over links of given rates, against its model'
 	@echo 'make soak-sweep   kill the processes of a sweep N (50) times'
 	@echo 'make soak-passes  train the configs, passes skipped one by one'
 	@echo 'make soak-random  N (200) random networks, in ways that must agree'

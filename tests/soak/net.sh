@@ -1,0 +1,111 @@
+#!/bin/bash
+# tests/soak/net.sh: training over processes in network namespaces, one host
+# name each, joined by links of a given rate and delay, against the time that
+# `bench --mpi` on two of them expects.
+#
+#   RATES='1gbit 10gbit'  DELAYS='0 50us 1ms'  RANKS=2  STEPS=300
+#   CONFIGS='configs/digits.yaml'  CELLRUN=build/cellrun
+#
+# Needs root, ip and tc of iproute2, Open MPI, jq. Delays need sch_netem of the
+# kernel; without it they are left out. More RANKS than processors tell
+# nothing: the model takes it that each process computes as fast as two do.
+set -eu
+cd "$(dirname "$0")/../.."
+CELLRUN=$(realpath "${CELLRUN:-build/cellrun}")
+RATES=${RATES:-1gbit 10gbit} DELAYS=${DELAYS:-0 50us 1ms} RANKS=${RANKS:-2}
+CONFIGS=${CONFIGS:-configs/digits.yaml} STEPS=${STEPS:-300}
+export CELLRUN_THREADS=1
+[ "$(id -u)" = 0 ] || { echo 'network namespaces need root' >&2; exit 2; }
+dir=$(mktemp -d) id=cr$$
+trap down EXIT
+
+down() {
+    for ((i = 1; i <= RANKS; i++)); do ip netns del $id-$i || :; done
+    ip link del $id || :
+    rm -rf "$dir"
+} 2>/dev/null
+
+# Namespaces $id-1, $id-2 ... with addresses 10.99.0.1 ... on one bridge.
+up() {
+    ip link add $id type bridge
+    ip link set $id up
+    for ((i = 1; i <= RANKS; i++)); do
+        ip netns add $id-$i
+        ip link add $id.$i type veth peer name eth0 netns $id-$i
+        ip link set $id.$i master $id up
+        ip -n $id-$i addr add 10.99.0.$i/24 dev eth0
+        ip -n $id-$i link set lo up
+        ip -n $id-$i link set eth0 up
+    done
+}
+
+# link RATE DELAY: of each namespace, in the direction to the others; false:
+# the kernel cannot
+link() {
+    for ((i = 1; i <= RANKS; i++)); do
+        tc -n $id-$i qdisc del dev eth0 root 2>/dev/null || :
+        tc -n $id-$i qdisc add dev eth0 root handle 1: \
+            tbf rate "$1" burst 256k latency 50ms
+        [ "$2" = 0 ] || tc -n $id-$i qdisc add dev eth0 parent 1: handle 2: \
+            netem delay "$2" limit 100000 2>/dev/null || return 1
+    done
+}
+
+# What mpirun calls instead of ssh.
+cat >"$dir/agent" <<END
+#!/bin/bash
+while [[ \$1 == -* ]]; do shift; done
+i=\${1##*.}
+shift
+exec ip netns exec $id-\$i unshare --uts bash -c "hostname $id-\$i; \$*"
+END
+chmod +x "$dir/agent"
+
+# over N ARGUMENT...: cellrun on the first N of them
+over() {
+    local hosts
+    hosts=$(seq -s , -f 10.99.0.%g "$1")
+    n=$1 hosts=$hosts dir=$dir ip netns exec $id-1 unshare --uts bash -c '
+        hostname "$0"
+        exec mpirun.openmpi --allow-run-as-root --host "$hosts" -n "$n" \
+            --mca plm_rsh_agent "$dir/agent" --mca pml ob1 \
+            --mca btl self,tcp --mca btl_tcp_if_include eth0 \
+            --mca oob_tcp_if_include eth0 -x CELLRUN_THREADS \
+            ${CELLRUN_DATA:+-x CELLRUN_DATA} "$@"' $id-1 \
+        "$CELLRUN" "${@:2}"
+}
+
+up
+printf '%s\t' config rate delay processes 'latency us' MB/s computing
+printf '%s\t' expected measured
+echo ratio
+for config in $CONFIGS; do
+    for rate in $RATES; do
+        for delay in $DELAYS; do
+            link "$rate" "$delay" || {
+                echo "no delays: the kernel has no sch_netem" >&2
+                DELAYS=0
+                continue 2
+            }
+            over 2 bench --mpi "$config" --json >"$dir/bench.json"
+            for ((n = 2; n <= RANKS; n *= 2)); do
+                over $n train "$config" -q --json --profile --no-ckpt \
+                    --force -o "$dir/run" --steps "$STEPS" \
+                    >"$dir/train.json"
+                jq -r --slurpfile train "$dir/train.json" --argjson n $n \
+                    --arg on "$(basename "$config" .yaml)" --arg rate "$rate" \
+                    --arg delay "$delay" '
+                    ($train[0].profile | 1e3 * .seconds.steps / .steps) as $ms
+                    | (.expected[] | select(.processes == $n).seconds * 1e3)
+                        as $expected
+                    | [$on, $rate, $delay, $n, (.latency * 1e6 | round),
+                       (1e-6 / .seconds_per_byte | round),
+                       (.compute_seconds * 1e5 | round / 100),
+                       ($expected * 100 | round / 100),
+                       ($ms * 100 | round / 100),
+                       ($ms / $expected * 100 | round / 100)] | @tsv' \
+                    "$dir/bench.json"
+            done
+        done
+    done
+done
