@@ -15,6 +15,8 @@
 #   threads  by one thread and by three: the same bytes
 #   predict  in batches of any size, and evaluated as planned and op by op
 #   resume   at once, or ended early and killed on the way: the same bytes
+#   ranks    by one process and by 2 to 4 of mpirun: the same losses, to
+#            rounding; not in WAYS by default
 #   onnx     exported, and computed by onnxruntime; not in WAYS by default.
 #            ORT: a Python that has onnx and onnxruntime
 #
@@ -596,6 +598,8 @@ sub fail {
     return;
 }
 
+our @mpirun;
+
 # A run's status; what it prints is in NAME.out and NAME.err.
 sub start {
     my ($name, @args) = @_;
@@ -603,7 +607,7 @@ sub start {
     return $pid if $pid;
     open STDOUT, '>', "$name.out";
     open STDERR, '>', "$name.err";
-    exec $cellrun, @args;
+    exec @mpirun, $cellrun, @args;
 }
 sub run {
     waitpid start(@_), 0;
@@ -633,6 +637,22 @@ sub differ {
     return abs($x - $y) > $tolerance * (1 + abs $x);
 }
 
+# Whether run $other has the losses of run a, up to rounding.
+sub as_planned {
+    my ($way, $rc, $other_rc, $other) = @_;
+    my $amp = $text =~ /^amp/m;
+    return fail($way, "status $other_rc, $rc as planned")
+        if $other_rc != $rc && !$amp;
+    my ($p, $q) = (losses('a'), losses($other));
+    for (sort keys %$p) {
+        next if ($amp || !$double) && /^(\d+)/ && $1 > 3;
+        return fail($way, "$_: $p->{$_}, not " . ($q->{$_} // 'none'))
+            if differ($p->{$_}, $q->{$_} // 'null',
+                $amp ? 0.1 : $double ? 1e-8 : 5e-3)
+            && !($amp && "$p->{$_}" eq 'null');
+    }
+}
+
 my @train = ('train', 'c.yaml', '-q');
 my %way = (
     onnx => sub {
@@ -648,17 +668,14 @@ my %way = (
     },
     plan => sub {
         my $rc = run('e', @train, '-o', 'e', '--eager', '--threads', 1);
-        my $amp = $text =~ /^amp/m;
-        return fail('plan', "status $rc, $_[0] as planned")
-            if $rc != $_[0] && !$amp;
-        my ($p, $q) = (losses('a'), losses('e'));
-        for (sort keys %$p) {
-            next if ($amp || !$double) && /^(\d+)/ && $1 > 3;
-            return fail('plan', "$_: $p->{$_}, eager " . ($q->{$_} // 'none'))
-                if differ($p->{$_}, $q->{$_} // 'null',
-                    $amp ? 0.1 : $double ? 1e-8 : 5e-3)
-                && !($amp && "$p->{$_}" eq 'null');
-        }
+        as_planned('plan', $_[0], $rc, 'e');
+    },
+    ranks => sub {
+        local @mpirun = (qw(mpirun.openmpi --allow-run-as-root --oversubscribe
+            -n), from(2, 4));
+        local $ENV{CELLRUN_MPI} = one('', 'messages');
+        my $rc = run('m', @train, '-o', 'm', '--threads', 1);
+        as_planned("ranks: $mpirun[-1] $ENV{CELLRUN_MPI}", $_[0], $rc, 'm');
     },
     threads => sub {
         my $rc = run('b', @train, '-o', 'b', '--threads', 3);
@@ -722,7 +739,7 @@ sub round {
     my ($batch, @data) = config();
     planned($planned, $batch, @data) if $planned;
     return unless @ways;
-    system 'rm -rf a b e r *.npy';
+    system 'rm -rf a b e m r *.npy';
     data(@data);
     open my $f, '>', 'c.yaml' or die "c.yaml: $!";
     print $f $text;
