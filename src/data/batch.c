@@ -39,7 +39,7 @@ static bool is_ours(const struct cr_data_loader *p, const struct cr_batch *b,
 {
     int64_t first, n;
 
-    if (!p->local[k] || b->n < cr_mpi_size())
+    if (!p->local[k] || !cr_mpi_shares(b->n))
         return true;
     cr_mpi_rows(b->n, cr_mpi_rank(), &first, &n);
     return r >= first && r < first + n;
@@ -63,7 +63,7 @@ void cr_data_loader_gather(const struct cr_data_loader *p,
                            const struct cr_batch *b)
 {
     for (int k = 0; k < b->columns; k++)
-        if (p->local[k] && b->n >= cr_mpi_size())
+        if (p->local[k] && cr_mpi_shares(b->n))
             cr_mpi_gather_rows(b->data[k], b->n, cr_bytes(&b->column[k].spec));
 }
 

@@ -29,13 +29,17 @@ static struct {
     int local;   /* number of processes on this machine */
     bool shared; /* all on one machine: shared.h */
     struct started {
-        enum { NOT_STARTED, UNDER_WAY, AT_WAIT } state;
+        enum {
+            NOT_STARTED,
+            UNDER_WAY,
+            AT_WAIT
+        } state;
         void *data;
         int64_t n;
         enum cr_mpi_type type;
         struct low *low; /* of CR_MPI_BF16, by messages; kept for later ones */
     } started[CR_MPI_SLOTS]; /* the last one for sums at once */
-    int n_started; /* under way */
+    int n_started;           /* under way */
     struct cr_mpi_traffic traffic;
 } mpi = { .size = 1 };
 
@@ -98,9 +102,8 @@ static const char *mpi_kind(void)
     if (off && strcmp(off, "off") == 0)
         return NULL;
     /* Open MPI; srun --mpi=pmix says the rank only */
-    if (given("OMPI_COMM_WORLD_SIZE", given("PMIX_RANK", -1) >= 0
-                                          ? given("SLURM_NTASKS", 1)
-                                          : 1) > 1)
+    if (given("OMPI_COMM_WORLD_SIZE",
+              given("PMIX_RANK", -1) >= 0 ? given("SLURM_NTASKS", 1) : 1) > 1)
         return "openmpi";
     /* MPICH, and srun --mpi=pmi2 */
     return given("PMI_RANK", -1) >= 0 && given("PMI_SIZE", 1) > 1 ? "mpich"
@@ -232,8 +235,7 @@ static void *mpi_open(struct cr_arena *arena, const char *file)
         slash = strrchr(exe, '/');
         if (slash)
             *slash = '\0';
-        handle = dlopen(cr_path_join(arena, exe, file),
-                        RTLD_NOW | RTLD_GLOBAL);
+        handle = dlopen(cr_path_join(arena, exe, file), RTLD_NOW | RTLD_GLOBAL);
     }
     /* RTLD_GLOBAL: the parts that Open MPI loads need its symbols */
     return handle ? handle
@@ -312,8 +314,8 @@ bool cr_mpi_start(struct cr_diag *diag)
     if (calls()->version != CR_MPI_CALLS_VERSION)
         return cr_error(diag, CR_NOWHERE, CR_E_SYSTEM,
                         "%s belongs to another version of cellrun", file);
-    why = calls()->start(timeout(), &mpi.rank,
-                         &mpi.size, &mpi.local, &mpi.cpus);
+    why =
+        calls()->start(timeout(), &mpi.rank, &mpi.size, &mpi.local, &mpi.cpus);
     if (why)
         return cr_error(diag, CR_NOWHERE, CR_E_SYSTEM, "MPI: %s", why);
     mpi.calls = calls();
@@ -408,11 +410,10 @@ bool cr_mpi_agree(struct cr_diag *diag, bool ok)
         m = m->next;
     code = m ? (int64_t)m->code : CR_E_SYSTEM;
     cr_mpi_broadcast(&code, sizeof code, from);
-    text = !m                   ? "failed"
-           : !m->pos.src        ? m->text
-                                : cr_strf(diag->arena, "%s: %s",
-                                          cr_pos_text(diag->arena, m->pos),
-                                          m->text);
+    text = !m            ? "failed"
+           : !m->pos.src ? m->text
+                         : cr_strf(diag->arena, "%s: %s",
+                                   cr_pos_text(diag->arena, m->pos), m->text);
     text = cr_mpi_broadcast_text(diag->arena, text, from);
     name = cr_mpi_broadcast_text(diag->arena, cr_mpi_name(diag->arena), from);
     if (diag->errors == 0) {
@@ -420,6 +421,11 @@ bool cr_mpi_agree(struct cr_diag *diag, bool ok)
         cr_note(diag, "on %s", name);
     }
     return false;
+}
+
+bool cr_mpi_shares(int64_t rows)
+{
+    return rows >= 2 * mpi.size || rows == mpi.size;
 }
 
 bool cr_mpi_all(bool ok)
@@ -600,8 +606,7 @@ static void gather_large(char *all, int64_t rows, size_t bytes)
             memset(all + (size_t)first * bytes, 0, (size_t)n * bytes);
     }
     /* sums of bytes of which all but one are 0, as integers */
-    sum(all, (int64_t)((size_t)rows * bytes / sizeof(int64_t)),
-        CR_MPI_INT64);
+    sum(all, (int64_t)((size_t)rows * bytes / sizeof(int64_t)), CR_MPI_INT64);
     n = (int64_t)((size_t)rows * bytes % sizeof(int64_t));
     for (first = (int64_t)((size_t)rows * bytes) - n; n-- > 0; first++) {
         int64_t one = (unsigned char)all[first];

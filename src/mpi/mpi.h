@@ -43,6 +43,10 @@ const char *cr_mpi_name(struct cr_arena *arena);
 /* Rows first <= row < first + n of `all` that belong to a process: contiguous
  * ranges that differ by one row at most. */
 void cr_mpi_rows(int64_t all, int rank, int64_t *first, int64_t *n);
+/* Whether the rows of a batch are shared out: all processes have at least two
+ * of them, or all have one. Plans of one row may be others, because a tensor of
+ * one row is also a bias. */
+bool cr_mpi_shares(int64_t rows);
 /* For a process that failed alone, while others continue: prints its messages
  * and ends all processes. Does nothing without mpirun. */
 void cr_mpi_fail(struct cr_diag *diag, struct cr_diag_format how);

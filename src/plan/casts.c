@@ -23,6 +23,8 @@
 #include "graph/op_attrs.h"
 #include "plan/plan.h"
 
+#define LARGE ((size_t)1 << 16) /* bytes of a parameter, under mpirun */
+
 /* The type that a step rounds to whenever it runs; CR_REAL: it is no cast. */
 static enum cr_type cast_type(const struct cr_exec_step *s)
 {
@@ -70,12 +72,17 @@ static void take_cast_before(struct cr_exec *e, struct cr_operand *at,
     cr_operand_set(at, x);
 }
 
-/* Whether the cast is of a parameter for which a copy is too much. */
-static bool is_large_param(const struct cr_exec_step *cast,
+/* Whether the cast is of a parameter for which a copy is too much. What
+ * processes share out has other sizes in each, and their plans must be the
+ * same. */
+static bool is_large_param(const struct cr_exec *e,
+                           const struct cr_exec_step *cast,
                            const struct cr_exec_step *s)
 {
+    size_t most = e->split ? LARGE : s->y[0]->bytes;
+
     return cast->x[0].val->param >= 0 && s->macs > 0 &&
-           cast->x[0].val->bytes >= s->y[0]->bytes;
+           cast->x[0].val->bytes >= most;
 }
 
 /* Whether the step reads it sample by sample, which no parameter has. */
@@ -91,9 +98,8 @@ static bool can_round(const struct cr_exec *e, const struct cr_exec_step *s,
     bool reads = e->opts.backward && s->op->saved_for_backward & CR_Y(0);
 
     return !s->same && s->op != &cr_op_fake_cast && !cr_plan_moves(s->op) &&
-           takes(s, CR_Y(0), type) && s->n_out == 1 &&
-           s->end.parts == 0 && !(s->rounds & CR_Y(0)) &&
-           (s->op->exact || !reads);
+           takes(s, CR_Y(0), type) && s->n_out == 1 && s->end.parts == 0 &&
+           !(s->rounds & CR_Y(0)) && (s->op->exact || !reads);
 }
 
 static void fuse(struct cr_exec *e)
@@ -115,7 +121,7 @@ static void fuse(struct cr_exec *e)
         at = reader(cast);
         if (at && !samples_of(at) &&
             takes(at->step, CR_X(at - at->step->x), type) &&
-            is_large_param(cast, at->step))
+            is_large_param(e, cast, at->step))
             take_cast_before(e, at, cast);
     }
 }
@@ -194,8 +200,8 @@ bool cr_plan_casts_backward(struct cr_exec *e, const struct cr_exec_step *f)
     if (type != CR_REAL && !cr_plan_keeps_all(e) && !g->alias && !g->root &&
         !x->grad && x->needs && writer_rounds(g, type)) {
         x->grad = g;
-        g->root = (x->param >= 0 || x->feed >= 0) &&
-                  e->opts.separate_update && !e->opts.private_gradients;
+        g->root = (x->param >= 0 || x->feed >= 0) && e->opts.separate_update &&
+                  !e->opts.private_gradients;
         return true;
     }
     if ((f->rounds & CR_Y(0)) && !writer_rounds(g, f->low))

@@ -30,7 +30,7 @@
 struct bucket {
     int slot;
     int n;
-    int64_t count[BUCKET_MAX]; /* elements */
+    int64_t count[BUCKET_MAX];    /* elements */
     enum cr_type low[BUCKET_MAX]; /* what a gradient is rounded to; CR_REAL */
     int64_t all;
     enum cr_mpi_type type; /* of what is sent */
@@ -228,8 +228,7 @@ static void bucket_add(struct pass *p, const struct grad *g, int n,
 static void small_flush(struct pass *p)
 {
     if (p->n_small > 0)
-        bucket_add(p, p->small, p->n_small,
-                   p->small[p->n_small - 1].writer);
+        bucket_add(p, p->small, p->n_small, p->small[p->n_small - 1].writer);
     p->n_small = 0;
     p->bytes = 0;
 }
@@ -259,6 +258,23 @@ static int by_writer(const void *a, const void *b)
     return x->param->param < y->param->param ? -1 : 1;
 }
 
+/* Sums are matched by their order alone: it must be that of the others. */
+static bool is_of_all(const struct cr_exec *e, const struct grad *grads, int n)
+{
+    int64_t hash = n, say[2];
+
+    for (int i = 0; i < n; i++)
+        hash = (hash * 1000003 + grads[i].param->param) % 1000000007;
+    say[0] = hash;
+    say[1] = -hash;
+    cr_mpi_max(say, 2);
+    return say[0] == -say[1] ||
+           cr_error(e->net->diag, CR_NOWHERE, CR_E_CONFLICT,
+                    "the processes of mpirun have different plans: found other "
+                    "orders of gradients, expected the same config, settings "
+                    "and kind of processor for all");
+}
+
 bool cr_plan_collectives(struct cr_exec *e)
 {
     struct pass p = { .e = e };
@@ -282,10 +298,12 @@ bool cr_plan_collectives(struct cr_exec *e)
     }
     for (i = 0; i < n; i++)
         low = low || low_type(&grads[i]) != CR_REAL;
+    qsort(grads, (size_t)n, sizeof *grads, by_writer);
+    if (!is_of_all(e, grads, n))
+        return false;
     if (e->net->accumulated && !low)
         return true; /* sums over micro-batches: once per update */
     e->summed = true;
-    qsort(grads, (size_t)n, sizeof *grads, by_writer);
     for (i = 0; i < n; i++)
         grad_add(&p, &grads[i]);
     small_flush(&p);

@@ -447,7 +447,7 @@ bool cr_plan_split(struct cr_exec *e)
     int64_t first, n;
 
     if (cr_mpi_size() == 1 || !e->opts.shared || e->prints ||
-        e->opts.batch < cr_mpi_size() || cr_plan_keeps_all(e) || e->opts.at ||
+        !cr_mpi_shares(e->opts.batch) || cr_plan_keeps_all(e) || e->opts.at ||
         e->opts.results)
         return true;
     cr_mpi_rows(e->opts.batch, cr_mpi_rank(), &first, &n);

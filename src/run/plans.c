@@ -87,7 +87,7 @@ void cr_plans_share(const struct cr_plans *plans, struct cr_data_loader *loader,
         local[at] = at != whole;
         for (s = 0; s < CR_SIZES_MAX; s++)
             for (k = 0; k < 2; k++)
-                if (plans->at[s][k] && (k == 0 || rest >= cr_mpi_size()))
+                if (plans->at[s][k] && (k == 0 || cr_mpi_shares(rest)))
                     local[at] = local[at] &&
                                 cr_exec_local_column(plans->at[s][k], i);
     }

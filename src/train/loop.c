@@ -31,6 +31,7 @@ struct loop {
     struct cr_run_progress progress;
     double now, flush_next;      /* cr_now, of process 0 */
     const struct cr_batch *batch; /* the last one */
+    bool has_first; /* process 0 has all rows of the first one */
     double save_last, eval_last, log_last; /* times of the last ones, in
                                               seconds */
     double rate_from;                      /* start of the next record's rate:
@@ -505,12 +506,14 @@ static enum cr_outcome loop_batch_step(struct loop *l, struct cr_exec **of,
 
     loop_at(l, CR_PHASE_DATA);
     l->batch = batch = loop_next(t);
-    if (batch)
-        cr_train_outcomes_batch(t, batch);
     loop_at(l, CR_PHASE_STEP);
     if (!cr_train_sync(l->t->diag, batch && loop_feed(t, batch, of), &l->now))
         return CR_OUTCOME_FAILED;
     exec = *of;
+    if (!l->has_first) /* labels, of other processes too */
+        cr_data_loader_gather(t->loader, batch);
+    l->has_first = true;
+    cr_train_outcomes_batch(t, batch);
     if (t->observers.recorder && k == 0) {
         loop_at(l, CR_PHASE_WATCH);
         if (!cr_mpi_agree(t->diag, cr_hook_recorder_step(t->observers.recorder,

@@ -71,6 +71,27 @@ agree() {
     [ "$count" -ge 2 ] || [ "$("$CELLRUN" version --json | jq -r .real)" = float64 ]
 }
 
+@test "oneDNN: strides that skip padding of three dimensions" {
+    available onednn || skip 'no oneDNN'
+    numbers deep "3 5 4 4"
+    cat >deep.yaml <<'END'
+cellrun: 1
+dataset:
+  train: {NumpySlicesDataset: {data: [deep-x.npy, deep-y.npy], column_names: [x, label]}}
+datapipe: {batch: {batch_size: 2}}
+network:
+  cells:
+    c: {Conv3d: {out_channels: 4, kernel_size: [5, 1, 1], stride: [2, 1, 1], pad_mode: pad, padding: [3, 1, 0, 0, 0, 0]}}
+  construct: |
+    return c(x)
+loss:
+  inputs: [y, label]
+  construct: "return sum(y * sin(y * 2 + 1)) + 0 * sum(label)"
+optimizer: {SGD: {learning_rate: 0.01}}
+END
+    CELLRUN_BLAS=onednn run -0 "$CELLRUN" gradcheck deep.yaml
+}
+
 @test "products of Dense layers agree" {
     numbers dense '40'
     network dense <<'END'

@@ -465,6 +465,65 @@ END
     as_one 6 3e-6
 }
 
+@test "processes of one row and of two, of five and of six: one plan for all" {
+    # (1, 6) of another branch looks like a bias
+    network <<'END'
+network:
+  cells:
+    a: {Dense: {in_channels: 8, out_channels: 6, has_bias: false}}
+    b: {Dense: {in_channels: 8, out_channels: 6, has_bias: false}}
+    out: {Dense: [6, 3]}
+  construct: |
+    return out(tanh(a(x) + b(tanh(x))))
+END
+    "$CELLRUN" train c.yaml -q -o one --steps 6 datapipe.batch.batch_size=3
+    mpi 2 train c.yaml -q -o two --steps 6 datapipe.batch.batch_size=3 >out
+    near "$(last one)" "$(last two)" 1e-4
+    # 300 = 5 * 59 + 5
+    "$CELLRUN" train c.yaml -q -o rest --steps 7 datapipe.batch.batch_size=59
+    mpi_by messages 4 train c.yaml -q -o four --steps 7 \
+        datapipe.batch.batch_size=59 >out
+    near "$(last rest)" "$(last four)" 1e-4
+    # so does a parameter look like what is added
+    network <<'END'
+network:
+  cells:
+    fc: {Dense: [8, 6]}
+    bn: BatchNorm1d
+    p: {Parameter: {shape: [1, 6], init: {Normal: {sigma: 0.5}}}}
+    out: {Dense: [6, 3]}
+  construct: |
+    return out(tanh(bn(fc(x)) + p))
+END
+    "$CELLRUN" train c.yaml -q -o bn --steps 5 datapipe.batch.batch_size=3
+    mpi 2 train c.yaml -q -o bn2 --steps 5 datapipe.batch.batch_size=3 >out
+    near "$(last bn)" "$(last bn2)" 1e-4
+    # a parameter larger than the result of one process, but not of the other
+    network <<'END'
+network:
+  cells:
+    fc: {Dense: [8, 5]}
+    a: {Dense: [5, 5]}
+    c: {Dense: {in_channels: 5, out_channels: 5, has_bias: false}, share: {weight: a.weight}}
+    out: {Dense: [5, 3]}
+  construct: |
+    return out(tanh(c(tanh(a(tanh(fc(x)))))))
+amp: {level: O3, dtype: bfloat16, cast: {float32: ['c']}}
+END
+    "$CELLRUN" train c.yaml -q -o low --steps 5 datapipe.batch.batch_size=11
+    mpi 2 train c.yaml -q -o low2 --steps 5 datapipe.batch.batch_size=11 >out
+    near "$(last low)" "$(last low2)" 1e-2
+}
+
+@test "samples.json has the labels of all processes" {
+    "$CELLRUN" train c.yaml -q -o one --steps 4
+    mpi 4 train c.yaml -q -o many --steps 4 >out
+    jq -c '[.. | objects | select(has("label")) | .label]' one/samples.json >a
+    jq -c '[.. | objects | select(has("label")) | .label]' many/samples.json >b
+    [ "$(jq length a)" -ge 16 ]
+    cmp a b
+}
+
 @test "bench --mpi: what a step sends, and the times expected" {
     network <<'END'
 network:

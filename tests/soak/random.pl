@@ -37,7 +37,7 @@ my $planned = grep { $_ eq 'planned' } @ways;
 my $plans = realpath($ENV{PLANS} // 'build/plain/tests/soak/plans');
 my $keep = realpath($ENV{KEEP} // '.');
 my $golden = realpath(dirname(__FILE__) . '/../golden');
-my $double = `$cellrun version` =~ /double/;
+my $double = `$cellrun version` =~ /float64/;
 delete @ENV{qw(CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS CELLRUN_THREADS)};
 $| = 1;
 chdir tempdir(CLEANUP => 1) or die;
