@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/compiler.h"
 
 #ifdef __x86_64__
@@ -136,14 +136,6 @@ bool cr_isa_force(enum cr_isa isa)
 
 #ifdef __x86_64__
 
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Twelve independent chains hide the latency of the instruction. */
 enum {
     CHAINS = 12,
@@ -198,11 +190,11 @@ double cr_cpu_peak(double seconds)
 
     if (isa == CR_ISA_GENERIC)
         return 0;
-    start = now();
+    start = cr_now();
     do {
         keep = isa == CR_ISA_AVX512 ? peak_avx512() : peak_avx2();
         turns += TURNS;
-        passed = now() - start;
+        passed = cr_now() - start;
     } while (passed < seconds);
     (void)keep;
     return 2 * lanes * CHAINS * turns / passed;

@@ -6,9 +6,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/compiler.h"
 
 #define THREADS 16 /* requests under way */
@@ -27,14 +27,6 @@ struct cr_prefetch {
     int started;  /* threads */
     pthread_t thread[THREADS];
 };
-
-static double prefetch_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Asks the kernel to read a file. */
 static void prefetch_file(const struct cr_prefetch *p, int i)
@@ -91,7 +83,7 @@ struct cr_prefetch *cr_prefetch_start(struct cr_arena *arena,
     p->dir = dir;
     p->n = n;
     p->name = name;
-    p->since = prefetch_now();
+    p->since = cr_now();
     return p;
 }
 
@@ -102,7 +94,7 @@ void cr_prefetch_reach(struct cr_prefetch *p, int i)
     __atomic_store_n(&p->reached, i, __ATOMIC_RELAXED);
     if (p->started > 0 || i == 0 || i % BATCH != 0)
         return;
-    now = prefetch_now();
+    now = cr_now();
     if (now - p->since > BATCH * SLOW && p->n - i > BATCH)
         prefetch_threads(p);
     p->since = now;

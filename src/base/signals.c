@@ -189,8 +189,8 @@ void cr_signals_share(void)
 void cr_signals_take(int64_t all[CR_SIGNALS])
 {
     for (int i = 0; i < CR_SIGNALS; i++) {
-        all[i] = signals_own[i];
-        signals_own[i] = 0;
+        /* one that arrives in between is not lost */
+        all[i] = __atomic_exchange_n(&signals_own[i], 0, __ATOMIC_RELAXED);
     }
 }
 

@@ -56,11 +56,7 @@ struct cr_bench_job {
     double parts_peak;
 };
 
-double cr_bench_now(void);
-/* Sorts v. */
-double cr_bench_median(double *v, int64_t n);
-
-/* Columns of random numbers for so many rows; integers are 0 until a plan
+/* Columns of random numbers for a batch; integers are 0 until a plan
  * gives their range. */
 void cr_bench_data(struct cr_bench_job *j, int64_t batch);
 /* A plan for training or prediction, fed; shared: by the processes of mpirun.

@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/cpu.h"
 #include "base/str.h"
 #include "base/table.h"
@@ -64,7 +65,7 @@ static struct bench_row *bench_row(struct bench_rows *rows, const char *cell,
 static bool bench_round(struct cr_exec *e, const struct cr_bench_train *train,
                         double *best, struct cr_arena *arena)
 {
-    double start = cr_bench_now(), *seconds, mean;
+    double start = cr_now(), *seconds, mean;
     const struct cr_exec_step_cost *c;
     int64_t *runs;
     bool ok = true;
@@ -79,7 +80,7 @@ static bool bench_round(struct cr_exec *e, const struct cr_bench_train *train,
     }
     do
         ok = cr_bench_steps(e, train, 1);
-    while (ok && cr_bench_now() - start < CR_BENCH_ROUND);
+    while (ok && cr_now() - start < CR_BENCH_ROUND);
     for (i = 0; i < n && ok; i++) {
         if (c[i].runs == runs[i])
             continue;
@@ -120,16 +121,16 @@ static bool bench_kernel(struct cr_bench_job *j, bool train, int64_t batch,
         return true;
     }
     /* The slowest kernels, which are there to compare, need no precision. */
-    start = cr_bench_now();
+    start = cr_now();
     ok = e != NULL;
-    for (i = 0; ok && i <= j->o->warmup && cr_bench_now() - start < SLOW; i++)
+    for (i = 0; ok && i <= j->o->warmup && cr_now() - start < SLOW; i++)
         ok = cr_bench_steps(e, steps, 1);
     ok = ok && cr_exec_check_faults(e, j->cli->diag);
     c = ok ? cr_exec_costs(e, &n) : NULL;
     best = CR_NEWS(rows->arena, double, n + 1);
-    start = cr_bench_now();
+    start = cr_now();
     for (round = 0; ok && at >= 0 && round < j->o->repeat &&
-                    (round == 0 || cr_bench_now() - start < SLOW);
+                    (round == 0 || cr_now() - start < SLOW);
          round++)
         ok = bench_round(e, steps, best, rows->arena);
     for (i = 0; i < n; i++) {

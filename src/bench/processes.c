@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/clock.h"
 #include "base/signals.h"
 #include "base/str.h"
 #include "base/table.h"
@@ -47,9 +48,9 @@ static double bench_together(struct cr_exec *e,
     int64_t ns;
 
     cr_mpi_all(true);
-    start = cr_bench_now();
+    start = cr_now();
     bench_steps_together(e, train, n);
-    ns = (int64_t)(1e9 * (cr_bench_now() - start));
+    ns = (int64_t)(1e9 * (cr_now() - start));
     cr_mpi_max(&ns, 1);
     return 1e-9 * (double)ns;
 }
@@ -88,7 +89,7 @@ static bool bench_step_of(struct cr_bench_job *j, bool shared, int64_t batch,
     traffic->waits -= before.waits;
     traffic->wait_bytes -= before.wait_bytes;
     if (ok)
-        *seconds = cr_bench_median(times, j->o->repeat);
+        *seconds = cr_median(times, j->o->repeat);
     cr_exec_free(e);
     return ok;
 }

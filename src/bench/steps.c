@@ -1,26 +1,10 @@
 #include "bench/bench.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #include "num/rng.h"
 #include "train/gradient.h"
 #include "train/step_plan.h"
-
-double cr_bench_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int bench_order(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
 
 /* ---- Data */
 
@@ -94,12 +78,6 @@ bool cr_bench_steps(struct cr_exec *e, const struct cr_bench_train *train,
                               train->norm ? &norm : NULL);
     }
     return true;
-}
-
-double cr_bench_median(double *v, int64_t n)
-{
-    qsort(v, (size_t)n, sizeof *v, bench_order);
-    return v[n / 2];
 }
 
 /* A plan for training or prediction, fed; NULL after reporting. */

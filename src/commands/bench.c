@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/cpu.h"
 #include "base/str.h"
 #include "base/table.h"
@@ -69,22 +70,22 @@ static bool bench_time(struct cr_bench_job *j, struct cr_exec *e,
     if (!cr_exec_check_faults(e, j->cli->diag))
         return false;
     for (;; n *= 2) { /* find the number of steps per round */
-        start = cr_bench_now();
+        start = cr_now();
         cr_bench_steps(e, train, n);
-        if (cr_bench_now() - start > CR_BENCH_ROUND / 2)
+        if (cr_now() - start > CR_BENCH_ROUND / 2)
             break;
     }
     for (k = 0; k < rounds; k++) {
         peaks[k] = cr_profile_rows_peak(j->cli->arena, r->threads, PEAK);
-        start = cr_bench_now();
+        start = cr_now();
         cr_bench_steps(e, train, n);
-        times[k] = (cr_bench_now() - start) / (double)n;
+        times[k] = (cr_now() - start) / (double)n;
         fractions[k] =
             peaks[k] > 0 && r->flops > 0 ? r->flops / times[k] / peaks[k] : -1;
     }
-    r->seconds = cr_bench_median(times, rounds);
-    r->peak = cr_bench_median(peaks, rounds);
-    r->fraction = cr_bench_median(fractions, rounds);
+    r->seconds = cr_median(times, rounds);
+    r->peak = cr_median(peaks, rounds);
+    r->fraction = cr_median(fractions, rounds);
     return true;
 }
 

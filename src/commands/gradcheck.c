@@ -30,6 +30,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/str.h"
 #include "base/table.h"
 #include "build/hook.h"

@@ -19,6 +19,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/plot.h"
 #include "chart/chart.h"
 #include "console/work_progress.h"

@@ -13,9 +13,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/cpu.h"
 #include "base/str.h"
 #include "base/thread_pool.h"
@@ -47,14 +47,6 @@ struct job {
     struct cr_buf json;
     int passed, failed;
 };
-
-static double selftest_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Prints the result of a test; `why` NULL: it passed. */
 static void selftest_says(struct job *j, const char *name, const char *why)
@@ -611,9 +603,9 @@ static double selftest_speed(struct cr_arena *arena)
     int i;
 
     for (i = 0; i < 200; i++) {
-        start = selftest_now();
+        start = cr_now();
         cr_gemms(&g, 1);
-        best = fmin(best, selftest_now() - start);
+        best = fmin(best, cr_now() - start);
     }
     return 2.0 * 64 * 512 * 784 / best;
 }

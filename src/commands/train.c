@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/signals.h"
 #include "report/report.h"
 #include "train/flags.h"

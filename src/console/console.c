@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/plot.h"
@@ -12,14 +11,6 @@
 #include "base/str.h"
 
 #define CONSOLE_BAR_EVERY 0.1 /* seconds */
-
-double cr_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* The width is read for each output, since a terminal can be resized at any
  * time. COLUMNS may be out of date: the smaller one counts. */

@@ -47,8 +47,6 @@ struct cr_console {
     struct cr_table_layout table;
 };
 
-/* The time of a monotonic clock, in seconds. */
-double cr_now(void);
 
 /* AUTO is a bar if standard error is a terminal that can erase lines. */
 void cr_console_open(struct cr_console *console, enum cr_progress style,

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/clock.h"
 #include "base/str.h"
 
 #define WORK_QUIET 0.5 /* seconds before the bar is shown */

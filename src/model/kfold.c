@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/signals.h"
 #include "model/model.h"
 #include "train/flags.h"

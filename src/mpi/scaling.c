@@ -1,30 +1,15 @@
 #include "mpi/scaling.h"
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "mpi/mpi.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #define LARGE ((int64_t)1 << 20) /* numbers of a large sum: 4 MiB */
 #define SHORT_TIMES 101
 #define LARGE_TIMES 11
 #define BACKWARD (2.0 / 3) /* of the time that a step computes */
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
 
 /* Median of the seconds of a sum, by this process's clock. */
 static double measure(float *data, int64_t n, int times)
@@ -34,13 +19,12 @@ static double measure(float *data, int64_t n, int times)
     int i;
 
     for (i = -times / 10; i < times; i++) {
-        start = now();
+        start = cr_now();
         cr_mpi_sum(data, n, CR_MPI_FLOAT);
         if (i >= 0)
-            seconds[i] = now() - start;
+            seconds[i] = cr_now() - start;
     }
-    qsort(seconds, (size_t)times, sizeof *seconds, by_size);
-    return seconds[times / 2];
+    return cr_median(seconds, times);
 }
 
 static int rounds_of(int n)

@@ -44,7 +44,7 @@ struct cr_mpi_link cr_mpi_measure(void);
 const char *cr_mpi_transport(void);
 struct cr_mpi_traffic cr_mpi_traffic(void);
 
-/* Seconds of a sum of so many bytes over n processes. */
+/* Time in seconds of an all-reduce of `bytes` bytes over n processes. */
 double cr_mpi_sum_seconds(const struct cr_mpi_link *link, int n, double bytes);
 /* Seconds of all sums of a step, and of the calls that it waits for, if
  * nothing else is done. */

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/compiler.h"
 #include "mpi/bfloat16.h"
 #include "num/low_precision.h"
@@ -169,14 +170,6 @@ static void counter_set(atomic_uint_least64_t *counter, uint64_t value)
     }
 }
 
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* The process that lags: the first one that does not wait itself. */
 static int late_rank(int waited_for)
 {
@@ -194,14 +187,14 @@ static void counter_sleep(int rank, const atomic_uint_least64_t *counter,
 {
     static const struct timespec nap = { .tv_nsec = NAP };
     atomic_uint *asleep = &seat_of(shared.opts.rank)->asleep;
-    double last = now(), waited = 0, time;
+    double last = cr_now(), waited = 0, time;
 
     for (;;) {
         atomic_store(asleep, 1);
         if (atomic_load(counter) >= value)
             break;
         futex(asleep, FUTEX_WAIT, 1, &nap);
-        time = now();
+        time = cr_now();
         waited += time - last < 1 ? time - last : 1;
         last = time;
         if (shared.opts.limit > 0 && waited > shared.opts.limit &&

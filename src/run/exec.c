@@ -1,6 +1,7 @@
 /*
  * Running a plan: a walk over its list of steps.
  */
+#include "base/clock.h"
 #include "base/thread_pool.h"
 #include "mpi/mpi.h"
 #include "run/run.h"
@@ -9,7 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* ---- pointers ---- */
 
@@ -344,14 +344,6 @@ static void run_step(struct cr_exec *e, struct cr_exec_step *s, double lr)
         e->fault = s;
 }
 
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static void run_steps(struct cr_exec *e, int from, int to, double lr)
 {
     double start;
@@ -359,10 +351,10 @@ static void run_steps(struct cr_exec *e, int from, int to, double lr)
 
     for (i = from; i < to && (!e->fault || e->split); i++) {
         cr_mpi_progress();
-        start = e->costs ? now() : 0;
+        start = e->costs ? cr_now() : 0;
         run_step(e, e->steps[i], lr);
         if (e->costs) {
-            e->costs[i].seconds += now() - start;
+            e->costs[i].seconds += cr_now() - start;
             e->costs[i].runs++;
         }
     }

@@ -19,6 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/signals.h"
 #include "base/str.h"
 #include "base/table.h"
@@ -47,14 +48,6 @@ struct runner {
     double written;
     bool changed;
 };
-
-static double run_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 char **cr_sweep_argv(struct cr_sweep *sweep, const struct cr_sweep_point *point,
                      int threads)
@@ -394,7 +387,7 @@ static void run_wait(struct runner *r)
 
 static void run_write(struct runner *r, bool end)
 {
-    double now = run_now();
+    double now = cr_now();
 
     if (!end && (!r->changed || now - r->written < RUN_TABLE))
         return;

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/signals.h"
 #include "mpi/mpi.h"
 #include "text/text.h"

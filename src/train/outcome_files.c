@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "ckpt/checkpoint.h"
 #include "ckpt/run_index.h"
 #include "data/sample_json.h"

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/signals.h"
 
 #define FORWARD_SHARE (1.0 / 3) /* of a step: the backward pass takes about

@@ -1,5 +1,6 @@
 #include "train/ranks.h"
 
+#include "base/clock.h"
 #include "base/signals.h"
 #include "mpi/mpi.h"
 #include "train/run_start.h"

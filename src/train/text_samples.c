@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/table.h"
 #include "text/text.h"
 #include "train/save.h"

@@ -45,6 +45,17 @@ network() {
     { cat rest.yaml; cat; } >c.yaml
 }
 
+# c.yaml with parameters that train.shard divides, and a small one
+wide_network() {
+    network <<'END'
+network:
+  a: {Dense: {in_channels: 8, out_channels: 2100, has_bias: false}}
+  act: Tanh
+  b: {Dense: [2100, 60]}
+  out: {Dense: [60, 3]}
+END
+}
+
 # as_one STEPS RTOL [key=value...]: 2 and 4 processes train as one does
 as_one() {
     local steps=$1 rtol=$2 n

@@ -239,14 +239,35 @@ END
     done
 }
 
-@test "train.shard: each process has a part of the optimizer's state" {
-    network <<'END'
-network:
-  a: {Dense: {in_channels: 8, out_channels: 2100, has_bias: false}}
-  act: Tanh
-  b: {Dense: [2100, 60]}
-  out: {Dense: [60, 3]}
+@test "a process with another config or other data ends all at the start" {
+    local what
+    cat >second <<END
+#!/bin/sh
+[ "\${OMPI_COMM_WORLD_RANK:-0}" = 0 ] || cd other || exit
+exec "$CELLRUN" "\$@"
 END
+    chmod +x second
+    for what in values samples rate optimizer; do
+        rm -rf other
+        mkdir other
+        cp c.yaml ./*.npy other
+        (cd other
+            case $what in
+            values) samples train 300 5 ;;
+            samples) samples train 200 1 ;;
+            rate) sed -i 's/0\.05/0.5/' c.yaml ;;
+            optimizer) sed -i 's/Momentum: .*/Adam: {learning_rate: 0.01}}/' c.yaml ;;
+            esac)
+        cmp -s c.yaml other/c.yaml && cmp -s train-x.npy other/train-x.npy && false
+        CELLRUN=$PWD/second run -2 mpi 2 train c.yaml -q -o run --force
+        [[ $output == *"of this process differ from those of rank 0 (rank 1 on "* ]]
+    done
+    cp c.yaml ./*.npy other
+    CELLRUN=$PWD/second run -0 mpi 2 train c.yaml -q -o run --force
+}
+
+@test "train.shard: each process has a part of the optimizer's state" {
+    wide_network
     local n optim
     for optim in '{Adam: {learning_rate: 0.001}}' \
         '{Momentum: {learning_rate: 0.05, momentum: 0.9}}' \

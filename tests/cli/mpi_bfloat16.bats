@@ -106,13 +106,7 @@ row() {
 # Each process updates a range of `a` and `b`: that the numbers are those of
 # process 0 shows that all have the same sums.
 @test "bfloat16: all processes have the same bytes, twice and by messages" {
-    network <<'END'
-network:
-  a: {Dense: {in_channels: 8, out_channels: 2100, has_bias: false}}
-  act: Tanh
-  b: {Dense: [2100, 60]}
-  out: {Dense: [60, 3]}
-END
+    wide_network
     local n bf16=train.reduce_dtype=bfloat16
     for n in 2 3 4; do
         mpi "$n" train c.yaml -q -o whole --force --steps 22 $bf16 >out
