@@ -228,6 +228,12 @@ void cr_bench_processes(struct cr_bench_job *j)
         cr_error(diag, CR_NOWHERE, CR_E_USAGE,
                  "--mpi: found one process, expected at least two: mpirun -n 2 "
                  "cellrun bench --mpi FILE");
+    else if (j->o->kernels)
+        cr_error(diag, CR_NOWHERE, CR_E_USAGE,
+                 "--mpi cannot be combined with --kernels");
+    else if (j->o->batch.n > 1)
+        cr_error(diag, CR_NOWHERE, CR_E_USAGE,
+                 "--mpi: found %d batch sizes, expected one", j->o->batch.n);
     else if (!cr_model_trains(&j->model))
         cr_error(diag, CR_NOWHERE, CR_E_USAGE,
                  "--mpi: found no loss or optimizer, expected a config that "

@@ -580,6 +580,12 @@ END
     [[ $output == *"--mpi: found one process, expected at least two"* ]]
     run -2 mpi 2 bench c.yaml --mpi --batch 3
     [[ $output == *"--mpi: found a batch of 3, expected at least two rows"* ]]
+    run -2 mpi 2 bench c.yaml --mpi --batch 8,16
+    [[ $output == *"--mpi: found 2 batch sizes, expected one"* ]]
+    run -2 mpi 2 bench c.yaml --mpi --kernels
+    [[ $output == *"--mpi cannot be combined with --kernels"* ]]
+    run -2 mpi 2 bench c.yaml --mpi nosuch.key=1
+    [ "$(grep -c nosuch <<<"$output")" -ge 1 ]
     # without it, process 0 alone
     mpi 2 bench c.yaml --json --warmup 1 --repeat 1 >out
     [ "$(jq -s length out)" = 1 ]
