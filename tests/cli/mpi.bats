@@ -266,6 +266,27 @@ END
     CELLRUN=$PWD/second run -0 mpi 2 train c.yaml -q -o run --force
 }
 
+@test "processes whose plans have another order of gradients: an error" {
+    network <<'END'
+network:
+  cells:
+    a: {Dense: {in_channels: 8, out_channels: 6, has_bias: false}}
+    b: {Dense: {in_channels: 8, out_channels: 6, has_bias: false}}
+    p: {Parameter: {shape: [6], init: {Normal: {sigma: 0.5}}}}
+    out: {Dense: [6, 3]}
+  construct: |
+    return out(tanh(a(x) + p + b(tanh(x))))
+END
+    cat >second <<END
+#!/bin/sh
+[ "\${OMPI_COMM_WORLD_RANK:-0}" = 0 ] || export CELLRUN_PASSES=-fuse
+exec "$CELLRUN" "\$@"
+END
+    chmod +x second
+    CELLRUN=$PWD/second run -2 mpi 2 train c.yaml -q -o run
+    [[ $output == *"the processes of mpirun have different plans"* ]]
+}
+
 @test "train.shard: each process has a part of the optimizer's state" {
     wide_network
     local n optim
