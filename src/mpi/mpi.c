@@ -553,12 +553,6 @@ void cr_mpi_sum_wait(int slot)
     s->state = NOT_STARTED;
 }
 
-void cr_mpi_sum_wait_all(void)
-{
-    for (int i = 0; i < CR_MPI_STARTED; i++)
-        cr_mpi_sum_wait(i);
-}
-
 void cr_mpi_broadcast(void *data, size_t bytes, int from)
 {
     size_t now;
