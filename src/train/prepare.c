@@ -395,36 +395,53 @@ static bool prepare_planning(struct cr_train *t,
            cr_text_samples_read(t, &t->observers.text_samples);
 }
 
-/* What has to be equal in all processes of mpirun. */
-static const char *prepare_identity(struct cr_train *t)
+/* Contents of the data, for prepare_same. */
+static const char *prepare_contents(struct cr_train *t)
 {
     const struct cr_data_loader *const loader[] = { t->loader,
                                                     t->scoring.loader };
     struct cr_buf b = { .arena = t->arena };
 
-    cr_buf_f(&b, "%s %" PRId64 " %" PRId64 " %s %s", cr_config_id(t->config),
-             t->opts.train.epochs, t->opts.train.steps, cr_blas_name(),
-             CR_VERSION);
     for (size_t i = 0; i < CR_LEN(loader); i++)
         if (loader[i])
-            cr_buf_f(&b, " %" PRId64 " %08" PRIx32,
+            cr_buf_f(&b, "%s%" PRId64 " samples, CRC-32 %08" PRIx32,
+                     i > 0 ? "; for evaluation " : "",
                      cr_data_loader_samples(loader[i]),
                      cr_data_loader_dataset(loader[i])->contents);
     return cr_buf_text(&b);
 }
 
-/* Processes that train another network, or on other data, would send sums that
- * do not belong together. */
+/* Processes of mpirun that train another network, or on other data, would send
+ * sums that do not belong together; other kernels, numbers that do not. */
 static bool prepare_same(struct cr_train *t)
 {
-    const char *own = cr_mpi_size() > 1 ? prepare_identity(t) : "";
-    const char *first = cr_mpi_broadcast_text(t->arena, own, 0);
+    const struct {
+        const char *what, *own, *hint;
+    } part[] = {
+        { "version", CR_VERSION, NULL },
+        { "kernels", cr_blas_name(),
+          "machines of different processors need the same CELLRUN_ISA: "
+          "mpirun -x CELLRUN_ISA=avx2" },
+        { "config",
+          cr_strf(t->arena, "%s, epochs %" PRId64 ", steps %" PRId64,
+                  cr_config_id(t->config), t->opts.train.epochs,
+                  t->opts.train.steps), NULL },
+        { "data", prepare_contents(t), NULL },
+    };
+    bool same = true;
 
-    return strcmp(own, first) == 0 ||
-           cr_error(t->diag, CR_NOWHERE, CR_E_CONFLICT,
-                    "the config, the data, the kernels or the version of this "
-                    "process differ from those of rank 0 (%s)",
-                    cr_mpi_name(t->arena));
+    for (size_t i = 0; i < CR_LEN(part) && cr_mpi_size() > 1; i++) {
+        const char *first = cr_mpi_broadcast_text(t->arena, part[i].own, 0);
+
+        if (!same || strcmp(part[i].own, first) == 0)
+            continue;
+        same = cr_error(t->diag, CR_NOWHERE, CR_E_CONFLICT,
+                        "%s: found %s; rank 0 has %s", part[i].what,
+                        part[i].own, first);
+        if (part[i].hint)
+            cr_hint(t->diag, "%s", part[i].hint);
+    }
+    return same;
 }
 
 bool cr_train_prepare(struct cr_train *t)

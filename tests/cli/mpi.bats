@@ -373,10 +373,23 @@ END
             esac)
         cmp -s c.yaml other/c.yaml && cmp -s train-x.npy other/train-x.npy && false
         CELLRUN=$PWD/second run -2 mpi 2 train c.yaml -q -o run --force
-        [[ $output == *"of this process differ from those of rank 0 (rank 1 on "* ]]
+        case $what in values | samples) what=data ;; *) what=config ;; esac
+        [[ $output == *"error: $what: found "*"; rank 0 has "*"on rank 1 on "* ]]
     done
     cp c.yaml ./*.npy other
     CELLRUN=$PWD/second run -0 mpi 2 train c.yaml -q -o run --force
+}
+
+@test "processes with other kernels: an error that names both" {
+    cat >second <<END
+#!/bin/sh
+[ "\${OMPI_COMM_WORLD_RANK:-0}" = 0 ] || export CELLRUN_ISA=generic
+exec "$CELLRUN" "\$@"
+END
+    chmod +x second
+    CELLRUN=$PWD/second run -2 mpi 2 train c.yaml -q -o run
+    [[ $output == *"error: kernels: found "*"; rank 0 has "* ]]
+    [[ $output == *"machines of different processors need the same CELLRUN_ISA"* ]]
 }
 
 @test "processes whose plans have another order of gradients: an error" {
