@@ -415,11 +415,11 @@ bool cr_mpi_agree(struct cr_diag *diag, bool ok)
                          : cr_strf(diag->arena, "%s: %s",
                                    cr_pos_text(diag->arena, m->pos), m->text);
     text = cr_mpi_broadcast_text(diag->arena, text, from);
-    hint = cr_mpi_broadcast_text(diag->arena, m && m->hint ? m->hint : "", from);
+    hint = cr_mpi_broadcast_text(diag->arena, m ? m->hint : NULL, from);
     name = cr_mpi_broadcast_text(diag->arena, cr_mpi_name(diag->arena), from);
     if (diag->errors == 0) {
         cr_error(diag, CR_NOWHERE, (enum cr_code)code, "%s", text);
-        if (*hint)
+        if (hint)
             cr_hint(diag, "%s", hint);
         cr_note(diag, "on %s", name);
     }

@@ -9,6 +9,7 @@
 #include "train/outcome_files.h"
 #include "train/prepare.h"
 #include "train/print.h"
+#include "train/ranks.h"
 #include "train/save.h"
 #include "train/step_plan.h"
 #include "train/train.h"
@@ -19,7 +20,6 @@
 #include <string.h>
 
 #include "base/checked_math.h"
-#include "base/version.h"
 
 static bool prepare_amount(struct cr_train *t, const char *section,
                            const struct cr_quantity *quantity)
@@ -395,53 +395,20 @@ static bool prepare_planning(struct cr_train *t,
            cr_text_samples_read(t, &t->observers.text_samples);
 }
 
-/* Contents of the data, for prepare_same. */
-static const char *prepare_contents(struct cr_train *t)
-{
-    const struct cr_data_loader *const loader[] = { t->loader,
-                                                    t->scoring.loader };
-    struct cr_buf b = { .arena = t->arena };
-
-    for (size_t i = 0; i < CR_LEN(loader); i++)
-        if (loader[i])
-            cr_buf_f(&b, "%s%" PRId64 " samples, CRC-32 %08" PRIx32,
-                     i > 0 ? "; for evaluation " : "",
-                     cr_data_loader_samples(loader[i]),
-                     cr_data_loader_dataset(loader[i])->contents);
-    return cr_buf_text(&b);
-}
-
-/* Processes of mpirun that train another network, or on other data, would send
- * sums that do not belong together; other kernels, numbers that do not. */
+/* Processes that train another network, or on other data, would send sums that
+ * do not belong together. */
 static bool prepare_same(struct cr_train *t)
 {
-    const struct {
-        const char *what, *own, *hint;
-    } part[] = {
-        { "version", CR_VERSION, NULL },
-        { "kernels", cr_blas_name(),
-          "machines of different processors need the same CELLRUN_ISA: "
-          "mpirun -x CELLRUN_ISA=avx2" },
-        { "config",
-          cr_strf(t->arena, "%s, epochs %" PRId64 ", steps %" PRId64,
-                  cr_config_id(t->config), t->opts.train.epochs,
-                  t->opts.train.steps), NULL },
-        { "data", prepare_contents(t), NULL },
+    struct cr_arena *arena = t->arena;
+    const struct cr_train_part part[] = {
+        { "config", cr_strf(arena, "%s, epochs %" PRId64 ", steps %" PRId64,
+                            cr_config_id(t->config), t->opts.train.epochs,
+                            t->opts.train.steps) },
+        { "data", cr_train_data(arena, t->loader) },
+        { "eval data", cr_train_data(arena, t->scoring.loader) },
     };
-    bool same = true;
 
-    for (size_t i = 0; i < CR_LEN(part) && cr_mpi_size() > 1; i++) {
-        const char *first = cr_mpi_broadcast_text(t->arena, part[i].own, 0);
-
-        if (!same || strcmp(part[i].own, first) == 0)
-            continue;
-        same = cr_error(t->diag, CR_NOWHERE, CR_E_CONFLICT,
-                        "%s: found %s; rank 0 has %s", part[i].what,
-                        part[i].own, first);
-        if (part[i].hint)
-            cr_hint(t->diag, "%s", part[i].hint);
-    }
-    return same;
+    return cr_train_same(t->diag, part, CR_LEN(part));
 }
 
 bool cr_train_prepare(struct cr_train *t)
@@ -451,7 +418,7 @@ bool cr_train_prepare(struct cr_train *t)
     /* the processes of mpirun make plans together */
     return cr_mpi_agree(t->diag, !t->config->load_failed &&
                                      prepare_reading(t, &columns)) &&
-           cr_mpi_agree(t->diag, prepare_same(t)) &&
+           prepare_same(t) &&
            cr_mpi_agree(t->diag, prepare_planning(t, columns));
 }
 

@@ -392,6 +392,32 @@ END
     [[ $output == *"machines of different processors need the same CELLRUN_ISA"* ]]
 }
 
+@test "eval and predict: another checkpoint or other data in a process" {
+    local command
+    cat >second <<END
+#!/bin/sh
+[ "\${OMPI_COMM_WORLD_RANK:-0}" = 0 ] || cd other || exit
+exec "$CELLRUN" "\$@"
+END
+    chmod +x second
+    "$CELLRUN" train c.yaml -q -o run
+    mkdir other
+    cp -r c.yaml ./*.npy run other
+    for command in eval 'predict --data train -o out.tsv'; do
+        # shellcheck disable=SC2086
+        CELLRUN=$PWD/second run -0 mpi 2 $command --trust --ckpt run
+    done
+    (cd other && samples eval 100 5)
+    CELLRUN=$PWD/second run -2 mpi 2 eval --ckpt run c.yaml
+    [[ $output == *"error: data: found "*"; rank 0 has "*"on rank 1 on "* ]]
+    (cd other && "$CELLRUN" train c.yaml -q -o run --force train.epochs=1)
+    for command in eval 'predict --data train -o out.tsv'; do
+        # shellcheck disable=SC2086
+        CELLRUN=$PWD/second run -2 mpi 2 $command --trust --ckpt run
+        [[ $output == *"error: c"*": found "*"; rank 0 has "* ]]
+    done
+}
+
 @test "processes whose plans have another order of gradients: an error" {
     network <<'END'
 network:
