@@ -9,9 +9,11 @@
  * Attention).
  *
  * MindSpore 2.10 composes the cell of tensor functions, with MatMulExt for
- * matrix products. Level O1 casts none of them; the other levels round after
- * each function, so here each function, and the bias of a product, is an op of
- * its own. */
+ * matrix products (ops/function/nn_func.py, _scaled_dot_product_attention).
+ * Level O1 casts none of them. The other levels round after each function: so
+ * the bias of a product is an op of its own, and the op attention gets a list
+ * of its steps that round. In level auto these are the products alone, and the
+ * sums of scores and masks if all masks have low precision. */
 #include "families/attention.h"
 #include "families/concat_stack.h"
 #include "graph/amp.h"
@@ -223,24 +225,37 @@ static void attn_append(struct emitter *m, struct cr_val *key,
         }
 }
 
-/* Emits the attention, and its weights unless `weights` is NULL. */
+/* Tells the op which of its steps round. */
+static void attn_rounds(const struct emitter *m, struct cr_attention *attr)
+{
+    const struct cr_val *pad = m->in[PAD], *mask = m->in[MASK];
+
+    attr->low = cr_precision(m->b).type;
+    attr->low_all = cr_precision(m->b).level != CR_LEVEL_AUTO;
+    attr->low_sums =
+        attr->low_all || ((pad || mask) && (!pad || cr_is_low(pad)) &&
+                          (!mask || cr_is_low(mask)));
+}
+
+/* Emits the attention, and its weights if attr->weights. */
 static struct cr_val *attn_attend(struct emitter *m, struct cr_attention *attr,
                                   struct cr_val **weights)
 {
+    struct cr_precision precision = cr_precision(m->b);
     struct cr_val *in[INPUTS], *y;
     int i;
 
-    if (m->low)
-        return cr_attention_graph(m->b, attr, m->in, weights);
+    if (m->low) {
+        attn_rounds(m, attr);
+        if (!attr->low_all) /* q, k, v and masks come in as they are */
+            cr_precision_full(m->b);
+    }
     for (i = 0; i < INPUTS; i++)
         in[i] = m->in[i] || i == QUERY ? m->in[i] : CR_ABSENT;
     y = cr_emit(m->b, "attention", attr, INPUTS, in);
-    if (y && weights) { /* must follow directly: it uses the same random
-                           numbers */
-        in[VALUE] = CR_ABSENT;
-        *weights = cr_emit(m->b, "attention_weights", attr, INPUTS, in);
-    }
-    return y;
+    *weights = attr->weights ? cr_output(y, 1) : NULL;
+    cr_precision_set(m->b, precision);
+    return m->low && !attr->low_all ? cr_rounded(m->b, y) : y;
 }
 
 static struct cr_val *multihead_attention_build(struct cr_build *b,
@@ -292,8 +307,8 @@ static struct cr_val *multihead_attention_build(struct cr_build *b,
     attr->batch_first = o.batch_first;
     attr->average_attn_weights = call->average_attn_weights;
     attr->dropout = o.dropout;
-    p = NULL;
-    y = attn_attend(&m, attr, call->need_weights ? &p : NULL);
+    attr->weights = call->need_weights;
+    y = attn_attend(&m, attr, &p);
     y = attn_linear(&m, y, w, bias);
     return call->need_weights ? CR_TUPLE(b, y, p) : CR_TUPLE(b, y);
 }

@@ -454,7 +454,21 @@ static const char *attention_masks(struct cr_onnx *o, int64_t heads,
     return scores;
 }
 
-/* The sum of values, or with arg "weights" their factors. */
+/* The factors of values as the node gives them. */
+static const char *attention_weights(struct cr_onnx *o, const char *p)
+{
+    if (cr_inference_bool(o->node, "average_attn_weights")) {
+        cr_onnx_ints(o, "axes", 1, (const int64_t[]){ 1 });
+        cr_onnx_int(o, "keepdims", 0);
+        p = CR_ONNX(o, "ReduceMean", p);
+    }
+    return cr_onnx_val(o, CR_ATTN_Q)->spec.rank == 2
+               ? cr_onnx_squeeze(o, p, 0)
+               : p;
+}
+
+/* The sum of values, with its factors as a second result if somebody reads
+ * them, or with arg "weights" the factors alone. */
 static const char *attention(struct cr_onnx *o, const char *arg)
 {
     const struct cr_spec *q = &cr_onnx_val(o, CR_ATTN_Q)->spec;
@@ -485,14 +499,10 @@ static const char *attention(struct cr_onnx *o, const char *arg)
     y = attention_masks(o, heads, y);
     cr_onnx_int(o, "axis", -1);
     y = CR_ONNX(o, "Softmax", y);
-    if (strcmp(arg, "weights") == 0) {
-        if (cr_inference_bool(o->node, "average_attn_weights")) {
-            cr_onnx_ints(o, "axes", 1, (const int64_t[]){ 1 });
-            cr_onnx_int(o, "keepdims", 0);
-            y = CR_ONNX(o, "ReduceMean", y);
-        }
-        return q->rank == 2 ? cr_onnx_squeeze(o, y, 0) : y;
-    }
+    if (strcmp(arg, "weights") == 0)
+        return attention_weights(o, y);
+    if (o->node->n_out > 1 && cr_onnx_out(o, 1)->uses > 0)
+        cr_onnx_result(o, 1, attention_weights(o, y));
     y = CR_ONNX(o, "MatMul", y, part[2]);
     y = cr_onnx_transpose(o, y, 4, (const int64_t[]){ 0, 2, 1, 3 });
     y = cr_onnx_to(o, y, 3, (const int64_t[]){ 0, 0, e });

@@ -1,5 +1,7 @@
 #include "families/attention.h"
 
+#include "num/low_precision.h"
+
 const struct cr_opt cr_attention_opts[] = {
     CR_INT(struct cr_attention, num_heads, 1, CR_DIM_MAX,
            "Number of heads; must divide the number of features."),
@@ -158,7 +160,9 @@ bool cr_attention_plan(struct cr_op_plan *p, struct cr_spec *weights)
                         cr_diag_format(p->arena, q));
     if (!attention_masks(p, &a, in))
         return false;
-    p->saved = (size_t)(a.batch * a.heads * a.queries * 2) * sizeof(cr_real);
+    if (o->low == CR_REAL)
+        p->saved =
+            (size_t)(a.batch * a.heads * a.queries * 2) * sizeof(cr_real);
     p->scratch =
         (size_t)cr_sdpa_blocks(a.queries, a.keys) * sizeof *a.key_range;
     p->thread_scratch = cr_sdpa_thread_scratch(&a);
@@ -186,16 +190,70 @@ static struct cr_sdpa_mask attention_mask(const struct cr_spec *spec,
     return m;
 }
 
+/* Operand i of a step: a packed one is query, key and value. */
+static unsigned attention_low_bits(const struct cr_op_ctx *s, unsigned bits)
+{
+    unsigned all = CR_SDPA_Q | CR_SDPA_K | CR_SDPA_V;
+
+    if (attention_packed(s->in))
+        all = bits & CR_X(CR_ATTN_Q) ? all : 0;
+    else
+        all = (bits & CR_X(CR_ATTN_Q) ? CR_SDPA_Q : 0) |
+              (bits & CR_X(CR_ATTN_K) ? CR_SDPA_K : 0) |
+              (bits & CR_X(CR_ATTN_V) ? CR_SDPA_V : 0);
+    return all | (bits & CR_Y(0) ? CR_SDPA_OUT : 0);
+}
+
+static cr_real attention_root(const struct cr_sdpa_low *low, int64_t dim)
+{
+    cr_real r = (cr_real)dim;
+    int i;
+
+    for (i = 0; i < 3; i++) {
+        r = i > 0 ? cr_sqrt(r) : r;
+        if (low->all)
+            cr_round_to_type(low->type, 1, &r, &r);
+    }
+    return r;
+}
+
+static struct cr_sdpa_low attention_low(const struct cr_op_ctx *s, int64_t dim)
+{
+    const struct cr_attention *o = s->attr;
+    struct cr_sdpa_low low = {
+        .type = o->low != CR_REAL ? o->low : s->low,
+        .two_bytes = attention_low_bits(s, s->two_bytes),
+        .grads_two_bytes = attention_low_bits(s, s->grads_two_bytes),
+        .rounds = attention_low_bits(s, s->rounds),
+        .steps = o->low != CR_REAL,
+        .sums = o->low_sums,
+        .all = o->low_all,
+    };
+
+    low.root = attention_root(&low, dim);
+    return low;
+}
+
+/* Element n of what takes two bytes per element, or is real. */
+static const void *attention_from(const void *x, bool two_bytes, int64_t n)
+{
+    return x ? (const char *)x + (size_t)n * (two_bytes ? sizeof(uint16_t)
+                                                        : sizeof(cr_real))
+             : NULL;
+}
+
 struct cr_sdpa cr_attention(const struct cr_op_ctx *s)
 {
     const struct cr_attention *o = s->attr;
     struct cr_sdpa a = attention_shape(o, s->in);
     bool packed = attention_packed(s->in);
+    bool two = s->two_bytes & CR_X(CR_ATTN_Q);
     int64_t e = a.heads * a.dim;
 
+    a.low = attention_low(s, a.dim);
     a.q = s->x[CR_ATTN_Q];
-    a.k = packed ? a.q + e : s->x[CR_ATTN_K];
-    a.v = packed ? a.q + 2 * e : s->x[CR_ATTN_V];
+    a.k = packed ? attention_from(a.q, two, e) : s->x[CR_ATTN_K];
+    a.v = packed ? attention_from(a.q, two, 2 * e) : s->x[CR_ATTN_V];
     a.pad = attention_mask(&s->in[CR_ATTN_PAD], s->x[CR_ATTN_PAD]);
     a.pad.batch = a.keys;
     a.mask = attention_mask(&s->in[CR_ATTN_MASK], s->x[CR_ATTN_MASK]);
@@ -218,11 +276,14 @@ struct cr_sdpa cr_attention(const struct cr_op_ctx *s)
 void cr_attention_gradients(const struct cr_op_ctx *s, struct cr_sdpa *a)
 {
     bool packed = attention_packed(s->in);
-    int64_t e = a->heads * a->dim;
+    bool two = s->grads_two_bytes & CR_X(CR_ATTN_Q);
+    char *dq = s->dx[CR_ATTN_Q];
+    size_t e = (size_t)(a->heads * a->dim) *
+               (two ? sizeof(uint16_t) : sizeof(cr_real));
 
-    a->dq = s->dx[CR_ATTN_Q];
-    a->dk = packed && a->dq ? a->dq + e : s->dx[CR_ATTN_K];
-    a->dv = packed && a->dq ? a->dq + 2 * e : s->dx[CR_ATTN_V];
+    a->dq = dq;
+    a->dk = packed && dq ? dq + e : s->dx[CR_ATTN_K];
+    a->dv = packed && dq ? dq + 2 * e : s->dx[CR_ATTN_V];
     a->add_q = s->accumulate[CR_ATTN_Q];
     a->add_k = s->accumulate[packed ? CR_ATTN_Q : CR_ATTN_K];
     a->add_v = s->accumulate[packed ? CR_ATTN_Q : CR_ATTN_V];

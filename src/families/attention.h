@@ -7,6 +7,8 @@
  * batch_first; without N where there is no batch. key_padding_mask (N, S),
  * attn_mask (L, S) or (N * heads, L, S): bool or uint8 hides keys, real
  * numbers are added to the scores.
+ *
+ * Query, key, value and what is made of them may take two bytes per element.
  */
 #ifndef CR_FAMILIES_ATTENTION_H
 #define CR_FAMILIES_ATTENTION_H
@@ -37,15 +39,6 @@ bool cr_attention_plan(struct cr_op_plan *plan, struct cr_spec *weights);
 /* All but results and gradients. */
 struct cr_sdpa cr_attention(const struct cr_op_ctx *ctx);
 void cr_attention_gradients(const struct cr_op_ctx *ctx, struct cr_sdpa *a);
-
-/* ---- attention_graph.c ---- */
-
-/* The same as single ops, where low precision rounds what is between them:
- * out, and the weights if `weights` is not NULL. in: NULL where absent. */
-struct cr_val *cr_attention_graph(struct cr_build *b,
-                                  const struct cr_attention *o,
-                                  struct cr_val *const *in,
-                                  struct cr_val **weights);
 
 extern const struct cr_op_kernels cr_attention_kernels;
 

@@ -86,8 +86,7 @@ struct cr_op_ctx {
      * CR_X, CR_Y bits of what has it. families/low.h reads and writes it. */
     enum cr_type low;
     unsigned rounds;          /* y[0] is rounded before act, x[i] when read;
-                                 dx[i] before alpha and accumulate, */
-    unsigned partial;         /* but not here: others have parts of it, too */
+                                 dx[i] before alpha and accumulate */
     unsigned holds;           /* x[i], dy[0] hold such numbers already */
     unsigned two_bytes;       /* x[i], y[0] take two bytes per element, */
     unsigned grads_two_bytes; /* and dx[i], dy[0]: never with accumulate */
@@ -212,6 +211,7 @@ struct cr_op {
     struct cr_algebra algebra;
     const struct cr_op_kernels *kernels; /* NULL: one that accepts nothing */
     unsigned saved_for_backward; /* CR_X, CR_Y: values that backward reads */
+    unsigned optional;         /* CR_Y: outputs that are NULL if unused */
     unsigned int_inputs;       /* CR_X: inputs that are not cast to real */
     bool exact;                /* each real result is an element of an input,
                                   or its negative, or 0: no rounding */

@@ -103,6 +103,11 @@ struct cr_attention {
     int64_t num_heads;
     bool batch_first, average_attn_weights;
     double dropout; /* of the weights, in training */
+    /* In low precision, of a cell: CR_F16 or CR_BF16, and which steps round to
+     * it (struct cr_sdpa_low). CR_REAL: none between inputs and results. */
+    enum cr_type low;
+    bool low_sums, low_all;
+    bool weights; /* the op attention gives them as a second result */
 };
 
 /* x scale + table, over the last two axes. */

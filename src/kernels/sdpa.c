@@ -23,7 +23,7 @@ int64_t cr_sdpa_blocks(int64_t queries, int64_t keys)
 }
 
 /* As sdpa_head cuts it up: six of all keys, three of a block's queries, two
- * of its scores, and three things of a row. */
+ * of its scores, and four things of a row. */
 size_t cr_sdpa_thread_scratch(const struct cr_sdpa *a)
 {
     int64_t blocks = cr_sdpa_blocks(a->queries, a->keys);
@@ -31,8 +31,8 @@ size_t cr_sdpa_thread_scratch(const struct cr_sdpa *a)
     int64_t wide = sdpa_up(a->dim), pitch = sdpa_up(a->keys);
     int64_t reals = 6 * pitch * wide + 3 * most * wide + 2 * most * pitch;
 
-    return (size_t)(reals + pitch) * sizeof(cr_real) +
-           (size_t)pitch * sizeof(uint32_t) +
+    return (size_t)(reals + 2 * pitch) * sizeof(cr_real) +
+           (size_t)(pitch + CR_SDPA_STEP) * sizeof(uint32_t) +
            (size_t)blocks * sizeof *a->key_range;
 }
 

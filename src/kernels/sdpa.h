@@ -5,6 +5,13 @@
  *   s = scale q k' + mask + pad      p = softmax(s) over keys
  *   out = drop(p) v
  *
+ * In low precision (struct cr_sdpa_low) with r the fourth root of dim, and each
+ * result rounded, as MindSpore's single functions round theirs:
+ *
+ *   s = (q / r) (k / r)' + (mask + pad)      ds = p (dp - sum_j p dp)
+ *
+ * and the gradients of q / r, k / r and v, before those of q and k.
+ *
  * A task is one head of one sample. It processes blocks of queries with all
  * their keys, so that the scores s of a block fit into the cache. Backward
  * recomputes the scores from q, k and two numbers per query. Keys that a mask
@@ -16,6 +23,7 @@
 #include "kernels/kernel.h"
 #include "num/real.h"
 #include "num/rng.h"
+#include "num/spec.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,30 +52,52 @@ struct cr_sdpa_range {
     int64_t from, to;
 };
 
-/* Inputs and buffers, which belong to the caller. */
+/* What may take two bytes per element. */
+enum {
+    CR_SDPA_Q = 1,
+    CR_SDPA_K = 2,
+    CR_SDPA_V = 4,
+    CR_SDPA_OUT = 8
+};
+
+struct cr_sdpa_low {
+    enum cr_type type; /* CR_F16 or CR_BF16; CR_REAL: all is float32 */
+    unsigned two_bytes, grads_two_bytes; /* of q, k, v, out; dq .. dout */
+    unsigned rounds;   /* q, k, v when read, their gradients; out */
+    /* What is between is rounded: q / r, k / r, v, products, the weights that
+     * the values are multiplied by, and their gradients. */
+    bool steps;
+    bool sums;         /* the sum of masks, and scores with masks, too; */
+    bool all;          /* and softmax, dropout, means, and their gradients */
+    cr_real root;      /* r */
+};
+
+/* Inputs and buffers, which belong to the caller. Numbers are cr_real but for
+ * those of .low that take two bytes. */
 struct cr_sdpa {
     int64_t batch, heads, queries, keys, dim; /* dim: of a head */
-    cr_real scale;
-    const cr_real *q, *k, *v;
+    cr_real scale; /* without low.steps */
+    struct cr_sdpa_low low;
+    const void *q, *k, *v;
     struct cr_sdpa_at q_at, k_at, v_at, out_at;
     struct cr_sdpa_mask mask, pad; /* pad: one row for all queries */
     double keep_prob;              /* 1 - dropout probability */
     int64_t rows_before; /* of the batch, before row 0: they key the random
-                            numbers */
+                            numbers, as of the op dropout */
     struct cr_rng rng;
     cr_real *softmax_stats; /* (batch, heads, queries, 2): maximum score and
-                               1 / sum of exponentials, for backward */
+                               1 / sum of exponentials, for backward; NULL
+                               with low.steps */
     struct cr_sdpa_range *key_range; /* of each block, for backward */
 
-    cr_real *out;     /* result of forward; NULL: weights only */
+    void *out;        /* result of forward; NULL: weights only */
     cr_real *weights; /* after dropout: (batch, heads, queries, keys), or with
                          `mean` their mean over heads; NULL: not needed */
     bool mean;
 
-    const cr_real *dout; /* backward: gradient of out or of weights; the other
-                            one is NULL */
-    const cr_real *dweights;
-    cr_real *dq, *dk, *dv; /* in the layout of q, k, v; NULL: not needed */
+    const void *dout; /* backward: gradient of out; NULL: none */
+    const cr_real *dweights; /* and of weights */
+    void *dq, *dk, *dv; /* in the layout of q, k, v; NULL: not needed */
     bool add_q, add_k, add_v;
     cr_real *dmask, *dpad; /* in the shape of the masks */
     bool add_mask, add_pad;

@@ -14,6 +14,7 @@
     T(1, 1)   \
     T(2, 1) T(3, 1) T(4, 1) T(5, 1) T(6, 1) T(1, 2) T(2, 2) T(3, 2) T(4, 2)
 #define V_SUB(x, y) ((x) - (y))
+#define V_DIV(x, y) ((x) / (y))
 #define V_MAX(x, y) sdpa_max(x, y)
 #define V_SUM(x) sdpa_sum(x)
 #define V_LARGEST(x) sdpa_largest(x)

@@ -1,6 +1,5 @@
 /* attention_weights: drop(softmax(q k' / sqrt(d) + masks)), or its mean over
- * heads: the factors of the values in the op attention. A cell emits it
- * directly after attention; a plan that does not use it omits it.
+ * heads: the factors of the values in the op attention, directly after it.
  *
  * Backward as for attention, with dp = drop(dy), or dp = drop(dy / heads) for
  * the mean. */
@@ -50,6 +49,7 @@ const struct cr_op cr_op_attention_weights = {
     .int_inputs = CR_X(CR_ATTN_PAD) | CR_X(CR_ATTN_MASK),
     .saved_for_backward = CR_X(CR_ATTN_Q) | CR_X(CR_ATTN_K) |
                           CR_X(CR_ATTN_PAD) | CR_X(CR_ATTN_MASK),
+    .low = CR_X(CR_ATTN_Q) | CR_X(CR_ATTN_K),
     .kernels = &cr_attention_kernels,
     .plan = attention_weights_plan,
     .forward = attention_weights_forward,

@@ -48,7 +48,9 @@ static void lives(struct cr_exec *e)
         cr_step_operands(s, NULL, touch_operand);
         /* computed once, it stays there while other batches go by */
         for (k = 0; s->y && k < s->n_out; k++)
-            touch(s->y[k], s->once ? 0 : s->at);
+            if (!(s->op->optional & CR_Y(k)) || s->y[k]->n_uses > 0 ||
+                s->y[k]->root)
+                touch(s->y[k], s->once ? 0 : s->at);
         for (k = 0; s->dx && k < s->n_in; k++)
             touch(s->dx[k], s->at);
         touch(s->saved, s->at);

@@ -98,7 +98,8 @@ void cr_plan_low_types(struct cr_exec *e)
         else
             continue;
         for (i = 0; i < s->n_out; i++)
-            if (s->y[i]->spec.type == CR_REAL)
+            if (s->y[i]->spec.type == CR_REAL &&
+                (i == 0 || !(s->rounds & CR_Y(0))))
                 s->y[i]->low = type;
     }
 }
@@ -170,7 +171,7 @@ static void contents_find(struct two_bytes *t)
             if (s->dx[i])
                 holds(t, s->dx[i],
                       s->acc[i].val || s->kind == CR_UPDATE ? CR_REAL
-                      : s->rounds & ~s->partial & CR_X(i)   ? s->low
+                      : s->rounds & CR_X(i)                 ? s->low
                       : s->op == &cr_op_fake_cast ? cr_fake_cast_type(s->attr)
                                                   : CR_REAL,
                       seen);

@@ -26,6 +26,11 @@ struct attention {
     bool hides_row; /* one query sees nothing: its results are NaN */
 };
 
+static const cr_real *reals(const void *x)
+{
+    return x;
+}
+
 static struct rows rows_of(const struct cr_sdpa *a, enum layout layout,
                            int64_t length, int64_t gap)
 {
@@ -123,9 +128,9 @@ static struct attention draw_attention(void)
     for (j = 0; j < a->keys && t.hides_row; j++)
         mask_set(&a->mask, j, true);
     a->q = numbers_new(t.q.numbers);
-    a->k = t.layout == PACKED ? a->q + a->heads * a->dim
+    a->k = t.layout == PACKED ? reals(a->q) + a->heads * a->dim
                               : numbers_new(t.k.numbers);
-    a->v = t.layout == PACKED ? a->k + a->heads * a->dim
+    a->v = t.layout == PACKED ? reals(a->k) + a->heads * a->dim
                               : numbers_new(t.k.numbers);
     a->softmax_stats = numbers_undefined(a->batch * a->heads * a->queries * 2);
     a->key_range = fence_new((size_t)cr_sdpa_blocks(a->queries, a->keys) *
@@ -168,14 +173,14 @@ static double dot(int64_t n, const cr_real *x, const cr_real *y, double *size)
     return sum;
 }
 
-/* Rows of words are as long as keys rounded up to 16. */
+/* As of the op dropout, of weights (batch, heads, queries, keys). */
 static double dropped(const struct attention *t, const struct query *q,
                       int64_t j)
 {
     const struct cr_sdpa *a = &t->a;
     uint64_t row = (uint64_t)((q->n * a->heads + q->h) * a->queries + q->i);
-    uint64_t pitch = (uint64_t)((a->keys + 15) / 16 * 16);
-    double u = cr_rng_u32(&a->rng, row * pitch + (uint64_t)j) / 4294967296.0;
+    uint64_t at = row * (uint64_t)a->keys + (uint64_t)j;
+    double u = cr_rng_u32(&a->rng, at) / 4294967296.0;
 
     return a->keep_prob >= 1 ? 1 : u < a->keep_prob ? 1 / a->keep_prob : 0;
 }
@@ -184,12 +189,12 @@ static void query_open(struct query *q)
 {
     const struct attention *t = q->t;
     const struct cr_sdpa *a = &t->a;
-    const cr_real *x = a->q + place(t, a->q_at, q->n, q->h, q->i);
+    const cr_real *x = reals(a->q) + place(t, a->q_at, q->n, q->h, q->i);
     double top = -(double)INFINITY, sum = 0, size, worst = 0;
     int64_t j;
 
     for (j = 0; j < a->keys; j++) {
-        const cr_real *k = a->k + place(t, a->k_at, q->n, q->h, j);
+        const cr_real *k = reals(a->k) + place(t, a->k_at, q->n, q->h, j);
         double s = (double)a->scale * dot(a->dim, x, k, &size);
         double m = 0;
 
@@ -292,7 +297,8 @@ static enum verdict forward(void)
                 query_open(&q);
                 rough = fmax(rough, q.rough);
                 for (j = 0; j < a->keys; j++) {
-                    const cr_real *v = a->v + place(&t, a->v_at, q.n, q.h, j);
+                    const cr_real *v =
+                        reals(a->v) + place(&t, a->v_at, q.n, q.h, j);
                     double p = q.p[j] * q.drop[j];
 
                     at = place(&t, a->out_at, q.n, q.h, q.i);
@@ -345,21 +351,23 @@ static void query_backward(const struct query *q, struct asked *dq,
 {
     const struct attention *t = q->t;
     const struct cr_sdpa *a = &t->a;
-    const cr_real *x = a->q + place(t, a->q_at, q->n, q->h, q->i);
-    const cr_real *o = a->dout + place(t, a->out_at, q->n, q->h, q->i);
+    const cr_real *x = reals(a->q) + place(t, a->q_at, q->n, q->h, q->i);
+    const cr_real *o = reals(a->dout) + place(t, a->out_at, q->n, q->h, q->i);
     int64_t qi = place(t, a->q_at, q->n, q->h, q->i), j, f;
     double delta = 0, deltas = 0, scale = (double)a->scale;
 
     for (j = 0; j < a->keys; j++) {
-        const cr_real *v = a->v + place(t, a->v_at, q->n, q->h, j);
+        const cr_real *v = reals(a->v) + place(t, a->v_at, q->n, q->h, j);
         int64_t w = (a->mean ? q->n : q->n * a->heads + q->h) * a->queries;
 
-        if (a->dout) {
-            dp[j] = dot(a->dim, o, v, &size[j]);
-        } else {
-            dp[j] = (double)a->dweights[(w + q->i) * a->keys + j] /
-                    (a->mean ? (double)a->heads : 1);
-            size[j] = fabs(dp[j]);
+        dp[j] = a->dout ? dot(a->dim, o, v, &size[j]) : 0;
+        size[j] = a->dout ? size[j] : 0;
+        if (a->dweights) {
+            double d = (double)a->dweights[(w + q->i) * a->keys + j] /
+                       (a->mean ? (double)a->heads : 1);
+
+            dp[j] += d;
+            size[j] += fabs(d);
         }
         dp[j] *= q->drop[j];
         size[j] *= q->drop[j];
@@ -372,7 +380,7 @@ static void query_backward(const struct query *q, struct asked *dq,
         double s = q->p[j] * (size[j] + deltas) + 1e-30;
 
         for (f = 0; f < a->dim; f++) {
-            double kf = scale * (double)a->k[kj + f];
+            double kf = scale * (double)reals(a->k)[kj + f];
             double xf = scale * (double)x[f];
 
             sums_add(&dq->s, qi + f, ds * kf, s * (fabs(kf) + 1e-9));
@@ -416,9 +424,10 @@ static enum verdict backward(void)
         return DECLINED;
     a->mean = draw_one_in(2);
     w = a->batch * (a->mean ? 1 : a->heads) * each;
-    if (draw_one_in(2))
+    i = (int)draw(0, 2);
+    if (i > 0)
         a->dout = numbers_new(t.out.numbers);
-    else
+    if (i != 1)
         a->dweights = numbers_new(w);
     g[0] = ask(t.q.numbers);
     g[1] = packed ? (struct asked){ .s = sums_new(t.k.numbers) }
@@ -430,8 +439,8 @@ static enum verdict backward(void)
     if (a->pad.kind == CR_MASK_ADDITIVE)
         g[4] = ask(a->batch * a->keys);
     a->dq = g[0].to;
-    a->dk = packed && a->dq ? a->dq + a->heads * a->dim : g[1].to;
-    a->dv = packed && a->dq ? a->dq + 2 * a->heads * a->dim : g[2].to;
+    a->dk = packed && g[0].to ? g[0].to + a->heads * a->dim : g[1].to;
+    a->dv = packed && g[0].to ? g[0].to + 2 * a->heads * a->dim : g[2].to;
     a->add_q = g[0].add;
     a->add_k = packed ? g[0].add : g[1].add;
     a->add_v = packed ? g[0].add : g[2].add;

@@ -51,6 +51,52 @@ static const struct example examples[] = {
                    "  construct: |\n"
                    "    y = e(reshape(x, (-1, 2, 10)))\n"
                    "    return d(flatten(y))\n" CE SGD AMP("O2") },
+    { "attention in two bytes",
+      "network:\n"
+      "  cells:\n"
+      "    a: {Dense: [20, 192]}\n"
+      "    m: {MultiheadAttention: {embed_dim: 24, num_heads: 3, dropout: "
+      "0.2, batch_first: true}}\n"
+      "    d: {Dense: {out_channels: 10}}\n"
+      "  construct: |\n"
+      "    y = reshape(a(flatten(x)), (-1, 8, 24))\n"
+      "    y = m(y, y, y)[0]\n"
+      "    return d(flatten(y))\n" CE SGD "amp: {level: O2, dtype: "
+      "bfloat16, loss_scale: {StaticLossScaler: 1}}\n" },
+    { "attention in two bytes, auto",
+      "network:\n"
+      "  cells:\n"
+      "    a: {Dense: [20, 192]}\n"
+      "    m: {MultiheadAttention: {embed_dim: 24, num_heads: 3, dropout: "
+      "0.2, batch_first: true}}\n"
+      "    d: {Dense: {out_channels: 10}}\n"
+      "  construct: |\n"
+      "    y = reshape(a(flatten(x)), (-1, 8, 24))\n"
+      "    y = m(y, y, y)[0]\n"
+      "    return d(flatten(y))\n" CE SGD "amp: {level: auto, dtype: "
+      "float16, loss_scale: {StaticLossScaler: 1}}\n" },
+    { "attention in two bytes, of others",
+      "network:\n"
+      "  cells:\n"
+      "    a: {Dense: [20, 192]}\n"
+      "    m: {MultiheadAttention: {embed_dim: 24, num_heads: 3, dropout: "
+      "0.2, batch_first: true}}\n"
+      "    d: {Dense: {out_channels: 10}}\n"
+      "  construct: |\n"
+      "    y = reshape(a(flatten(x)), (-1, 8, 24))\n"
+      "    z = y[:, :5] * 2\n"
+      "    y, w = m(y, z, z)\n"
+      "    y = w @ (y[:, :5] + z)\n"
+      "    return d(flatten(y))\n" CE SGD "amp: {level: O3, dtype: "
+      "float16, loss_scale: {StaticLossScaler: 1}}\n" },
+    { "the function attention in two bytes",
+      "network:\n"
+      "  cells: {a: {Dense: [20, 576]}, d: {Dense: {out_channels: 10}}}\n"
+      "  construct: |\n"
+      "    y = reshape(a(flatten(x)), (-1, 8, 72))\n"
+      "    y = attention(y, num_heads=3, dropout=0.2)\n"
+      "    return d(flatten(y))\n" CE SGD "amp: {level: O2, dtype: "
+      "float16, loss_scale: {StaticLossScaler: 1}}\n" },
     { "ReLU first and last, Dropout, LayerNorm",
       "network: [Flatten, ReLU, {Dense: [20, 12]}, LayerNorm, {Dropout: {p: "
       "0.3}}, {Dense: [12, 10]}, ReLU]\n" CE SGD AMP("O2") },
