@@ -4,6 +4,9 @@
 #include "kernels/pool_window.h"
 
 static const struct cr_kernel *const max_rows[] = {
+#ifndef CR_DOUBLE
+    &cr_max_pool_onednn.head,
+#endif
 #if defined(__x86_64__) && !defined(CR_DOUBLE)
     &cr_max_pool_2x2_avx512.head,
     &cr_max_pool_2x2_avx2.head,
@@ -16,6 +19,9 @@ static const struct cr_kernel *const max_rows[] = {
 };
 
 static const struct cr_kernel *const mean_rows[] = {
+#ifndef CR_DOUBLE
+    &cr_mean_pool_onednn.head,
+#endif
 #ifdef __x86_64__
     &cr_pool_avx2.head,
 #endif
@@ -40,6 +46,22 @@ const char *cr_pool_max_kernel_name(const struct cr_pool *p)
 const char *cr_pool_mean_kernel_name(const struct cr_pool *p)
 {
     return kernel_of(&cr_kernels_mean_pool, p)->head.name;
+}
+
+static size_t thread_scratch(const struct cr_pool_kernel *k,
+                             const struct cr_pool *p)
+{
+    return k->thread_scratch ? k->thread_scratch(p) : 0;
+}
+
+size_t cr_pool_max_thread_scratch(const struct cr_pool *p)
+{
+    return thread_scratch(kernel_of(&cr_kernels_max_pool, p), p);
+}
+
+size_t cr_pool_mean_thread_scratch(const struct cr_pool *p)
+{
+    return thread_scratch(kernel_of(&cr_kernels_mean_pool, p), p);
 }
 
 int64_t cr_pool_volume(const struct cr_pool *p)

@@ -4,7 +4,7 @@
  *
  * Threads share the outputs, in backward the samples and channels; each value
  * is computed by one thread, in a fixed order. All kernels give the same
- * numbers.
+ * numbers, but for the order of the library's sums.
  */
 #ifndef CR_KERNELS_POOL_H
 #define CR_KERNELS_POOL_H
@@ -32,6 +32,9 @@ struct cr_pool {
  * is chosen. Private to src/kernels and its tests. */
 struct cr_pool_kernel {
     struct cr_kernel head; /* .accepts is given the struct cr_pool */
+    /* Bytes that it takes from cr_thread_scratch; NULL: none. */
+    size_t (*thread_scratch)(const struct cr_pool *p);
+    /* NULL: means only */
     void (*max)(const struct cr_pool *p, const cr_real *x, cr_real *y,
                 void *at);
     void (*max_backward)(const struct cr_pool *p, const cr_real *dy,
@@ -47,10 +50,16 @@ struct cr_pool_kernel {
 extern const struct cr_pool_kernel cr_pool_avx2, cr_pool_portable;
 /* 2 x 2 windows side by side, row-major. */
 extern const struct cr_pool_kernel cr_max_pool_2x2_avx512, cr_max_pool_2x2_avx2;
+/* Windows that oneDNN has. */
+extern const struct cr_pool_kernel cr_max_pool_onednn, cr_mean_pool_onednn;
 
 /* Names of the kernels that are chosen. */
 const char *cr_pool_max_kernel_name(const struct cr_pool *p);
 const char *cr_pool_mean_kernel_name(const struct cr_pool *p);
+
+/* Bytes that maxima and means ask cr_thread_scratch for. */
+size_t cr_pool_max_thread_scratch(const struct cr_pool *p);
+size_t cr_pool_mean_thread_scratch(const struct cr_pool *p);
 
 /* Number of elements of the largest window, and bytes of an index into it. */
 int64_t cr_pool_volume(const struct cr_pool *p);

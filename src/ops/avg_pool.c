@@ -8,7 +8,10 @@ static bool avg_pool_plan(struct cr_op_plan *p)
 {
     struct cr_pool pool;
 
-    return cr_pool_plan(p, &pool);
+    if (!cr_pool_plan(p, &pool))
+        return false;
+    p->thread_scratch = cr_pool_mean_thread_scratch(&pool);
+    return true;
 }
 
 static void avg_pool_forward(const struct cr_op_ctx *s)

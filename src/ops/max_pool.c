@@ -12,6 +12,7 @@ static bool max_pool_plan(struct cr_op_plan *p)
     if (!cr_pool_plan(p, &pool))
         return false;
     p->saved = (size_t)cr_count(&p->out[0]) * cr_pool_index(&pool);
+    p->thread_scratch = cr_pool_max_thread_scratch(&pool);
     return true;
 }
 

@@ -11,6 +11,7 @@ static bool max_pool_indices_plan(struct cr_op_plan *p)
     p->out[1] = p->out[0];
     p->out[1].type = CR_I32;
     p->saved = (size_t)cr_count(&p->out[0]) * cr_pool_index(&pool);
+    p->thread_scratch = cr_pool_max_thread_scratch(&pool);
     return true;
 }
 

@@ -163,6 +163,15 @@ static cr_real *draw_mask(int64_t n)
     return mask;
 }
 
+/* The library's row is compared where it accepts, and must do so often. */
+static bool declines(bool max, const struct cr_pool *p)
+{
+    const char *name =
+        max ? cr_pool_max_kernel_name(p) : cr_pool_mean_kernel_name(p);
+
+    return strcmp(cr_blas(), "onednn") == 0 && !strstr(name, "onednn");
+}
+
 static enum verdict maxima(void)
 {
     struct cr_pool p = draw_pool(false);
@@ -179,6 +188,10 @@ static enum verdict maxima(void)
     struct window v;
     bool good = true;
 
+    if (declines(true, &p)) {
+        free(sum);
+        return DECLINED;
+    }
     for (i = 0; i < nx && ties; i++)
         x[i] = (cr_real)(int)(3 * x[i]);
     for (i = 0; i < nx && nans; i += draw(1, 9))
@@ -229,6 +242,11 @@ static enum verdict means(void)
     double *size = calloc((size_t)nx, sizeof *size);
     struct window v;
 
+    if (declines(false, &p)) {
+        free(sum);
+        free(size);
+        return DECLINED;
+    }
     cr_pool_mean(&p, x, y);
     cr_pool_mean_backward(&p, dy, add, dx);
     for (o = 0; o < out && good; o++) {
@@ -265,7 +283,9 @@ int main(void)
 
     kernels_begin(250);
     cr_thread_pool_start(3);
-    for (i = 0; i < OWN; i++) {
+    for (i = 0; i < ALL; i++) {
+        if (i >= OWN && (i != ONEDNN || sizeof(cr_real) != sizeof(float)))
+            continue;
         pairs_only = false;
         kernel_compare("means over windows", i, means);
         kernel_compare("maxima over windows", i, maxima);
