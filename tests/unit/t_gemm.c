@@ -253,6 +253,42 @@ static void test_several(void)
     cr_thread_pool_stop();
 }
 
+/* A row has the bytes that it has among others: prediction of one sample is
+ * that of a batch. */
+static void test_row(void)
+{
+    static const struct shape sizes[] = {
+        { 9, 40, 33 }, { 70, 517, 300 }, { 3, 5, 1 }, { 12, 200, 2100 }
+    };
+    bool same = true;
+    size_t i;
+    int64_t r;
+
+    for (i = 0; i < CR_LEN(sizes); i++) {
+        int64_t m = sizes[i].m, n = sizes[i].n, k = sizes[i].k;
+        struct data d = data_of(&sizes[i]);
+        struct cr_gemm all =
+            cr_product(CR_N, CR_N, m, n, k, d.a, d.b, false, d.c);
+
+        all.bias = d.bias;
+        all.act = CR_ACT_RELU;
+        cr_gemms(&all, 1);
+        for (r = 0; r < m; r++) {
+            struct cr_gemm one = all;
+
+            one.m = 1;
+            one.a = d.a + r * k;
+            one.c = d.got;
+            cr_gemms(&one, 1);
+            same = same && !memcmp(d.got, d.c + r * n,
+                                   (size_t)n * sizeof(cr_real));
+        }
+        data_free(&d);
+    }
+    if (cr_blas_own())
+        ok(same, "a row has the bytes that it has among others");
+}
+
 /* Rounding on the way in and out gives the bytes of rounding apart. */
 static void test_rounding(const struct shape *s)
 {
@@ -391,6 +427,7 @@ int main(void)
     test_end();
     test_low();
     test_several();
+    test_row();
     test_nan();
     test_begin("sums of columns");
     test_sums();
