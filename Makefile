@@ -305,8 +305,12 @@ soak-mpi: all
 
 # Processes in network namespaces, against what bench --mpi expects: RATES,
 # DELAYS, CONFIGS, RANKS. Needs root.
-soak-net: all
-	CELLRUN="$(abspath $(BUILD))/cellrun" tests/soak/net.sh
+soak-net: all $(BUILD)/tests/soak/delay
+	CELLRUN="$(abspath $(BUILD))/cellrun" \
+	    CARRIER="$(abspath $(BUILD))/tests/soak/delay" tests/soak/net.sh
+$(BUILD)/tests/soak/delay: tests/soak/delay.c $(BUILD)/flags
+	@mkdir -p $(@D)
+	$(call Q,link $@)$(CC) $(ours) $(CFLAGS) $(LDFLAGS) -o $@ $<
 
 # Kills the processes of a sweep N times.
 soak-sweep: all

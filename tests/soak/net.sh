@@ -6,49 +6,78 @@
 #   RATES='1gbit 10gbit'  DELAYS='0 50us 1ms'  RANKS=2  STEPS=300
 #   CONFIGS='configs/digits.yaml'  CELLRUN=build/cellrun
 #
-# Needs root, ip and tc of iproute2, Open MPI, jq. Delays need sch_netem of the
-# kernel; without it they are left out. More RANKS than processors tell
+# Needs root, ip and tc of iproute2, Open MPI, jq. Links are veth pairs under
+# tc; where the kernel has no sch_netem, a process carries what is delayed
+# (delay.c), which takes part of a processor. More RANKS than processors tell
 # nothing: the model takes it that each process computes as fast as two do.
 set -eu
 cd "$(dirname "$0")/../.."
 CELLRUN=$(realpath "${CELLRUN:-build/cellrun}")
+CARRIER=$(realpath "${CARRIER:-build/plain/tests/soak/delay}")
 RATES=${RATES:-1gbit 10gbit} DELAYS=${DELAYS:-0 50us 1ms} RANKS=${RANKS:-2}
 CONFIGS=${CONFIGS:-configs/digits.yaml} STEPS=${STEPS:-300}
 export CELLRUN_THREADS=1
 [ "$(id -u)" = 0 ] || { echo 'network namespaces need root' >&2; exit 2; }
 dir=$(mktemp -d) id=cr$$
-trap down EXIT
+carrier=
+trap 'down; rm -rf "$dir"' EXIT
 
 down() {
-    for ((i = 1; i <= RANKS; i++)); do ip netns del $id-$i || :; done
+    [ -z "$carrier" ] || kill "$carrier" || :
+    carrier=
+    for ((i = 1; i <= RANKS; i++)); do
+        ip netns del $id-$i || :
+        ip link del $id.$i || :
+    done
     ip link del $id || :
-    rm -rf "$dir"
 } 2>/dev/null
 
-# Namespaces $id-1, $id-2 ... with addresses 10.99.0.1 ... on one bridge.
-up() {
+# host I: brings up its eth0 in its namespace
+host() {
+    ip -n "$id-$1" addr add "10.99.0.$1/24" dev eth0
+    ip -n "$id-$1" link set lo up
+    ip -n "$id-$1" link set eth0 up
+}
+
+# by_tc RATE DELAY: links of tc on one bridge; false: the kernel cannot
+by_tc() {
     ip link add $id type bridge
     ip link set $id up
     for ((i = 1; i <= RANKS; i++)); do
         ip netns add $id-$i
         ip link add $id.$i type veth peer name eth0 netns $id-$i
         ip link set $id.$i master $id up
-        ip -n $id-$i addr add 10.99.0.$i/24 dev eth0
-        ip -n $id-$i link set lo up
-        ip -n $id-$i link set eth0 up
-    done
-}
-
-# link RATE DELAY: of each namespace, in the direction to the others; false:
-# the kernel cannot
-link() {
-    for ((i = 1; i <= RANKS; i++)); do
-        tc -n $id-$i qdisc del dev eth0 root 2>/dev/null || :
         tc -n $id-$i qdisc add dev eth0 root handle 1: \
             tbf rate "$1" burst 256k latency 50ms
         [ "$2" = 0 ] || tc -n $id-$i qdisc add dev eth0 parent 1: handle 2: \
             netem delay "$2" limit 100000 2>/dev/null || return 1
+        host $i
     done
+}
+
+# by_process RATE DELAY: links of delay.c
+by_process() {
+    local devices=() rate=${1/gbit/e9} delay=${2/us/e-6}
+    for ((i = 1; i <= RANKS; i++)); do
+        ip tuntap add dev $id.$i mode tun
+        devices+=("$id.$i")
+    done
+    "$CARRIER" "${rate/mbit/e6}" "${delay/ms/e-3}" "${devices[@]}" \
+        >"$dir/ready" &
+    carrier=$!
+    until [ -s "$dir/ready" ]; do kill -0 $carrier; sleep 0.1; done
+    for ((i = 1; i <= RANKS; i++)); do
+        ip netns add $id-$i
+        ip link set $id.$i netns $id-$i
+        ip -n $id-$i link set $id.$i name eth0 mtu 65000
+        host $i
+    done
+}
+
+# links RATE DELAY: namespaces $id-1, $id-2 ... with addresses 10.99.0.1 ...
+links() {
+    down
+    by_tc "$@" || { down && by_process "$@"; }
 }
 
 # What mpirun calls instead of ssh.
@@ -75,18 +104,13 @@ over() {
         "$CELLRUN" "${@:2}"
 }
 
-up
 printf '%s\t' config rate delay processes 'latency us' MB/s computing
 printf '%s\t' expected measured
 echo ratio
 for config in $CONFIGS; do
     for rate in $RATES; do
         for delay in $DELAYS; do
-            link "$rate" "$delay" || {
-                echo "no delays: the kernel has no sch_netem" >&2
-                DELAYS=0
-                continue 2
-            }
+            links "$rate" "$delay"
             over 2 bench --mpi "$config" --json >"$dir/bench.json"
             for ((n = 2; n <= RANKS; n *= 2)); do
                 over $n train "$config" -q --json --profile --no-ckpt \

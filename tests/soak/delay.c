@@ -1,0 +1,156 @@
+/*
+ * A network in a process, where the kernel has no sch_netem: carries packets
+ * between tun devices, each of them a host, over links of a rate and a delay.
+ *
+ *   delay BITS_PER_SECOND SECONDS DEVICE...
+ *
+ * What is sent to an IPv4 address that ends in .i goes to device i, from 1. It
+ * leaves its host when what that host has sent before has left, at the rate,
+ * and arrives a delay later. Prints "ready" when all devices are open; they may
+ * move to other namespaces then.
+ */
+#include <fcntl.h>
+#include <linux/if_tun.h>
+#include <math.h>
+#include <net/if.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+#define HOSTS 16
+#define PACKET 65536
+#define QUEUE 1024 /* packets under way from one host; more are lost */
+
+struct packet {
+    double arrives;
+    int to;
+    ssize_t size;
+    unsigned char bytes[PACKET];
+};
+
+static struct host {
+    struct packet *queue;
+    int first, n;
+    double free; /* when its link is free again */
+} host[HOSTS];
+
+static struct pollfd tun[HOSTS];
+static int hosts;
+static double bytes_per_second, delay;
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void fail(const char *what)
+{
+    perror(what);
+    exit(1);
+}
+
+static void open_tun(int i, const char *name)
+{
+    struct ifreq as = { .ifr_flags = IFF_TUN | IFF_NO_PI };
+
+    if (strlen(name) >= IFNAMSIZ) {
+        fprintf(stderr, "%s: too long a name\n", name);
+        exit(2);
+    }
+    strcpy(as.ifr_name, name);
+    tun[i].fd = open("/dev/net/tun", O_RDWR | O_NONBLOCK);
+    tun[i].events = POLLIN;
+    if (tun[i].fd < 0 || ioctl(tun[i].fd, TUNSETIFF, &as) != 0)
+        fail(name);
+    host[i].queue = malloc(QUEUE * sizeof *host[i].queue);
+    if (!host[i].queue)
+        fail("malloc");
+}
+
+/* Takes all that host i has to send. */
+static void take(int i)
+{
+    struct host *h = &host[i];
+    double at;
+
+    while (h->n < QUEUE) {
+        struct packet *p = &h->queue[(h->first + h->n) % QUEUE];
+
+        p->size = read(tun[i].fd, p->bytes, sizeof p->bytes);
+        if (p->size <= 0)
+            return;
+        p->to = p->size >= 20 && p->bytes[0] >> 4 == 4 ? p->bytes[19] - 1 : -1;
+        if (p->to < 0 || p->to >= hosts)
+            continue;
+        at = now();
+        h->free = (h->free > at ? h->free : at) +
+                  (double)p->size / bytes_per_second;
+        p->arrives = h->free + delay;
+        h->n++;
+    }
+}
+
+/* Delivers what has arrived of host i. Returns when the next one does. */
+static double deliver(int i)
+{
+    struct host *h = &host[i];
+
+    for (; h->n > 0; h->first = (h->first + 1) % QUEUE, h->n--) {
+        struct packet *p = &h->queue[h->first];
+
+        if (p->arrives > now())
+            return p->arrives;
+        /* one that the host does not take is lost */
+        if (write(tun[p->to].fd, p->bytes, (size_t)p->size) < 0)
+            continue;
+    }
+    return INFINITY;
+}
+
+int main(int argc, char **argv)
+{
+    int i;
+
+    hosts = argc - 3;
+    bytes_per_second = argc > 1 ? atof(argv[1]) / 8 : 0;
+    delay = argc > 2 ? atof(argv[2]) : -1;
+    if (hosts < 2 || hosts > HOSTS || !(bytes_per_second > 0) || delay < 0) {
+        fputs("usage: delay BITS_PER_SECOND SECONDS DEVICE DEVICE...\n",
+              stderr);
+        return 2;
+    }
+    for (i = 0; i < hosts; i++)
+        open_tun(i, argv[3 + i]);
+    prctl(PR_SET_TIMERSLACK, 1);
+    puts("ready");
+    fflush(stdout);
+    for (;;) {
+        double next = INFINITY, left;
+        struct timespec wait;
+
+        for (i = 0; i < hosts; i++) {
+            double at;
+
+            take(i);
+            at = deliver(i);
+            next = at < next ? at : next;
+            /* a full queue waits for its first packet */
+            tun[i].events = host[i].n < QUEUE ? POLLIN : 0;
+        }
+        left = next - now();
+        left = left > 0 ? left : 0;
+        wait.tv_sec = left < 1 ? 0 : 1;
+        wait.tv_nsec = left < 1 ? (long)(left * 1e9) : 0;
+        if (ppoll(tun, (nfds_t)hosts, &wait, NULL) < 0)
+            fail("ppoll");
+    }
+}
