@@ -77,8 +77,13 @@ static int main_share(struct cr_cli *cli)
         return cr_code_exit(CR_E_SYSTEM);
     if (cr_mpi_rank() > 0) {
         cli->quiet = true;
-        if (!freopen("/dev/null", "w", stdout))
-            return cr_code_exit(CR_E_SYSTEM);
+        if (!freopen("/dev/null", "w", stdout)) {
+            cr_error(cli->diag, CR_NOWHERE, CR_E_SYSTEM,
+                     "cannot write /dev/null: %s", strerror(errno));
+            cr_mpi_fail(cli->diag,
+                        (struct cr_diag_format){ .json = cli->json,
+                                                 .color = cli->color });
+        }
     }
     status = cli->command->run(cli);
     if (status == 0)

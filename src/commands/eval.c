@@ -486,7 +486,8 @@ static int eval_run(struct cr_cli *cli)
         return cr_diag_exit(cli->diag);
     if (cr_model_open(cli, o->ckpt, cli->operands, &model))
         loader = cr_model_samples(&model, o->data, 0);
-    if (cr_mpi_agree(cli->diag, loader != NULL))
+    if (cr_mpi_agree(cli->diag, loader != NULL) &&
+        cr_model_same(&model, loader))
         eval_judge(cli, &model, loader);
     cr_data_loader_close(loader);
     cr_model_close(&model);

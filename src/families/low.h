@@ -76,6 +76,11 @@ CR_UNUSED static inline void cr_low_y_close(const struct cr_op_ctx *s,
 }
 
 /* dx[i] */
+CR_UNUSED static inline bool cr_low_rounds_dx(const struct cr_op_ctx *s, int i)
+{
+    return s->rounds & ~s->partial & CR_X(i);
+}
+
 CR_UNUSED static inline cr_real *cr_low_dx_open(const struct cr_op_ctx *s,
                                                 int i, int64_t at,
                                                 cr_real *room)
@@ -95,7 +100,7 @@ CR_UNUSED static inline void cr_low_dx_close(const struct cr_op_ctx *s, int i,
         cr_narrow(s->low, n, v, (uint16_t *)s->dx[i] + at);
         return;
     }
-    if (s->rounds & CR_X(i))
+    if (cr_low_rounds_dx(s, i))
         cr_round_to_type(s->low, n, v, v);
     if (!s->accumulate[i])
         return;

@@ -86,7 +86,8 @@ struct cr_op_ctx {
      * CR_X, CR_Y bits of what has it. families/low.h reads and writes it. */
     enum cr_type low;
     unsigned rounds;          /* y[0] is rounded before act, x[i] when read;
-                                 dx[i] before alpha and accumulate */
+                                 dx[i] before alpha and accumulate, */
+    unsigned partial;         /* but not here: others have parts of it, too */
     unsigned holds;           /* x[i], dy[0] hold such numbers already */
     unsigned two_bytes;       /* x[i], y[0] take two bytes per element, */
     unsigned grads_two_bytes; /* and dx[i], dy[0]: never with accumulate */

@@ -8,8 +8,11 @@
 #include "ckpt/load.h"
 #include "ckpt/provenance.h"
 #include "ckpt/vocab.h"
+#include "data/fingerprint.h"
+#include "mpi/mpi.h"
 #include "plugin/plugin.h"
 #include "train/print.h"
+#include "train/ranks.h"
 #include "train/section.h"
 
 /* ---- Opening */
@@ -115,6 +118,26 @@ bool cr_model_open(struct cr_cli *cli, const char *ckpt,
 
     *to = (struct cr_model){ 0 };
     return file && cr_model_read(cli, file, files, to) && model_start(cli, to);
+}
+
+bool cr_model_same(const struct cr_model *m,
+                   const struct cr_data_loader *loader)
+{
+    struct cr_diag *diag = m->config->diag;
+    struct cr_train_part part[] = {
+        { "config", cr_config_id(m->config) },
+        { "checkpoint", NULL },
+        { "data", cr_train_data(diag->arena, loader) },
+    };
+    const char *path = cr_tensor_file_path(m->file);
+    uint32_t crc = 0;
+
+    if (cr_mpi_size() == 1)
+        return true;
+    if (!cr_mpi_agree(diag, cr_fingerprint_contents(diag, &crc, path)))
+        return false;
+    part[1].own = cr_strf(diag->arena, "%s, contents %08" PRIx32, path, crc);
+    return cr_train_same(diag, part, CR_LEN(part));
 }
 
 /* Whether `name` is a run directory, a safetensors file (perhaps without its

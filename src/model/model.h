@@ -13,7 +13,7 @@
  * Called by predict/, export/ and the commands that do not train. Knows nothing
  * of run directories.
  *
- * Includes: base ckpt conf console data graph num plugin score train.
+ * Includes: base ckpt conf console data graph mpi num plugin score train.
  */
 #ifndef CR_MODEL_MODEL_H
 #define CR_MODEL_MODEL_H
@@ -65,6 +65,10 @@ bool cr_model_read(struct cr_cli *cli, struct cr_tensor_file *file,
  * reporting. */
 bool cr_model_weights(struct cr_model *model, const char *ckpt);
 void cr_model_close(struct cr_model *model);
+/* Under mpirun: whether all processes have the same open checkpoint, config and
+ * samples (NULL: none). False after reporting. */
+bool cr_model_same(const struct cr_model *model,
+                   const struct cr_data_loader *loader);
 
 /* Builds the network for these columns, with the loss and the metrics that are
  * blocks if asked for, and fills it from the checkpoint, which is closed then.

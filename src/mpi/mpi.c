@@ -397,7 +397,7 @@ bool cr_mpi_agree(struct cr_diag *diag, bool ok)
 {
     int64_t last = ok ? 0 : mpi.size - mpi.rank, code;
     const struct cr_message *m = diag->first;
-    const char *text, *name;
+    const char *text, *name, *hint;
     int from;
 
     if (!mpi.calls)
@@ -415,9 +415,12 @@ bool cr_mpi_agree(struct cr_diag *diag, bool ok)
                          : cr_strf(diag->arena, "%s: %s",
                                    cr_pos_text(diag->arena, m->pos), m->text);
     text = cr_mpi_broadcast_text(diag->arena, text, from);
+    hint = cr_mpi_broadcast_text(diag->arena, m ? m->hint : NULL, from);
     name = cr_mpi_broadcast_text(diag->arena, cr_mpi_name(diag->arena), from);
     if (diag->errors == 0) {
         cr_error(diag, CR_NOWHERE, (enum cr_code)code, "%s", text);
+        if (hint)
+            cr_hint(diag, "%s", hint);
         cr_note(diag, "on %s", name);
     }
     return false;
@@ -551,12 +554,6 @@ void cr_mpi_sum_wait(int slot)
         mpi.n_started--;
     }
     s->state = NOT_STARTED;
-}
-
-void cr_mpi_sum_wait_all(void)
-{
-    for (int i = 0; i < CR_MPI_STARTED; i++)
-        cr_mpi_sum_wait(i);
 }
 
 void cr_mpi_broadcast(void *data, size_t bytes, int from)

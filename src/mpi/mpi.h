@@ -79,7 +79,6 @@ void cr_mpi_max(int64_t *data, int64_t n);
 void cr_mpi_sum_start(int slot, void *data, int64_t n, enum cr_mpi_type type);
 void cr_mpi_progress(void);
 void cr_mpi_sum_wait(int slot);
-void cr_mpi_sum_wait_all(void);
 /* From process `from` to all. */
 void cr_mpi_broadcast(void *data, size_t bytes, int from);
 /* The text of process `from`, in the arena; NULL is one, too. */

@@ -221,7 +221,7 @@ static void linear_backward(const struct cr_op_ctx *s)
                                        .b_low = linear_low(s, X),
                                        .c_low = linear_two_bytes(
                                            s->grads_two_bytes, CR_X(W)),
-                                       .round = s->rounds & CR_X(W) };
+                                       .round = cr_low_rounds_dx(s, W) };
     if (s->dx[W] && linear_bf16(s, CR_X(X) | CR_Y(0)))
         linear_as_is(&g[count - 1]);
     if (count > held)

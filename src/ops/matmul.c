@@ -196,7 +196,7 @@ static void into_dx(struct cr_gemm g, const struct cr_op_ctx *s, int of,
 
     g.c = (cr_real *)(uintptr_t)matrix_at(&dx, at);
     g.c_low = dx.two_bytes ? CR_LOW_TWO_BYTES : CR_LOW_NONE;
-    g.round = s->rounds & CR_X(of);
+    g.round = cr_low_rounds_dx(s, of);
     g.accumulate = s->accumulate[of];
     cr_gemms(&g, 1);
 }
@@ -267,7 +267,8 @@ static void gradients(void *ctx, int64_t from, int64_t to)
     const struct cr_op_ctx *s = w->s;
     const struct shape *q = &w->q;
     int64_t i, n = w->of == A ? q->m * q->k : q->k * q->n;
-    bool low = (s->rounds | s->grads_two_bytes) & CR_X(w->of);
+    bool low = cr_low_rounds_dx(s, w->of) ||
+               (s->grads_two_bytes & CR_X(w->of));
 
     for (; from < to; from++) {
         cr_real *sum = low ? (cr_real *)s->scratch + from * n

@@ -13,6 +13,10 @@
  *     gradient is rounded before it is added or becomes an update. That saves
  *     a copy of the parameter, and two passes over it.
  *
+ * Of a gradient that several processes have parts of (plan/split.c), the sum is
+ * rounded, not the parts: these stay float32, and a step of collectives.c adds
+ * them up and rounds the sum.
+ *
  * Not in plans that keep every value. Both give the numbers of separate steps,
  * except for subnormal bfloat16 where
  * the processor multiplies bfloat16 (cr_gemm_low), which takes them for 0.
@@ -157,6 +161,13 @@ bool cr_plan_casts(struct cr_exec *e)
 
 /* ---- backward ---- */
 
+/* Whether this process has a part of the gradient of a value, which is the sum
+ * of those of all. */
+static bool is_partial(const struct cr_exec *e, const struct cr_pval *val)
+{
+    return e->split && e->opts.update && val->part == CR_PART_ALIKE;
+}
+
 /* Whether the one step that writes gradient g rounds it. */
 static bool writer_rounds(const struct cr_pval *g, enum cr_type type)
 {
@@ -172,22 +183,35 @@ static bool writer_rounds(const struct cr_pval *g, enum cr_type type)
     return false;
 }
 
-static void round_in_place(struct cr_exec *e, const struct cr_exec_step *f)
+/* A step that rounds a gradient g of that value, or the sum of its parts. */
+static struct cr_exec_step *rounding(struct cr_exec *e, enum cr_type type,
+                                     struct cr_pval *g,
+                                     const struct cr_pval *val)
 {
-    struct cr_fake_cast *attr = CR_NEW(&e->arena, struct cr_fake_cast);
-    struct cr_pval *g = f->y[0]->grad;
     struct cr_exec_step *s =
         cr_step_new(e, CR_BACKWARD, &cr_op_fake_cast, 1, 1);
+    struct cr_fake_cast *attr = CR_NEW(&e->arena, struct cr_fake_cast);
 
-    attr->type = f->low == CR_BF16;
+    attr->type = type == CR_BF16;
     s->attr = attr;
-    s->in = s->out = f->out;
+    s->in = s->out = CR_NEW(&e->arena, struct cr_spec);
+    s->in[0] = g->spec;
     cr_operand_set(&s->dy[0], g);
+    if (is_partial(e, val))
+        cr_plan_sum_first(e, s, type);
+    cr_step_append(e, s);
+    return s;
+}
+
+static void round_in_place(struct cr_exec *e, const struct cr_exec_step *f)
+{
+    struct cr_pval *g = f->y[0]->grad;
+    struct cr_exec_step *s = rounding(e, f->low, g, f->y[0]);
+
     s->dx[0] = f->y[0]->grad = cr_pval_new(e, &g->spec);
     s->dx[0]->maker = s;
     s->dx[0]->alias = g;
     s->dx[0]->root = g->root;
-    cr_step_append(e, s);
 }
 
 bool cr_plan_casts_backward(struct cr_exec *e, const struct cr_exec_step *f)
@@ -198,21 +222,43 @@ bool cr_plan_casts_backward(struct cr_exec *e, const struct cr_exec_step *f)
     if (!g)
         return false;
     if (type != CR_REAL && !cr_plan_keeps_all(e) && !g->alias && !g->root &&
-        !x->grad && x->needs && writer_rounds(g, type)) {
+        !x->grad && x->needs && !is_partial(e, x) && writer_rounds(g, type)) {
         x->grad = g;
         g->root = (x->param >= 0 || x->feed >= 0) && e->opts.separate_update &&
                   !e->opts.private_gradients;
         return true;
     }
-    if ((f->rounds & CR_Y(0)) && !writer_rounds(g, f->low))
+    if ((f->rounds & CR_Y(0)) &&
+        (is_partial(e, f->y[0]) || !writer_rounds(g, f->low)))
         round_in_place(e, f);
     return false;
 }
 
-void cr_plan_casts_done(const struct cr_exec_step *f, struct cr_exec_step *s)
+bool cr_plan_casts_partial(const struct cr_exec *e,
+                           const struct cr_exec_step *f, int i)
 {
-    if (f->op == &cr_op_fake_cast && s->dx[0] && !s->acc[0].val &&
-        f->x[0].val->n_uses == 1 && !s->dx[0]->root &&
+    return (f->rounds & CR_X(i)) && is_partial(e, f->x[i].val);
+}
+
+void cr_plan_casts_write(struct cr_exec *e, const struct cr_exec_step *f,
+                         struct cr_exec_step *s, int i)
+{
+    struct cr_pval *x = f->x[i].val, *g;
+
+    s->partial |= CR_X(i);
+    g = s->dx[i] = cr_pval_new(e, &x->spec);
+    g->maker = s;
+    cr_plan_write(e, rounding(e, f->low, g, x), 0, x);
+}
+
+void cr_plan_casts_done(struct cr_exec *e, const struct cr_exec_step *f,
+                        struct cr_exec_step *s)
+{
+    if (f->op != &cr_op_fake_cast || !s->dx[0])
+        return;
+    if (cast_type(f) != CR_REAL && is_partial(e, f->x[0].val))
+        cr_plan_sum_first(e, s, cast_type(f));
+    if (!s->acc[0].val && f->x[0].val->n_uses == 1 && !s->dx[0]->root &&
         !cr_pval_base(s->dy[0].val)->root)
         s->dx[0]->alias = s->dy[0].val;
 }

@@ -1,7 +1,9 @@
 /*
  * Sums of gradients over the processes of a run, while the backward pass goes
  * on: each gradient is handed to MPI as soon as its last step has written it,
- * and waited for at the end of the pass, before the first update.
+ * and waited for at the end of the pass, before the first update. Those that
+ * the loss's steps write are waited for at the end of these, where they are
+ * tested.
  *
  * A large gradient is summed where it lies. Small ones are collected in a
  * buffer first, since the time of a short message does not depend on its
@@ -10,13 +12,17 @@
  * With train.shard: gradients, the wait for one sum is before the step that
  * writes the next gradient, so that the update frees its memory first.
  *
+ * What is rounded to low precision in one process is the sum of all parts. If
+ * that is the gradient of a parameter, as a whole, the wait rounds it. Where it
+ * is something in between, or one of several gradients that are added up, a
+ * step adds up the parts at once; process 0 has the sum then, the others 0.
+ *
  * Where gradients are accumulated over micro-batches, their sums are added up
- * instead, after the last one (cr_exec_sum_accumulated), unless one is rounded
- * to low precision: in one process that happens in each micro-batch.
+ * instead, after the last one (cr_exec_sum_accumulated), unless one is rounded:
+ * in one process that happens in each micro-batch.
  */
 #include "plan/plan.h"
 
-#include "graph/op_attrs.h"
 #include "mpi/mpi.h"
 #include "num/low_precision.h"
 
@@ -61,6 +67,39 @@ static void sum_wait(const struct cr_op_ctx *s)
             memcpy(s->y[i], from, (size_t)b->count[i] * sizeof *from);
 }
 
+/* dx = the sum of all dy, rounded, in process 0; 0 in the others */
+struct sum_first {
+    enum cr_type low;
+    enum cr_mpi_type type;
+};
+
+static void sum_first(const struct cr_op_ctx *s)
+{
+    const struct sum_first *o = s->attr;
+    int64_t i, n = cr_count(&s->in[0]);
+    cr_real *dx = s->dx[0], *sum = s->accumulate[0] ? s->scratch : dx;
+
+    if (sum != s->dy[0])
+        memcpy(sum, s->dy[0], (size_t)n * sizeof *sum);
+    cr_mpi_sum(sum, n, o->type);
+    if (cr_mpi_rank() == 0)
+        cr_round_to_type(o->low, n, sum, sum);
+    else
+        memset(sum, 0, (size_t)n * sizeof *sum);
+    for (i = 0; i < n && sum != dx; i++)
+        dx[i] += sum[i];
+}
+
+static const struct cr_op op_first = {
+    .about = { .name = "all_reduce_cast",
+               .summary = "Sums up a gradient of all processes, and rounds it.",
+               .internal = true },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
+    .backward = sum_first,
+};
+
 static const struct cr_op op_start = {
     .about = { .name = "all_reduce",
                .summary = "Begins to sum up gradients of all processes.",
@@ -94,6 +133,7 @@ enum cr_mpi_type cr_plan_sum_type(const struct cr_net *net)
 struct grad {
     struct cr_pval *param;
     struct cr_exec_step *writer;
+    enum cr_type low; /* what the sum is rounded to; CR_REAL */
 };
 
 struct pass {
@@ -102,6 +142,9 @@ struct pass {
     struct cr_exec_step *waits[CR_MPI_STARTED]; /* by slot */
     struct cr_exec_step *open; /* the last wait, at the end; NULL */
     int open_slot;
+    struct cr_exec_step *loss; /* the end of the loss's steps, and of the waits
+                                  that follow them; NULL: none */
+    int loss_at;
     struct cr_exec_step *started; /* the last start; NULL */
     int started_at;               /* number of the step that it follows */
     struct grad small[BUCKET_MAX];
@@ -116,22 +159,38 @@ static struct cr_exec_step *writer_of(const struct cr_pval *g)
     return g ? g->maker : NULL;
 }
 
-/* A gradient that is rounded as a whole in one process, and may overflow, is
- * rounded again after its parts are added. */
-static enum cr_type low_type(const struct grad *g)
+void cr_plan_sum_first(struct cr_exec *e, struct cr_exec_step *cast,
+                       enum cr_type type)
 {
-    const struct cr_exec_step *w = g->writer;
-    int i;
+    struct sum_first *o = CR_NEW(&e->arena, struct sum_first);
+
+    o->low = type;
+    o->type = cr_plan_sum_type(e->net);
+    cast->op = &op_first;
+    cast->attr = o;
+    cast->scratch = cr_bytes(&cast->dy[0].val->spec);
+}
+
+/* A gradient that one step sums up and rounds: the step goes, the bucket's
+ * steps do that. */
+static enum cr_type take_cast(struct cr_exec *e, struct grad *g)
+{
+    struct cr_exec_step *w = g->writer;
+    const struct sum_first *o = w->attr;
+    struct cr_pval *to = g->param->grad, *from;
 
     if (w->kind != CR_BACKWARD)
         return CR_REAL;
-    if (w->op == &cr_op_fake_cast &&
-        !((const struct cr_fake_cast *)w->attr)->predict)
-        return cr_fake_cast_type(w->attr);
-    for (i = 0; i < w->n_in; i++)
-        if (w->dx[i] && w->dx[i] == g->param->grad && (w->rounds & CR_X(i)))
-            return (enum cr_type)w->low;
-    return CR_REAL;
+    from = w->dy[0].val;
+    if (w->op != &op_first || w->acc[0].val || to->n_uses > 0 ||
+        from->n_uses > 1 || !writer_of(from))
+        return CR_REAL;
+    from->root = from->root || to->root;
+    to->maker = NULL;
+    cr_step_remove(e, w);
+    g->param->grad = from;
+    g->writer = writer_of(from);
+    return o->low;
 }
 
 static struct cr_exec_step *sum_step(struct cr_exec *e, const struct cr_op *op,
@@ -167,6 +226,40 @@ static struct cr_pval *writes(struct cr_exec *e, struct cr_exec_step *s, int i,
     return y;
 }
 
+static bool is_of_loss(const struct pass *p, const struct cr_exec_step *writer)
+{
+    return p->loss && writer->at <= p->loss_at;
+}
+
+static void loss_find(struct pass *p)
+{
+    struct cr_exec_step *s;
+
+    for (s = p->e->last_forward; s; s = s->next)
+        if (s->node && s->node->loss && s != p->e->last_forward)
+            p->loss = s;
+    p->loss_at = p->loss ? p->loss->at : 0;
+}
+
+/* The wait of a sum that begins at `start`: at the end. */
+static void wait_put(struct pass *p, struct cr_exec_step *start,
+                     struct cr_exec_step *wait, bool of_loss, int slot)
+{
+    struct cr_exec *e = p->e;
+
+    cr_step_append(e, wait);
+    p->waits[slot] = p->open = wait;
+    p->open_slot = slot;
+    if (!of_loss)
+        return;
+    p->open = NULL;
+    wait->node = p->loss->node;
+    if (e->net->shard_gradients || start->prev == p->loss)
+        p->loss = start;
+    cr_step_after(e, wait, p->loss);
+    p->loss = wait;
+}
+
 /* Sums up n gradients, after the step `after`, which writes the last one. */
 static void bucket_add(struct pass *p, const struct grad *g, int n,
                        struct cr_exec_step *after)
@@ -176,6 +269,7 @@ static void bucket_add(struct pass *p, const struct grad *g, int n,
     struct cr_exec_step *start, *wait;
     struct cr_spec flat = { .type = CR_REAL, .rank = 1 };
     struct cr_pval *sum;
+    bool of_loss = is_of_loss(p, after);
     int i;
 
     /* of those that shard gradients, one is under way, with the memory of its
@@ -185,7 +279,7 @@ static void bucket_add(struct pass *p, const struct grad *g, int n,
     b->type = cr_plan_sum_type(e->net);
     for (i = 0; i < n; i++) {
         b->all += b->count[i] = cr_count(&g[i].param->spec);
-        b->low[i] = low_type(&g[i]);
+        b->low[i] = g[i].low;
     }
     flat.dim[0] = b->all;
     start = sum_step(e, &op_start, b, n, 1);
@@ -219,10 +313,7 @@ static void bucket_add(struct pass *p, const struct grad *g, int n,
     }
     cr_step_after(e, start, after);
     p->started = start;
-    cr_step_append(e, wait);
-    p->open = wait;
-    p->open_slot = b->slot;
-    p->waits[b->slot] = wait;
+    wait_put(p, start, wait, of_loss, b->slot);
 }
 
 static void small_flush(struct pass *p)
@@ -285,7 +376,6 @@ bool cr_plan_collectives(struct cr_exec *e)
 
     if (!e->split || !e->opts.update || !e->last)
         return true;
-    cr_steps_number(e);
     grads = CR_NEWS(&e->arena, struct grad, e->net->n_params + 1);
     for (v = e->graph->vals; v; v = v->next) {
         struct cr_pval *val = e->of[v->id];
@@ -294,18 +384,28 @@ bool cr_plan_collectives(struct cr_exec *e)
             continue;
         grads[n].writer = writer_of(val->grad);
         grads[n].param = val;
-        n += grads[n].writer != NULL;
+        if (!grads[n].writer)
+            continue;
+        grads[n].low = take_cast(e, &grads[n]);
+        low = low || grads[n].low != CR_REAL;
+        n++;
     }
-    for (i = 0; i < n; i++)
-        low = low || low_type(&grads[i]) != CR_REAL;
+    cr_steps_number(e);
     qsort(grads, (size_t)n, sizeof *grads, by_writer);
     if (!is_of_all(e, grads, n))
         return false;
     if (e->net->accumulated && !low)
         return true; /* sums over micro-batches: once per update */
     e->summed = true;
-    for (i = 0; i < n; i++)
+    loss_find(&p);
+    for (i = 0; i < n; i++) {
+        if (i > 0 && is_of_loss(&p, grads[i - 1].writer) &&
+            !is_of_loss(&p, grads[i].writer)) {
+            small_flush(&p);
+            memset(p.waits, 0, sizeof p.waits);
+        }
         grad_add(&p, &grads[i]);
+    }
     small_flush(&p);
     return true;
 }

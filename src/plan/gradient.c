@@ -155,9 +155,12 @@ static bool backward_of(struct cr_exec *e, const struct cr_exec_step *f)
     s = backward_step(e, f);
     cr_step_append(e, s);
     for (i = 0; i < f->n_in; i++)
-        if (input_needs(f, i))
+        if (input_needs(f, i) && !cr_plan_casts_partial(e, f, i))
             cr_plan_write(e, s, i, f->x[i].val);
-    cr_plan_casts_done(f, s);
+    for (i = 0; i < f->n_in; i++)
+        if (input_needs(f, i) && cr_plan_casts_partial(e, f, i))
+            cr_plan_casts_write(e, f, s, i);
+    cr_plan_casts_done(e, f, s);
     return true;
 }
 

@@ -111,7 +111,7 @@ struct cr_exec_step {
                                  has those of its forward step */
     struct cr_step_end end;
     enum cr_type low;         /* see struct cr_op_ctx */
-    unsigned rounds, holds, two_bytes, grads_two_bytes;
+    unsigned rounds, partial, holds, two_bytes, grads_two_bytes;
     bool training;
     bool same;                /* no work: y[0] is x[0] */
     bool once;                /* in the first forward only */
@@ -266,6 +266,10 @@ void cr_plan_part(struct cr_exec *exec, const struct cr_opnode *node,
                   const struct cr_val *val);
 /* collectives.c: sums up the gradients of parameters over the processes. */
 bool cr_plan_collectives(struct cr_exec *exec);
+/* The same, at once, of what a cast's backward step rounds: the step then adds
+ * up the parts, and process 0 has the sum, rounded, and the others 0. */
+void cr_plan_sum_first(struct cr_exec *exec, struct cr_exec_step *cast,
+                       enum cr_type type);
 /* The type in which the processes add them up: train.reduce_dtype. */
 enum cr_mpi_type cr_plan_sum_type(const struct cr_net *net);
 
@@ -328,8 +332,14 @@ void cr_plan_act_backward(struct cr_exec *exec,
  * rounds, so that no step is left to do. After it: a gradient that the step
  * alone reads is rounded where it lies. */
 bool cr_plan_casts_backward(struct cr_exec *exec, const struct cr_exec_step *f);
-void cr_plan_casts_done(const struct cr_exec_step *f,
+void cr_plan_casts_done(struct cr_exec *exec, const struct cr_exec_step *f,
                         struct cr_exec_step *step);
+/* Whether f has taken the cast before input i, and the gradient has parts; then
+ * this is in place of cr_plan_write, after all others of the step. */
+bool cr_plan_casts_partial(const struct cr_exec *exec,
+                           const struct cr_exec_step *f, int i);
+void cr_plan_casts_write(struct cr_exec *exec, const struct cr_exec_step *f,
+                         struct cr_exec_step *step, int i);
 /* custom_grad.c: the backward pass of a cell with bprop, at its first node's
  * step. *cut: a gradient arrives, but what it gives is not wanted. False after
  * reporting. */

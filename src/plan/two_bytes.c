@@ -171,7 +171,7 @@ static void contents_find(struct two_bytes *t)
             if (s->dx[i])
                 holds(t, s->dx[i],
                       s->acc[i].val || s->kind == CR_UPDATE ? CR_REAL
-                      : s->rounds & CR_X(i)                 ? s->low
+                      : s->rounds & ~s->partial & CR_X(i)   ? s->low
                       : s->op == &cr_op_fake_cast ? cr_fake_cast_type(s->attr)
                                                   : CR_REAL,
                       seen);

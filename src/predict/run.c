@@ -67,7 +67,8 @@ int cr_predict_run(struct cr_cli *cli, const struct cr_predict_opts *o,
     bool ok;
 
     /* processes make plans together */
-    ok = cr_mpi_agree(cli->diag, run_read(&j, files)) && run_prepare(&j) &&
+    ok = cr_mpi_agree(cli->diag, run_read(&j, files)) &&
+         cr_model_same(&j.model, j.loader) && run_prepare(&j) &&
          cr_predict_write_open(&j);
     if (cr_mpi_agree(cli->diag, ok)) {
         run_progress(&j);

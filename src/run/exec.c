@@ -99,6 +99,7 @@ static void point(struct cr_exec *e)
         r->training = s->training;
         r->low = s->low;
         r->rounds = s->rounds;
+        r->partial = s->partial;
         r->holds = s->holds;
         r->two_bytes = s->two_bytes;
         r->grads_two_bytes = s->grads_two_bytes;
@@ -504,10 +505,8 @@ bool cr_exec_backward(struct cr_exec *e, double sens, double lr)
     if (e->split && (e->n_loss_grads > 0 || e->local_outputs))
         finite = cr_mpi_all(finite);
     if (!finite && !e->opts.keep_outputs && !e->opts.separate_update &&
-        !e->prints) {
-        cr_mpi_sum_wait_all(); /* of the loss's own parameters */
+        !e->prints)
         return false;
-    }
     /* what is read from outside is computed, finite or not: no step of such a
      * plan updates a parameter here */
     run_steps(e, e->n_loss, e->n_backward, lr);

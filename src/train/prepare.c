@@ -9,6 +9,7 @@
 #include "train/outcome_files.h"
 #include "train/prepare.h"
 #include "train/print.h"
+#include "train/ranks.h"
 #include "train/save.h"
 #include "train/step_plan.h"
 #include "train/train.h"
@@ -19,7 +20,6 @@
 #include <string.h>
 
 #include "base/checked_math.h"
-#include "base/version.h"
 
 static bool prepare_amount(struct cr_train *t, const char *section,
                            const struct cr_quantity *quantity)
@@ -395,36 +395,20 @@ static bool prepare_planning(struct cr_train *t,
            cr_text_samples_read(t, &t->observers.text_samples);
 }
 
-/* What has to be equal in all processes of mpirun. */
-static const char *prepare_identity(struct cr_train *t)
-{
-    const struct cr_data_loader *const loader[] = { t->loader,
-                                                    t->scoring.loader };
-    struct cr_buf b = { .arena = t->arena };
-
-    cr_buf_f(&b, "%s %" PRId64 " %" PRId64 " %s %s", cr_config_id(t->config),
-             t->opts.train.epochs, t->opts.train.steps, cr_blas_name(),
-             CR_VERSION);
-    for (size_t i = 0; i < CR_LEN(loader); i++)
-        if (loader[i])
-            cr_buf_f(&b, " %" PRId64 " %08" PRIx32,
-                     cr_data_loader_samples(loader[i]),
-                     cr_data_loader_dataset(loader[i])->contents);
-    return cr_buf_text(&b);
-}
-
 /* Processes that train another network, or on other data, would send sums that
  * do not belong together. */
 static bool prepare_same(struct cr_train *t)
 {
-    const char *own = cr_mpi_size() > 1 ? prepare_identity(t) : "";
-    const char *first = cr_mpi_broadcast_text(t->arena, own, 0);
+    struct cr_arena *arena = t->arena;
+    const struct cr_train_part part[] = {
+        { "config", cr_strf(arena, "%s, epochs %" PRId64 ", steps %" PRId64,
+                            cr_config_id(t->config), t->opts.train.epochs,
+                            t->opts.train.steps) },
+        { "data", cr_train_data(arena, t->loader) },
+        { "eval data", cr_train_data(arena, t->scoring.loader) },
+    };
 
-    return strcmp(own, first) == 0 ||
-           cr_error(t->diag, CR_NOWHERE, CR_E_CONFLICT,
-                    "the config, the data, the kernels or the version of this "
-                    "process differ from those of rank 0 (%s)",
-                    cr_mpi_name(t->arena));
+    return cr_train_same(t->diag, part, CR_LEN(part));
 }
 
 bool cr_train_prepare(struct cr_train *t)
@@ -434,7 +418,7 @@ bool cr_train_prepare(struct cr_train *t)
     /* the processes of mpirun make plans together */
     return cr_mpi_agree(t->diag, !t->config->load_failed &&
                                      prepare_reading(t, &columns)) &&
-           cr_mpi_agree(t->diag, prepare_same(t)) &&
+           prepare_same(t) &&
            cr_mpi_agree(t->diag, prepare_planning(t, columns));
 }
 

@@ -1,12 +1,50 @@
 #include "train/ranks.h"
 
+#include <inttypes.h>
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/signals.h"
+#include "base/version.h"
+#include "kernels/blas.h"
 #include "mpi/mpi.h"
 #include "train/run_start.h"
 #include "train/save.h"
 #include "train/train.h"
 #include "train/unfreeze.h"
+
+const char *cr_train_data(struct cr_arena *arena,
+                          const struct cr_data_loader *loader)
+{
+    return loader ? cr_strf(arena, "%" PRId64 " samples, contents %08" PRIx32,
+                            cr_data_loader_samples(loader),
+                            cr_data_loader_dataset(loader)->contents)
+                  : "none";
+}
+
+static bool same(struct cr_diag *diag, const char *what, const char *own)
+{
+    const char *first = cr_mpi_broadcast_text(diag->arena, own, 0);
+    bool ok = strcmp(own, first) == 0 ||
+              cr_error(diag, CR_NOWHERE, CR_E_CONFLICT,
+                       "%s: found %s; rank 0 has %s", what, own, first);
+
+    if (!ok && strcmp(what, "kernels") == 0)
+        cr_hint(diag, "machines of different processors need the same "
+                      "CELLRUN_ISA: mpirun -x CELLRUN_ISA=avx2");
+    return cr_mpi_agree(diag, ok);
+}
+
+bool cr_train_same(struct cr_diag *diag, const struct cr_train_part *part,
+                   size_t n)
+{
+    bool ok = cr_mpi_size() == 1 || (same(diag, "version", CR_VERSION) &&
+                                     same(diag, "kernels", cr_blas_name()));
+
+    for (size_t i = 0; ok && i < n && cr_mpi_size() > 1; i++)
+        ok = same(diag, part[i].what, part[i].own);
+    return ok;
+}
 
 bool cr_train_first_says(bool ok)
 {

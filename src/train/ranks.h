@@ -8,6 +8,17 @@
 
 #include "train/train.h"
 
+/* What has to be equal in all processes, as text. The kernels and the version
+ * of the program always have to be. False after reporting, in all of them, what
+ * differs from process 0. */
+struct cr_train_part {
+    const char *what, *own;
+};
+bool cr_train_same(struct cr_diag *diag, const struct cr_train_part *part,
+                   size_t n);
+/* What is read of a data set, for it; NULL: nothing. */
+const char *cr_train_data(struct cr_arena *arena,
+                          const struct cr_data_loader *loader);
 /* cr_train_prepare and cr_train_start in all processes, unless the config could
  * not be loaded. False after reporting. */
 bool cr_train_start_all(struct cr_train *train);

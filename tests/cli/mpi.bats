@@ -126,6 +126,119 @@ END
     diff one.txt many.txt
 }
 
+# cancels OUT: c.yaml with a layer of 8 x OUT whose gradient in float16
+# overflows in each process and cancels over all: the gradient of half of the
+# rows is positive, that of the others negative
+cancels() {
+    perl -e 'for my $i (0 .. 319) {
+        print pack "f<*", map { 1 + 0.01 * sin($i * 8 + $_) } 1 .. 8 }' |
+        npy train-x.npy '<f4' '(320, 8)'
+    perl -e 'print pack "l<*", map { int($_ / 8) % 2 } 0 .. 319' |
+        npy train-y.npy '<i4' '(320,)'
+    network <<END
+network:
+  fc: {Dense: {in_channels: 8, out_channels: $1}}
+loss: {inputs: [logits, label], construct: "return
+  (logits.sum(1) * (1 - 2 * label)).mean()"}
+amp: {level: O2, loss_scale: {DynamicLossScaler:
+  {scale_value: 2.62144e5, scale_factor: 2, scale_window: 3}}}
+END
+    sed -i -e '/^loss: Cross/d' -e '/^metrics/d' -e '/^  eval:/d' \
+        -e 's/batch_size: 16/batch_size: 16, drop_remainder: true/' \
+        -e 's/learning_rate: 0.05/learning_rate: 1.0e-3/' \
+        -e 's/column_names: \[x, label\]/&, shuffle: false/' c.yaml
+}
+
+# overflows RUN: steps and scales of the updates skipped
+overflows() {
+    jq -c 'select(.split == "overflow") | [.step, .loss_scale]' \
+        "$1/metrics.jsonl"
+}
+
+@test "float16: the sum is rounded, and overflows, not the parts" {
+    local how n more
+    for out in 3 3000; do
+        config c.yaml
+        cancels $out
+        "$CELLRUN" train c.yaml -q -o one --force --steps 12
+        overflows one >one.txt
+        [ "$(wc -l <one.txt)" -ge 1 ] # of the outputs
+        [ "$(head -1 one.txt | jq '.[0]')" -ge 4 ]
+        for how in shared messages; do
+            for more in '' train.shard=optimizer; do
+                for n in 2 3 4; do
+                    mpi_by $how $n train c.yaml -q -o many --force --steps 12 \
+                        $more >out
+                    overflows many | diff one.txt -
+                    near "$(last one)" "$(last many)" 1e-5
+                done
+            done
+        done
+        "$CELLRUN" train c.yaml -q -o one --force --steps 12 \
+            train.grad_accumulation=2
+        overflows one >one.txt
+        mpi 2 train c.yaml -q -o many --force --steps 12 \
+            train.grad_accumulation=2 >out
+        overflows many | diff one.txt -
+        near "$(last one)" "$(last many)" 1e-5
+        # train.shard: gradients: not with a loss scale, but by hand
+        sed -i -e 's/O2, loss_scale:.*/O3}/' -e '/scale_value/d' \
+            -e 's/))\.mean/) * 2.6e5).mean/' -e 's/1.0e-3/1.0e-8/' c.yaml
+        "$CELLRUN" train c.yaml -q -o one --force --steps 12
+        for how in shared messages; do
+            mpi_by $how 3 train c.yaml -q -o many --force --steps 12 \
+                train.shard=gradients >out
+            near "$(last one)" "$(last many)" 1e-2 # of the moments
+        done
+    done
+}
+
+@test "float16: a sum of rounded gradients, and one on the way to a parameter" {
+    cancels 8
+    network <<'END'
+network:
+  cells:
+    a: {Dense: {in_channels: 8, out_channels: 8, has_bias: false, weight_init: ones}}
+    c: {Dense: {in_channels: 8, out_channels: 8}, share: {weight: a.weight}}
+    k: {Parameter: {shape: [8], init: ones}}
+  construct: |
+    return c(a(x) * 0.125) * (k() * 2)
+END
+    sed -i 's/^amp: {/&cast: {float32: [c]}, /' c.yaml
+    "$CELLRUN" train c.yaml -q -o one --steps 12
+    overflows one >one.txt
+    local how n
+    for how in shared messages; do
+        for n in 2 3; do
+            mpi_by $how $n train c.yaml -q -o many --force --steps 12 >out
+            overflows many | diff one.txt -
+            near "$(last one)" "$(last many)" 1e-5
+        done
+    done
+}
+
+@test "a gradient of the loss's own parameter: the sum is tested, not a part" {
+    # of all samples it is -2 / 3 7.5 1e38, infinite, and of half of them finite
+    perl -e 'print pack "l<*", (0) x 300' | npy train-y.npy '<i4' '(300,)'
+    network <<'END'
+network:
+  fc: {Dense: {in_channels: 8, out_channels: 3, weight_init: zeros, bias_init: zeros}}
+loss:
+  inputs: [logits, label]
+  cells: {w: {Parameter: {shape: [3], init: zeros}}}
+  construct: "return cross_entropy(logits + w() * 1e38 * 7.5, label)"
+END
+    sed -i '/^loss: Cross/d' c.yaml
+    run -5 --separate-stderr "$CELLRUN" train c.yaml -q -o one
+    jq -c '[.status, .steps]' one/record.json >one.txt
+    local how
+    for how in shared messages; do
+        run -5 --separate-stderr mpi_by $how 2 train c.yaml -q -o many --force
+        jq -c '[.status, .steps]' many/record.json | diff one.txt -
+        [[ $stderr == *"the gradient of the loss is not finite at step 1"* ]]
+    done
+}
+
 @test "the same bytes twice, and one run directory as of one process" {
     for run in a b; do
         mpi 3 train c.yaml -q -o $run --steps 8 >out
@@ -260,10 +373,49 @@ END
             esac)
         cmp -s c.yaml other/c.yaml && cmp -s train-x.npy other/train-x.npy && false
         CELLRUN=$PWD/second run -2 mpi 2 train c.yaml -q -o run --force
-        [[ $output == *"of this process differ from those of rank 0 (rank 1 on "* ]]
+        case $what in values | samples) what=data ;; *) what=config ;; esac
+        [[ $output == *"error: $what: found "*"; rank 0 has "*"on rank 1 on "* ]]
     done
     cp c.yaml ./*.npy other
     CELLRUN=$PWD/second run -0 mpi 2 train c.yaml -q -o run --force
+}
+
+@test "processes with other kernels: an error that names both" {
+    cat >second <<END
+#!/bin/sh
+[ "\${OMPI_COMM_WORLD_RANK:-0}" = 0 ] || export CELLRUN_ISA=generic
+exec "$CELLRUN" "\$@"
+END
+    chmod +x second
+    CELLRUN=$PWD/second run -2 mpi 2 train c.yaml -q -o run
+    [[ $output == *"error: kernels: found "*"; rank 0 has "* ]]
+    [[ $output == *"machines of different processors need the same CELLRUN_ISA"* ]]
+}
+
+@test "eval and predict: another checkpoint or other data in a process" {
+    local command
+    cat >second <<END
+#!/bin/sh
+[ "\${OMPI_COMM_WORLD_RANK:-0}" = 0 ] || cd other || exit
+exec "$CELLRUN" "\$@"
+END
+    chmod +x second
+    "$CELLRUN" train c.yaml -q -o run
+    mkdir other
+    cp -r c.yaml ./*.npy run other
+    for command in eval 'predict --data train -o out.tsv'; do
+        # shellcheck disable=SC2086
+        CELLRUN=$PWD/second run -0 mpi 2 $command --trust --ckpt run
+    done
+    (cd other && samples eval 100 5)
+    CELLRUN=$PWD/second run -2 mpi 2 eval --ckpt run c.yaml
+    [[ $output == *"error: data: found "*"; rank 0 has "*"on rank 1 on "* ]]
+    (cd other && "$CELLRUN" train c.yaml -q -o run --force train.epochs=1)
+    for command in eval 'predict --data train -o out.tsv'; do
+        # shellcheck disable=SC2086
+        CELLRUN=$PWD/second run -2 mpi 2 $command --trust --ckpt run
+        [[ $output == *"error: c"*": found "*"; rank 0 has "* ]]
+    done
 }
 
 @test "processes whose plans have another order of gradients: an error" {
@@ -437,6 +589,22 @@ END
         bash -c 'ulimit -v 900000; exec "$@"' - \
         "$CELLRUN" train c.yaml -q -o r --steps 1
     [[ $stderr == *"out of memory"*"on rank 1 on $(hostname)"* ]]
+}
+
+@test "a process that cannot start as the others ends all, with a message" {
+    [[ $("$CELLRUN" version) != *-fsanitize* ]] ||
+        skip 'a sanitizer must be the first library that is loaded'
+    cat >second <<END
+#!/bin/sh
+[ "\${OMPI_COMM_WORLD_RANK:-0}" = 0 ] ||
+    export INJECT_KIND=reopen INJECT_AT=1 \\
+        LD_PRELOAD=$BUILD/tests/inject/inject.so
+exec "$CELLRUN" "\$@"
+END
+    chmod +x second
+    CELLRUN=$PWD/second run -1 mpi 2 train c.yaml -q -o r
+    [[ $output == *"cannot write /dev/null: Too many open files"* ]]
+    [[ $output == *"on rank 1 on $(hostname)"* ]]
 }
 
 @test "a process that hangs ends all after CELLRUN_MPI_TIMEOUT" {

@@ -45,6 +45,7 @@ enum kind {
     MMAP,
     MALLOC,
     THREAD,
+    REOPEN,
     KINDS
 };
 
@@ -61,7 +62,7 @@ static const struct {
     [STAT] = { "stat", EIO },         [FOLDER] = { "folder", EMFILE },
     [ENTRY] = { "entry", EIO },       [FLOCK] = { "flock", ENOLCK },
     [MMAP] = { "mmap", ENOMEM },      [MALLOC] = { "malloc", ENOMEM },
-    [THREAD] = { "thread", EAGAIN },
+    [THREAD] = { "thread", EAGAIN },  [REOPEN] = { "reopen", EMFILE },
 };
 
 static uintptr_t program_from, program_to; /* 0: not known yet */
@@ -185,6 +186,14 @@ int openat(int dir, const char *path, int flags, ...)
     va_end(args);
     REAL(real, "openat");
     return HIT(OPEN, path) ? -1 : real(dir, path, flags, mode);
+}
+
+FILE *freopen(const char *path, const char *mode, FILE *f)
+{
+    static FILE *(*real)(const char *, const char *, FILE *);
+
+    REAL(real, "freopen");
+    return HIT(REOPEN, path) ? NULL : real(path, mode, f);
 }
 
 FILE *fopen(const char *path, const char *mode)
