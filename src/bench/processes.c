@@ -252,8 +252,12 @@ void cr_bench_processes(struct cr_bench_job *j)
     cr_bench_data(j, s.batch);
     s.link = cr_mpi_measure();
     if (!bench_step_of(j, false, s.rows, &part, &alone) ||
-        !bench_step_of(j, false, s.batch, &whole, &alone) ||
-        !bench_step_of(j, true, s.batch, &s.measured, &s.step.traffic))
+        !bench_step_of(j, false, s.batch, &whole, &alone))
+        return;
+    cr_net_shard(j->model.net, section.shard != CR_SHARD_NONE,
+                 section.shard == CR_SHARD_GRADIENTS);
+    cr_net_share(j->model.net);
+    if (!bench_step_of(j, true, s.batch, &s.measured, &s.step.traffic))
         return;
     bench_fit(&s, part, whole);
     if (j->cli->json)

@@ -168,10 +168,13 @@ void cr_net_freeze_again(struct cr_net *net);
  * plan with update. */
 void cr_net_set_rule(struct cr_net *net, const struct cr_update_rule *rule);
 /* Before cr_net_set_rule: whether the processes of mpirun share out the slots,
- * and drop gradients as soon as they are used. Then cr_net_slots has the whole
- * slots only between the following calls, in process 0, before it reads or
- * writes a checkpoint: */
+ * as they do where they see each other's memory, and drop gradients as soon as
+ * they are used. Then cr_net_slots has the whole slots only between the
+ * following calls, in process 0, before it reads or writes a checkpoint: */
 void cr_net_shard(struct cr_net *net, bool slots, bool gradients);
+/* After cr_net_set_rule, before the first plan, collective: where processes see
+ * each other's memory, large parameters are there, once for all of them. */
+void cr_net_share(struct cr_net *net);
 /* zeros, to be read into; not collective; */
 void cr_net_slots_open(struct cr_net *net);
 /* what the processes have. */

@@ -391,6 +391,14 @@ void cr_mpi_rows(int64_t all, int rank, int64_t *first, int64_t *n)
     *n = each + (rank < more);
 }
 
+void cr_mpi_range(int64_t n, int rank, int64_t *from, int64_t *to)
+{
+    int64_t blocks = (n + 15) / 16;
+
+    *from = blocks * rank / mpi.size * 16;
+    *to = rank + 1 == mpi.size ? n : blocks * (rank + 1) / mpi.size * 16;
+}
+
 /* ---- Collective */
 
 bool cr_mpi_agree(struct cr_diag *diag, bool ok)
@@ -554,6 +562,112 @@ void cr_mpi_sum_wait(int slot)
         mpi.n_started--;
     }
     s->state = NOT_STARTED;
+}
+
+/* ---- Memory that all see */
+
+bool cr_mpi_sees(void)
+{
+    return mpi.shared;
+}
+
+void *cr_mpi_parts(size_t bytes)
+{
+    struct cr_shared_place place = { 0 };
+    bool ok = mpi.shared;
+
+    if (ok && mpi.rank == 0)
+        ok = cr_shared_parts_open(bytes, &place);
+    if (!cr_mpi_all(ok))
+        return NULL;
+    cr_mpi_broadcast(&place, sizeof place, 0);
+    if (mpi.rank > 0)
+        ok = cr_shared_parts_open(bytes, &place);
+    return cr_mpi_all(ok) ? cr_shared_parts() : NULL;
+}
+
+void *cr_mpi_parts_of(int rank, const void *own)
+{
+    return cr_shared_parts_of(rank, own);
+}
+
+void cr_mpi_meet(void)
+{
+    if (mpi.shared)
+        cr_shared_meet();
+}
+
+CR_O3
+
+CR_CLONES static void add(cr_real *to, const cr_real *x, const cr_real *y,
+                          int64_t n)
+{
+    CR_SIMD
+    for (int64_t i = 0; i < n; i++)
+        to[i] = x[i] + y[i];
+}
+
+/* In the order of the processes. */
+static void parts_fold(const cr_real *own, int64_t n, cr_real *sum)
+{
+    const cr_real *x = cr_shared_parts_of(0, own);
+
+    for (int r = 1; r < mpi.size; r++, x = sum)
+        add(sum, x, cr_shared_parts_of(r, own), n);
+}
+
+/* More than two processes would read all of it too often: each adds up its
+ * range, in its own memory. */
+static bool parts_by_range(void)
+{
+    return mpi.size > 2;
+}
+
+void cr_mpi_parts_sum(int k, void *const *own, const int64_t *n)
+{
+    cr_real sum[2048];
+    int64_t from, to, now;
+
+    cr_mpi_meet();
+    for (int i = 0; i < k; i++) {
+        cr_real *part = own[i];
+
+        mpi.traffic.sums++;
+        mpi.traffic.sum_bytes += n[i] * (int64_t)sizeof *part;
+        cr_mpi_range(n[i], mpi.rank, &from, &to);
+        for (; from < to && parts_by_range(); from += now) {
+            now = to - from < (int64_t)CR_LEN(sum) ? to - from
+                                                   : (int64_t)CR_LEN(sum);
+            parts_fold(part + from, now, sum);
+            memcpy(part + from, sum, (size_t)now * sizeof *sum);
+        }
+    }
+    if (parts_by_range())
+        cr_mpi_meet();
+}
+
+const cr_real *cr_mpi_parts_read(const cr_real *own, int64_t all, int64_t from,
+                                 int64_t n, cr_real *room)
+{
+    const cr_real *part;
+    int64_t at, end, begin, now;
+
+    if (!parts_by_range()) {
+        parts_fold(own + from, n, room);
+        return room;
+    }
+    for (int r = 0; r < mpi.size; r++) {
+        cr_mpi_range(all, r, &begin, &end);
+        at = from > begin ? from : begin;
+        now = (from + n < end ? from + n : end) - at;
+        if (now <= 0)
+            continue;
+        part = cr_shared_parts_of(r, own + at);
+        if (now == n)
+            return part;
+        memcpy(room + (at - from), part, (size_t)now * sizeof *part);
+    }
+    return room;
 }
 
 void cr_mpi_broadcast(void *data, size_t bytes, int from)

@@ -24,6 +24,7 @@
 #include "base/compiler.h"
 #include "base/diag.h"
 #include "mpi/mpi_calls.h"
+#include "num/real.h"
 
 #define CR_MPI_STARTED (CR_MPI_SLOTS - 1) /* sums that may be under way */
 
@@ -47,6 +48,18 @@ void cr_mpi_rows(int64_t all, int rank, int64_t *first, int64_t *n);
  * of them, or all have one. Plans of one row may be others, because a tensor of
  * one row is also a bias. */
 bool cr_mpi_shares(int64_t rows);
+/* Elements from <= i < to of n that a process updates: ranges of 16 elements
+ * each, but for the last one. */
+void cr_mpi_range(int64_t n, int rank, int64_t *from, int64_t *to);
+/* Whether processes see each other's memory, that of cr_mpi_parts. */
+bool cr_mpi_sees(void);
+/* Where process `rank` has what this one has at `own`, which is there. */
+void *cr_mpi_parts_of(int rank, const void *own);
+/* Elements from <= i < from + n of the sum of all parts of `all` elements that
+ * are there, of which this process has `own`: in `room`, or where they lie.
+ * Between cr_mpi_parts_sum and the next change of a part. */
+const cr_real *cr_mpi_parts_read(const cr_real *own, int64_t all, int64_t from,
+                                 int64_t n, cr_real *room);
 /* For a process that failed alone, while others continue: prints its messages
  * and ends all processes. Does nothing without mpirun. */
 void cr_mpi_fail(struct cr_diag *diag, struct cr_diag_format how);
@@ -79,6 +92,14 @@ void cr_mpi_max(int64_t *data, int64_t n);
 void cr_mpi_sum_start(int slot, void *data, int64_t n, enum cr_mpi_type type);
 void cr_mpi_progress(void);
 void cr_mpi_sum_wait(int slot);
+/* Memory of `bytes` bytes that all processes see, once per run; that of this
+ * process, zeroed. NULL: not possible, in any of them. */
+void *cr_mpi_parts(size_t bytes);
+/* Waits until all are here, where they see each other's memory. */
+void cr_mpi_meet(void);
+/* Each process has completed its part of k sums, of n[i] elements at own[i],
+ * which are read as sums from now on. */
+void cr_mpi_parts_sum(int k, void *const *own, const int64_t *n);
 /* From process `from` to all. */
 void cr_mpi_broadcast(void *data, size_t bytes, int from);
 /* The text of process `from`, in the arena; NULL is one, too. */

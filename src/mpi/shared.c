@@ -37,6 +37,7 @@ struct seat {
     atomic_uint_least64_t sums, reduced; /* sums written; of which its range is
                                             added up */
     atomic_uint_least64_t done;          /* rounds */
+    atomic_uint_least64_t met;           /* times at cr_shared_meet */
     _Alignas(64) atomic_uint asleep;
     atomic_uint late; /* in number 0: one has reported that another is */
 };
@@ -52,7 +53,11 @@ static struct {
     struct cr_shared_opts opts;
     char *base;
     size_t bytes;
-    uint64_t ready, sums, reduced, rounds;
+    struct {
+        char *base;
+        size_t each, bytes; /* of a process; of all */
+    } parts;
+    uint64_t ready, sums, reduced, rounds, met;
     size_t used; /* of this round */
     int under_way;
     struct sum sum[SLOTS];
@@ -95,19 +100,20 @@ static bool is_place(int file, struct cr_shared_place *from, bool note)
     return from->device == s.st_dev && from->inode == s.st_ino;
 }
 
-bool cr_shared_open(const struct cr_shared_opts *opts,
-                    struct cr_shared_place *from)
+/* Memory of all processes: the file that number 0 makes, and keeps for the
+ * others. NULL: not possible. */
+static void *memory_open(size_t bytes, struct cr_shared_place *from)
 {
+    bool first = shared.opts.rank == 0;
     char path[80];
+    void *memory;
     int file;
 
-    shared.opts = *opts;
-    shared.bytes = (size_t)opts->size * seat_bytes();
-    if (opts->rank == 0) {
+    if (first) {
         file = memfd_create("cellrun-mpi", MFD_CLOEXEC);
         from->process = getpid();
         from->file = file;
-        if (file >= 0 && ftruncate(file, (off_t)shared.bytes) != 0) {
+        if (file >= 0 && ftruncate(file, (off_t)bytes) != 0) {
             close(file);
             file = -1;
         }
@@ -116,26 +122,56 @@ bool cr_shared_open(const struct cr_shared_opts *opts,
                  (long long)from->process, (long long)from->file);
         file = open(path, O_RDWR | O_CLOEXEC);
     }
-    if (file >= 0 && !is_place(file, from, opts->rank == 0)) {
+    if (file >= 0 && !is_place(file, from, first)) {
         close(file);
         file = -1;
     }
     if (file < 0)
-        return false;
-    shared.base = mmap(NULL, shared.bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
-                       file, 0);
-    if (shared.base == MAP_FAILED)
-        shared.base = NULL;
-    if (opts->rank > 0)
-        close(file); /* number 0 keeps it for the others */
+        return NULL;
+    memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    if (!first)
+        close(file);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+bool cr_shared_open(const struct cr_shared_opts *opts,
+                    struct cr_shared_place *from)
+{
+    shared.opts = *opts;
+    shared.bytes = (size_t)opts->size * seat_bytes();
+    shared.base = memory_open(shared.bytes, from);
     return shared.base != NULL;
+}
+
+bool cr_shared_parts_open(size_t bytes, struct cr_shared_place *from)
+{
+    shared.parts.each = (bytes + 4095) / 4096 * 4096;
+    shared.parts.bytes = (size_t)shared.opts.size * shared.parts.each;
+    shared.parts.base = memory_open(shared.parts.bytes, from);
+    return shared.parts.base != NULL;
+}
+
+void *cr_shared_parts(void)
+{
+    return shared.parts.base +
+           (size_t)shared.opts.rank * shared.parts.each;
+}
+
+void *cr_shared_parts_of(int rank, const void *own)
+{
+    size_t at = (size_t)((const char *)own - shared.parts.base);
+
+    return shared.parts.base +
+           at % shared.parts.each + (size_t)rank * shared.parts.each;
 }
 
 void cr_shared_close(void)
 {
     if (shared.base)
         munmap(shared.base, shared.bytes);
-    shared.base = NULL;
+    if (shared.parts.base)
+        munmap(shared.parts.base, shared.parts.bytes);
+    shared.base = shared.parts.base = NULL;
 }
 
 /* ---- Waiting */
@@ -225,6 +261,14 @@ static void ready_wait(uint64_t value)
     for (int r = 0; r < shared.opts.size; r++)
         if (r != shared.opts.rank)
             counter_wait(r, &seat_of(r)->ready, value);
+}
+
+void cr_shared_meet(void)
+{
+    counter_set(&seat_of(shared.opts.rank)->met, ++shared.met);
+    for (int r = 0; r < shared.opts.size; r++)
+        if (r != shared.opts.rank)
+            counter_wait(r, &seat_of(r)->met, shared.met);
 }
 
 /* ---- Arithmetic */

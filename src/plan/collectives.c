@@ -9,6 +9,10 @@
  * buffer first, since the time of a short message does not depend on its
  * length. The order is that of the steps, the same in all processes.
  *
+ * Where processes see each other's memory, a large gradient is not sent: it
+ * lies there, and they meet at the end of the pass, when all have their parts.
+ * Who reads the gradient adds up what it reads (run/update.c).
+ *
  * With train.shard: gradients, the wait for one sum is before the step that
  * writes the next gradient, so that the update frees its memory first.
  *
@@ -120,6 +124,26 @@ static const struct cr_op op_wait = {
     .forward = sum_wait,
 };
 
+static void meet(const struct cr_op_ctx *s)
+{
+    const int *n = s->attr;
+    int64_t count[CR_OP_MAX];
+
+    for (int i = 0; i < *n; i++)
+        count[i] = cr_count(&s->in[i]);
+    cr_mpi_parts_sum(*n, s->y, count);
+}
+
+static const struct cr_op op_meet = {
+    .about = { .name = "all_meet",
+               .summary = "Waits for the parts of gradients of all processes.",
+               .internal = true },
+    .min_inputs = 1,
+    .max_inputs = CR_OP_MAX,
+    .outputs = CR_OP_MAX,
+    .forward = meet,
+};
+
 /* ---- the pass ---- */
 
 enum cr_mpi_type cr_plan_sum_type(const struct cr_net *net)
@@ -147,6 +171,8 @@ struct pass {
     int loss_at;
     struct cr_exec_step *started; /* the last start; NULL */
     int started_at;               /* number of the step that it follows */
+    struct grad part[BUCKET_MAX]; /* in memory that others see */
+    int n_part;
     struct grad small[BUCKET_MAX];
     int n_small;
     size_t bytes;
@@ -194,12 +220,11 @@ static enum cr_type take_cast(struct cr_exec *e, struct grad *g)
 }
 
 static struct cr_exec_step *sum_step(struct cr_exec *e, const struct cr_op *op,
-                                     const struct bucket *b, int n_in,
-                                     int n_out)
+                                     const void *attr, int n_in, int n_out)
 {
     struct cr_exec_step *s = cr_step_new(e, CR_FORWARD, op, n_in, n_out);
 
-    s->attr = b;
+    s->attr = attr;
     s->in = CR_NEWS(&e->arena, struct cr_spec, n_in + 1);
     s->out = CR_NEWS(&e->arena, struct cr_spec, n_out + 1);
     s->training = true;
@@ -324,10 +349,52 @@ static void small_flush(struct pass *p)
     p->bytes = 0;
 }
 
+/* Whether the gradient lies in memory that others see: its readers, those of
+ * run/update.c alone, take it in parts. */
+static bool part_take(const struct pass *p, const struct grad *g)
+{
+    const struct cr_net *net = p->e->net;
+    struct cr_pval *base = cr_pval_base(g->param->grad);
+
+    if (!net->parts || !net->parts[g->param->param] || net->reduce_bf16 ||
+        net->accumulated || is_of_loss(p, g->writer) || base->root ||
+        base->home || base->spec.type != CR_REAL ||
+        base->bytes != g->param->bytes ||
+        (p->e->opts.separate_update && !p->e->opts.private_gradients))
+        return false;
+    base->home = net->parts[g->param->param];
+    return true;
+}
+
+static void part_flush(struct pass *p)
+{
+    int i, *n = CR_NEW(&p->e->arena, int);
+    struct cr_exec_step *s = sum_step(p->e, &op_meet, n, p->n_part, p->n_part);
+
+    *n = p->n_part;
+    for (i = 0; i < p->n_part; i++) {
+        struct cr_pval **g = &p->part[i].param->grad;
+
+        reads(s, i, *g);
+        *g = writes(p->e, s, i, *g, &(*g)->spec);
+        (*g)->low = p->part[i].low;
+    }
+    if (p->n_part > 0)
+        cr_step_append(p->e, s);
+    p->e->parts = p->e->parts || p->n_part > 0;
+    p->n_part = 0;
+}
+
 static void grad_add(struct pass *p, const struct grad *g)
 {
     size_t bytes = cr_bytes(&g->param->spec);
 
+    if (part_take(p, g)) {
+        p->part[p->n_part++] = *g;
+        if (p->n_part == BUCKET_MAX)
+            part_flush(p);
+        return;
+    }
     if (bytes > SMALL_BYTES) {
         if (p->e->net->shard_gradients)
             small_flush(p); /* in the order of the steps */
@@ -407,5 +474,6 @@ bool cr_plan_collectives(struct cr_exec *e)
         grad_add(&p, &grads[i]);
     }
     small_flush(&p);
+    part_flush(&p);
     return true;
 }

@@ -24,7 +24,7 @@ static void touch(struct cr_pval *val, int step)
 {
     struct cr_pval *v = cr_pval_base(val);
 
-    if (!v)
+    if (!v || v->home)
         return;
     if (v->first < 0)
         v->first = step;

@@ -61,6 +61,8 @@ struct cr_pval {
     int first, last;          /* numbers of the steps between which it lives;
                                  first -1: it needs no memory */
     size_t offset;            /* in the block; buffers only */
+    void *home;               /* in memory that other processes see, which have
+                                 their parts of the sum there; NULL */
     size_t feed_offset;       /* in the column, of the rows of this process */
     void *data;
     struct cr_pval *next;
@@ -142,6 +144,7 @@ struct cr_exec {
     struct cr_pval **of;      /* value of each value of the graph; NULL */
     struct cr_split *split;   /* NULL: this process computes all rows */
     bool summed;              /* gradients are those of all processes */
+    bool parts;               /* processes read each other's */
     struct cr_exec_step *first, *last;
     struct cr_exec_step **steps; /* the list as an array, once it is complete */
     int n_steps;
@@ -152,6 +155,8 @@ struct cr_exec {
                                  the loss write */
     int n_loss_grads;
     int n_backward;           /* steps before held-back updates */
+    int meet;                 /* the first update of a parameter that processes
+                                 share, after all that reads one; -1 */
     struct cr_exec_step *last_forward, *last_loss; /* NULL: none */
     struct cr_pval **outputs; /* several of a tuple */
     int n_outputs;

@@ -8,6 +8,13 @@
 #include "families/row_gradient.h"
 #include "plan/plan.h"
 
+/* Whether processes have the parameter once, in memory that all see: it is
+ * updated when no process reads it any more. */
+static bool is_shared(const struct cr_exec *e, int param)
+{
+    return e->net->parts && e->net->parts[param];
+}
+
 static bool separate(const struct cr_exec *e)
 {
     return e->opts.separate_update || cr_plan_keeps_all(e);
@@ -61,7 +68,8 @@ static bool update_directly(struct cr_exec *e, struct cr_pval *val,
     struct cr_exec_step *w = g->maker;
     int i;
 
-    if (separate(e) || !e->net->rule->is_plain_sgd || !w || g->root ||
+    if (separate(e) || is_shared(e, val->param) ||
+        !e->net->rule->is_plain_sgd || !w || g->root ||
         w->kind != CR_BACKWARD ||
         (e->last_loss && w->at <= e->last_loss->at) ||
         (read && read->at > w->at) ||
@@ -166,7 +174,7 @@ static struct cr_exec_step *update_after(const struct cr_exec *e,
 {
     struct cr_exec_step *w = writer(val->grad);
 
-    if (separate(e) || !w)
+    if (separate(e) || is_shared(e, val->param) || !w)
         return last;
     return later(later(w, read), e->last_loss);
 }
@@ -191,11 +199,12 @@ static void update_add(struct cr_exec *e, struct cr_pval *val,
 
 bool cr_plan_update_steps(struct cr_exec *e)
 {
-    struct cr_exec_step *last = e->last, *after, **read;
+    struct cr_exec_step *last = e->last, *after, **read, *s;
     const struct cr_val *v;
 
     cr_steps_number(e);
     e->n_backward = e->n_steps;
+    e->meet = -1;
     loss_grads_find(e);
     if (!e->opts.update)
         return true;
@@ -211,7 +220,11 @@ bool cr_plan_update_steps(struct cr_exec *e)
         update_add(e, val, after == last ? NULL : after);
     }
     cr_steps_number(e);
-    if (!separate(e))
-        e->n_backward = e->n_steps;
+    if (separate(e))
+        return true;
+    e->n_backward = e->n_steps;
+    for (s = e->last; s; s = s->prev)
+        if (s->kind == CR_UPDATE && is_shared(e, s->param))
+            e->meet = s->at;
     return true;
 }

@@ -25,6 +25,8 @@ static void place_values(struct cr_exec *e)
     for (v = e->vals; v; v = v->next)
         if (v->param >= 0)
             v->data = e->net->params[v->param].data;
+        else if (v->home)
+            v->data = v->home;
         else if (v->feed < 0 && !v->alias && v->first >= 0)
             v->data = e->block + v->offset;
 }
@@ -352,6 +354,8 @@ static void run_steps(struct cr_exec *e, int from, int to, double lr)
 
     for (i = from; i < to && (!e->fault || e->split); i++) {
         cr_mpi_progress();
+        if (i == e->meet)
+            cr_mpi_meet();
         start = e->costs ? cr_now() : 0;
         run_step(e, e->steps[i], lr);
         if (e->costs) {
@@ -497,6 +501,8 @@ bool cr_exec_backward(struct cr_exec *e, double sens, double lr)
     cr_exec_observe_backward(e, sens, lr);
     if (!cr_plan_seeds_fill(e, sens))
         return true;
+    if (e->parts) /* those of the last batch are not read any more */
+        cr_mpi_meet();
     run_steps(e, e->n_forward, e->n_loss, lr);
     if (e->fault && !e->split)
         return false;
@@ -510,6 +516,8 @@ bool cr_exec_backward(struct cr_exec *e, double sens, double lr)
     /* what is read from outside is computed, finite or not: no step of such a
      * plan updates a parameter here */
     run_steps(e, e->n_loss, e->n_backward, lr);
+    if (e->meet >= 0)
+        cr_mpi_meet();
     if (finite && e->opts.update && !e->opts.separate_update)
         run_steps(e, e->n_backward, e->n_steps, lr);
     return finite && !e->fault;

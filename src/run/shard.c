@@ -7,6 +7,13 @@
  * that of a thread does (update.c), so the numbers are those without ranges.
  * In checkpoints slots are whole: process 0 has all of them while it reads or
  * writes one.
+ *
+ * Where processes see each other's memory, they have these parameters once, and
+ * their parts of the gradients next to one another (net->parts). A process
+ * reads all parts of its range, and writes its range of the parameter, which
+ * all have then: an update begins and ends with cr_mpi_meet. All else that
+ * writes parameters writes the same in all processes, or in process 0 while the
+ * others wait.
  */
 #include "mpi/mpi.h"
 #include "run/run.h"
@@ -21,21 +28,16 @@ static bool parts_of(const struct cr_net *net, int param)
     const struct cr_param *p = &net->params[param];
 
     return net->shard && cr_mpi_size() > 1 && cr_count(&p->spec) >= SHARD_MIN &&
-           !(net->rule->rows && p->rows);
+           !(net->rule->rows && p->rows) && !net->rule->reduce;
 }
 
 void cr_shard_range(const struct cr_net *net, int param, int rank,
                     int64_t *from, int64_t *to)
 {
-    int64_t n = cr_count(&net->params[param].spec);
-    int64_t blocks = (n + 15) / 16, size = cr_mpi_size();
-
     *from = 0;
-    *to = n;
-    if (!parts_of(net, param))
-        return;
-    *from = blocks * rank / size * 16;
-    *to = rank + 1 == size ? n : blocks * (rank + 1) / size * 16;
+    *to = cr_count(&net->params[param].spec);
+    if (parts_of(net, param))
+        cr_mpi_range(*to, rank, from, to);
 }
 
 int64_t cr_shard_count(const struct cr_net *net, int param)
@@ -64,7 +66,7 @@ static void gather(const struct cr_net *net, int param, cr_real *all)
 
 void cr_shard_gather_param(const struct cr_net *net, int param)
 {
-    if (parts_of(net, param))
+    if (parts_of(net, param) && !(net->parts && net->parts[param]))
         gather(net, param, net->params[param].data);
 }
 
@@ -155,8 +157,49 @@ static void slot_share(struct cr_net *net, int param, int slot)
 
 void cr_net_shard(struct cr_net *net, bool slots, bool gradients)
 {
-    net->shard = slots && cr_mpi_size() > 1;
+    net->shard = (slots || cr_mpi_sees()) && cr_mpi_size() > 1;
     net->shard_gradients = gradients && cr_mpi_size() > 1;
+}
+
+/* ---- Memory that all see */
+
+/* Bytes of a parameter there, in whole cache lines; 0: it is not there. */
+static size_t shared_bytes(const struct cr_net *net, int param)
+{
+    return parts_of(net, param) && !net->params[param].statistic
+               ? (cr_bytes(&net->params[param].spec) + 63) / 64 * 64
+               : 0;
+}
+
+void cr_net_share(struct cr_net *net)
+{
+    size_t all = 0, bytes;
+    char *at;
+    int i;
+
+    for (i = 0; i < net->n_params; i++)
+        all += shared_bytes(net, i);
+    if (!cr_mpi_sees() || net->shard_gradients || net->opts.no_values ||
+        all == 0)
+        return;
+    at = cr_mpi_parts(2 * all);
+    if (!at)
+        return;
+    net->parts = CR_NEWS(net->arena, cr_real *, net->n_params + 1);
+    for (i = 0; i < net->n_params; i++) {
+        struct cr_param *p = &net->params[i];
+        void *to = cr_mpi_parts_of(0, at);
+
+        bytes = shared_bytes(net, i);
+        if (bytes == 0)
+            continue;
+        if (cr_mpi_rank() == 0)
+            memcpy(to, p->data, cr_bytes(&p->spec));
+        p->data = to;
+        net->parts[i] = (cr_real *)(void *)(at + all);
+        at += bytes;
+    }
+    cr_mpi_meet();
 }
 
 void cr_net_slots_open(struct cr_net *net)

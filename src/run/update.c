@@ -18,6 +18,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 CR_O3
@@ -26,13 +27,63 @@ CR_O3
 #define UPDATE_BLOCK 8192  /* elements of one sum */
 #define UPDATE_STRETCH 1024 /* elements that are widened at a time */
 
+/* ---- a gradient ---- */
+
+/* One that is not float32, and all there, is read a stretch at a time. */
+struct gradient {
+    const cr_real *all;    /* NULL: */
+    const uint16_t *bits;  /* two bytes per element, of that type; */
+    const cr_real *part;   /* or parts of a sum, which is rounded to it */
+    enum cr_type low;
+    int64_t n;
+};
+
+/* As the backward pass has left it. */
+static struct gradient gradient_left(const struct cr_exec_step *s)
+{
+    const struct cr_pval *v = s->dy[0].val;
+
+    if (v && cr_pval_base(s->dy[0].val)->home)
+        return (struct gradient){ .part = s->run->dy[0],
+                                  .low = v->low,
+                                  .n = cr_count(&v->spec) };
+    if (v && v->spec.type != CR_REAL)
+        return (struct gradient){ .bits = s->run->dy[0], .low = v->spec.type };
+    return (struct gradient){ .all = s->run->dy[0] };
+}
+
+/* That of an update. */
+static struct gradient gradient_of(const struct cr_exec *e,
+                                   const struct cr_exec_step *s)
+{
+    return e->net->accumulated
+               ? (struct gradient){ .all = e->net->accumulated[s->param] }
+               : gradient_left(s);
+}
+
+/* Elements from `from` on, n of them, perhaps in `room`. */
+static const cr_real *gradient_read(const struct gradient *g, int64_t from,
+                                    int64_t n, cr_real *room)
+{
+    const cr_real *x = g->all ? g->all + from : room;
+
+    if (g->bits)
+        cr_widen(g->low, n, g->bits + from, room);
+    if (!g->part)
+        return x;
+    x = cr_mpi_parts_read(g->part, g->n, from, n, room);
+    if (g->low == CR_REAL)
+        return x;
+    cr_round_to_type(g->low, n, x, room);
+    return room;
+}
+
 /* ---- one parameter ---- */
 
 struct update {
     const struct cr_update_rule *rule;
     struct cr_update u;
-    enum cr_type low;     /* of a gradient in two bytes: */
-    const uint16_t *bits; /* its elements; NULL: it is float32, u.g */
+    struct gradient g;
     double *sums; /* rule->sums of each block */
     int64_t width; /* elements of a row */
     int64_t begin, end; /* elements that this process updates: shard.c */
@@ -53,17 +104,8 @@ static struct cr_update update_range(const struct update *all, int64_t from,
     return u;
 }
 
-/* The gradient of elements from `from` on, n of them, widened into `room` if it
- * takes two bytes. */
-static const cr_real *update_widen(enum cr_type low, const uint16_t *bits,
-                                   int64_t from, int64_t n, cr_real *room)
-{
-    cr_widen(low, n, bits + from, room);
-    return room;
-}
-
-/* The same for a range of elements, a stretch at a time. */
-static void update_low(const struct update *all, int64_t from, int64_t to)
+/* The update of a range, a stretch at a time. */
+static void update_stretches(const struct update *all, int64_t from, int64_t to)
 {
     cr_real room[UPDATE_STRETCH];
     struct cr_update u;
@@ -72,7 +114,7 @@ static void update_low(const struct update *all, int64_t from, int64_t to)
     for (; from < to; from = end) {
         end = from + UPDATE_STRETCH < to ? from + UPDATE_STRETCH : to;
         u = update_range(all, from, end);
-        u.g = update_widen(all->low, all->bits, from, end - from, room);
+        u.g = gradient_read(&all->g, from, end - from, room);
         all->rule->update(&u);
     }
 }
@@ -87,8 +129,8 @@ static void update_part(void *ctx, int task, int n_tasks)
 
     if (to > all->end)
         to = all->end;
-    if (all->bits) {
-        update_low(all, from, to);
+    if (!all->g.all) {
+        update_stretches(all, from, to);
         return;
     }
     u = update_range(all, from, to);
@@ -140,28 +182,9 @@ static void update_measure(void *ctx, int64_t from, int64_t to)
         struct cr_update u = update_range(all, b * UPDATE_BLOCK,
                                           end < all->u.n ? end : all->u.n);
 
-        if (all->bits)
-            u.g = update_widen(all->low, all->bits, b * UPDATE_BLOCK, u.n,
-                               room);
+        u.g = gradient_read(&all->g, b * UPDATE_BLOCK, u.n, room);
         all->rule->reduce(&u, all->sums + b * all->rule->sums);
     }
-}
-
-/* The gradient of the step's parameter as its backward pass left it, if it
- * takes two bytes; NULL: it does not. */
-static const uint16_t *update_bits(const struct cr_exec *e,
-                                   const struct cr_exec_step *s)
-{
-    return !e->net->accumulated && s->dy[0].val &&
-                   s->dy[0].val->spec.type != CR_REAL
-               ? s->run->dy[0]
-               : NULL;
-}
-
-static const cr_real *update_gradient(const struct cr_exec *e,
-                                      const struct cr_exec_step *s)
-{
-    return e->net->accumulated ? e->net->accumulated[s->param] : s->run->dy[0];
 }
 
 /* The number of the update that the present forward pass belongs to. */
@@ -188,12 +211,11 @@ void cr_exec_update_step(struct cr_exec *e, const struct cr_exec_step *s,
     struct update all = {
         .rule = rule,
         .sums = net->sums,
-        .bits = update_bits(e, s),
-        .low = s->dy[0].val ? s->dy[0].val->spec.type : CR_REAL,
+        .g = gradient_of(e, s),
         .u = { .opts = rule->opts,
                .n = cr_count(&p->spec),
                .w = p->data,
-               .g = update_bits(e, s) ? NULL : update_gradient(e, s),
+               .g = gradient_of(e, s).all,
                .lr = cr_exec_rate(e, s->param, lr),
                .weight_decay = h->weight_decay,
                .scale = scale,
@@ -232,15 +254,18 @@ void cr_exec_update_step(struct cr_exec *e, const struct cr_exec_step *s,
 
 void cr_exec_update(struct cr_exec *e, double scale, double lr)
 {
+    if (e->net->parts)
+        cr_mpi_meet(); /* none reads a parameter any more */
     for (int i = e->n_backward; i < e->n_steps; i++)
         cr_exec_update_step(e, e->steps[i], scale, lr);
+    if (e->net->parts)
+        cr_mpi_meet();
 }
 
 struct update_pass {
     cr_real *to;
     const cr_real *from;
-    const uint16_t *bits; /* in place of `from`, of type `type`; or NULL */
-    enum cr_type type;
+    struct gradient g;
     double *sums;
     int64_t n;
     cr_real low, high, decay;
@@ -272,10 +297,7 @@ static void update_norm(void *ctx, int64_t from, int64_t to)
         int64_t at = b * UPDATE_BLOCK, n = p->n - at;
 
         n = n < UPDATE_BLOCK ? n : UPDATE_BLOCK;
-        p->sums[b] = update_squares(
-            p->bits ? update_widen(p->type, p->bits, at, n, room)
-                    : p->from + at,
-            n);
+        p->sums[b] = update_squares(gradient_read(&p->g, at, n, room), n);
     }
 }
 
@@ -283,9 +305,7 @@ static void update_norm(void *ctx, int64_t from, int64_t to)
 static double update_sum(struct cr_exec *e, const struct cr_exec_step *s)
 {
     struct update_pass p = {
-        .from = update_gradient(e, s),
-        .bits = update_bits(e, s),
-        .type = s->dy[0].val ? s->dy[0].val->spec.type : CR_REAL,
+        .g = gradient_of(e, s),
         .sums = e->net->sums,
         .n = cr_count(&e->net->params[s->param].spec),
     };
@@ -308,19 +328,29 @@ double cr_exec_norm(struct cr_exec *e)
 }
 
 struct update_finite {
-    const void *x;
-    enum cr_type type;
-    size_t size;
+    struct gradient g;
     atomic_bool bad;
 };
 
 static void update_look(void *ctx, int64_t from, int64_t to)
 {
     struct update_finite *p = ctx;
+    cr_real room[UPDATE_STRETCH];
+    int64_t n;
 
-    if (!cr_all_finite(p->type, (const char *)p->x + (size_t)from * p->size,
-                       to - from))
-        p->bad = true;
+    if (p->g.all || p->g.bits) {
+        if (!cr_all_finite(p->g.all ? CR_REAL : p->g.low,
+                           p->g.all ? (const void *)(p->g.all + from)
+                                    : (const void *)(p->g.bits + from),
+                           to - from))
+            p->bad = true;
+        return;
+    }
+    for (; from < to; from += n) {
+        n = to - from < UPDATE_STRETCH ? to - from : UPDATE_STRETCH;
+        if (!cr_all_finite(CR_REAL, gradient_read(&p->g, from, n, room), n))
+            p->bad = true;
+    }
 }
 
 bool cr_exec_gradients_finite(struct cr_exec *e)
@@ -329,12 +359,7 @@ bool cr_exec_gradients_finite(struct cr_exec *e)
 
     for (int i = e->n_backward; i < e->n_steps && finite; i++) {
         const struct cr_exec_step *s = e->steps[i];
-        const uint16_t *bits = update_bits(e, s);
-        struct update_finite p = {
-            .x = bits ? (const void *)bits : update_gradient(e, s),
-            .type = bits ? s->dy[0].val->spec.type : CR_REAL,
-            .size = bits ? sizeof *bits : sizeof(cr_real),
-        };
+        struct update_finite p = { .g = gradient_of(e, s) };
 
         cr_parallel_for(cr_count(&e->net->params[s->param].spec), 0.1, &p,
                         update_look);
@@ -361,7 +386,7 @@ void cr_exec_clip_value(struct cr_exec *e, double low, double high)
     for (int i = e->n_backward; i < e->n_steps; i++) {
         const struct cr_exec_step *s = e->steps[i];
         struct update_pass p = {
-            .to = (cr_real *)(uintptr_t)update_gradient(e, s),
+            .to = (cr_real *)(uintptr_t)gradient_of(e, s).all,
             .low = (cr_real)low,
             .high = (cr_real)high,
         };
@@ -389,7 +414,7 @@ void cr_exec_clip_per_param(struct cr_exec *e, double norm)
         int64_t n = cr_count(&e->net->params[s->param].spec);
         double own = sqrt(update_sum(e, s));
         struct update_pass p = {
-            .to = (cr_real *)(uintptr_t)update_gradient(e, s),
+            .to = (cr_real *)(uintptr_t)gradient_of(e, s).all,
             .high = (cr_real)(norm / own),
         };
 
@@ -421,7 +446,7 @@ void cr_exec_noise(struct cr_exec *e, double scale, double deviation,
         const struct cr_exec_step *s = e->steps[i];
         const struct cr_param *param = &e->net->params[s->param];
         struct update_noise p = {
-            .g = (cr_real *)(uintptr_t)update_gradient(e, s),
+            .g = (cr_real *)(uintptr_t)gradient_of(e, s).all,
             .rng = cr_rng(e->net->opts.seed, CR_STREAM_NOISE,
                           cr_hash(CR_HASH, param->name, strlen(param->name)),
                           (uint64_t)update),
@@ -465,16 +490,18 @@ CR_CLONES static void update_add(void *ctx, int64_t from, int64_t to)
 {
     const struct update_pass *p = ctx;
     cr_real *sum = p->to, room[UPDATE_STRETCH];
-    const cr_real *g = p->from;
+    const cr_real *g = p->g.all;
 
-    for (int64_t i = from, n; p->bits && i < to; i += n) {
+    for (int64_t i = from, n; !g && i < to; i += n) {
+        const cr_real *x;
+
         n = to - i < UPDATE_STRETCH ? to - i : UPDATE_STRETCH;
-        g = update_widen(p->type, p->bits, i, n, room);
+        x = gradient_read(&p->g, i, n, room);
         CR_SIMD
         for (int64_t k = 0; k < n; k++)
-            sum[i + k] = p->first ? g[k] : sum[i + k] + g[k];
+            sum[i + k] = p->first ? x[k] : sum[i + k] + x[k];
     }
-    if (p->bits)
+    if (!g)
         return;
     if (p->first) {
         memcpy(sum + from, g + from, (size_t)(to - from) * sizeof *g);
@@ -503,9 +530,7 @@ void cr_exec_accumulate(struct cr_exec *e)
         const struct cr_exec_step *s = e->steps[i];
         struct update_pass p = {
             .to = e->net->accumulated[s->param],
-            .from = s->run->dy[0],
-            .bits = s->dy[0].val->spec.type == CR_REAL ? NULL : s->run->dy[0],
-            .type = s->dy[0].val->spec.type,
+            .g = gradient_left(s),
             .first = first,
         };
 
@@ -627,19 +652,43 @@ void cr_net_ema_update(struct cr_net *net, double decay)
     }
 }
 
+static void swap(cr_real *a, cr_real *b, int64_t n)
+{
+    for (int64_t k = 0; k < n; k++) {
+        cr_real v = a[k];
+
+        a[k] = b[k];
+        b[k] = v;
+    }
+}
+
+/* All processes have the means, and some parameters once: each puts its range
+ * of the means there, when all have copied the whole. */
+static void swap_shared(const struct cr_net *net, int param, cr_real *mean)
+{
+    const struct cr_param *p = &net->params[param];
+    int64_t n = cr_count(&p->spec), from, to;
+    cr_real *copy = malloc(cr_bytes(&p->spec));
+
+    if (!copy)
+        cr_out_of_memory(cr_bytes(&p->spec));
+    memcpy(copy, p->data, cr_bytes(&p->spec));
+    cr_mpi_meet();
+    cr_mpi_range(n, cr_mpi_rank(), &from, &to);
+    memcpy(p->data + from, mean + from, (size_t)(to - from) * sizeof *mean);
+    memcpy(mean, copy, cr_bytes(&p->spec));
+    cr_mpi_meet();
+    free(copy);
+}
+
 void cr_net_ema_swap(struct cr_net *net)
 {
-    for (int i = 0; i < net->n_params; i++) {
-        cr_real *a = net->ema[i].data, *b = net->params[i].data;
-        int64_t n = cr_count(&net->params[i].spec);
-
-        for (int64_t k = 0; k < n; k++) {
-            cr_real v = a[k];
-
-            a[k] = b[k];
-            b[k] = v;
-        }
-    }
+    for (int i = 0; i < net->n_params; i++)
+        if (net->parts && net->parts[i])
+            swap_shared(net, i, net->ema[i].data);
+        else
+            swap(net->ema[i].data, net->params[i].data,
+                 cr_count(&net->params[i].spec));
 }
 
 const struct cr_tensor *cr_net_ema_tensors(const struct cr_net *net, int *n)

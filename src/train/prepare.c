@@ -243,6 +243,7 @@ static bool prepare_net(struct cr_train *t, const struct cr_column **columns)
     if (!cr_optim_rule(t->config, t->net, false, &t->optim) ||
         !prepare_shard(t))
         return false;
+    cr_net_share(t->net);
     if (!cr_hook_recorder_observe(t->config, t->net, t, CR_IN_EVAL))
         return false;
     t->length.grad_accum = t->opts.train.grad_accumulation;
