@@ -41,7 +41,7 @@ bool cr_softmax_plan(struct cr_op_plan *p)
 
 struct soft {
     const struct cr_op_ctx *s;
-    const struct cr_softmax_kernel *k;
+    const struct cr_softmax_kernel *k, *rows;
     struct cr_axis a;
     bool logarithm;
 };
@@ -72,9 +72,9 @@ static void soft_range(void *ctx, int64_t from, int64_t to)
             (const cr_real *)f->s->x[0] + cr_axis_line(&f->a, from);
         cr_real *y = (cr_real *)f->s->y[0] + cr_axis_line(&f->a, from);
 
-        n = adjacent(&f->a, from, to);
+        n = f->a.inner == 1 ? to - from : adjacent(&f->a, from, to);
         if (f->a.inner == 1)
-            f->k->row(f->a.n, x, y, f->logarithm);
+            f->rows->rows(n, f->a.n, x, y, f->logarithm);
         else
             f->k->cols(f->a.n, f->a.inner, n, x, y, f->logarithm);
     }
@@ -166,7 +166,7 @@ static void low_range(void *ctx, int64_t from, int64_t to)
         b = low_block(&f->a, from, n);
         low_load(f->s, low_x, &b, x);
         if (f->a.inner == 1)
-            f->k->row(f->a.n, x, y, f->logarithm);
+            f->rows->rows(1, f->a.n, x, y, f->logarithm);
         else
             f->k->cols(f->a.n, n, n, x, y, f->logarithm);
         low_store_y(f->s, &b, y);
@@ -176,9 +176,10 @@ static void low_range(void *ctx, int64_t from, int64_t to)
 static void soft_lines(const struct cr_op_ctx *s, bool logarithm, double cost,
                        void (*fn)(void *, int64_t, int64_t))
 {
-    struct soft f = { s, cr_softmax_kernel(),
-                      cr_axis_of(&s->in[0],
-                                 ((const struct cr_softmax *)s->attr)->axis),
+    struct cr_axis a = cr_axis_of(
+        &s->in[0], ((const struct cr_softmax *)s->attr)->axis);
+    struct cr_softmax_rows rows = { a.n, logarithm };
+    struct soft f = { s, cr_softmax_kernel(), cr_softmax_rows_kernel(&rows), a,
                       logarithm };
 
     cr_parallel_for(f.a.outer * f.a.inner, cost * (double)f.a.n, &f, fn);
@@ -239,10 +240,27 @@ void cr_softmax_backward(const struct cr_op_ctx *s, bool logarithm)
     soft_lines(s, logarithm, 1, cr_low_any(s) ? back_low_range : back_range);
 }
 
+static const char *kernel_name(const struct cr_op_ctx *s, bool logarithm)
+{
+    struct cr_axis a =
+        cr_axis_of(&s->in[0], ((const struct cr_softmax *)s->attr)->axis);
+    struct cr_softmax_rows rows = { a.n, logarithm };
+
+    return cr_softmax_rows_kernel(a.inner > 1 ? NULL : &rows)
+        ->head.name;
+}
+
 static const char *softmax_kernel(const struct cr_op_ctx *s)
 {
-    (void)s;
-    return cr_softmax_kernel()->head.name;
+    return kernel_name(s, false);
+}
+
+static const char *log_softmax_kernel(const struct cr_op_ctx *s)
+{
+    return kernel_name(s, true);
 }
 
 const struct cr_op_kernels cr_softmax_kernels = { .name = softmax_kernel };
+const struct cr_op_kernels cr_log_softmax_kernels = {
+    .name = log_softmax_kernel
+};

@@ -17,6 +17,6 @@ double cr_softmax_line(int64_t n, const cr_real *x, cr_real *y, cr_real *top);
 /* dx_c = y_c (dy_c - sum_j dy_j y_j), or dy_c - exp(y_c) sum_j dy_j */
 void cr_softmax_backward(const struct cr_op_ctx *ctx, bool logarithm);
 
-extern const struct cr_op_kernels cr_softmax_kernels;
+extern const struct cr_op_kernels cr_softmax_kernels, cr_log_softmax_kernels;
 
 #endif

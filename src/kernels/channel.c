@@ -11,6 +11,9 @@
 #define PERIOD 256 /* parameters are repeated to at least so many */
 
 static const struct cr_kernel *const rows[] = {
+#ifndef CR_DOUBLE
+    &cr_channel_onednn.head,
+#endif
 #ifdef __x86_64__
     &cr_channel_avx2.head,
 #endif
@@ -19,15 +22,43 @@ static const struct cr_kernel *const rows[] = {
 
 const struct cr_kernels cr_kernels_channel = { rows };
 
-static const struct cr_channel_kernel *kernel(void)
+static const struct cr_channel_kernel *
+kernel_of(const struct cr_channel_norm *n)
 {
     return (const struct cr_channel_kernel *)(const void *)cr_kernel_choose(
-        &cr_kernels_channel, NULL);
+        &cr_kernels_channel, n);
 }
 
-const char *cr_channel_kernel_name(void)
+static const struct cr_channel_kernel *kernel(void)
 {
-    return kernel()->head.name;
+    return kernel_of(NULL);
+}
+
+const char *cr_channel_kernel_name(const struct cr_channel_norm *norm)
+{
+    return kernel_of(norm)->head.name;
+}
+
+bool cr_channel_norm_is_whole(const struct cr_channel_norm *norm)
+{
+    return kernel_of(norm)->norm;
+}
+
+size_t cr_channel_norm_thread_scratch(const struct cr_channel_norm *norm)
+{
+    const struct cr_channel_kernel *k = kernel_of(norm);
+
+    return k->norm ? k->thread_scratch(norm) : 0;
+}
+
+void cr_channel_norm(const struct cr_channel_norm *norm)
+{
+    kernel_of(norm)->norm(norm);
+}
+
+void cr_channel_norm_backward(const struct cr_channel_norm *norm)
+{
+    kernel_of(norm)->norm_backward(norm);
 }
 
 struct cr_channels cr_channels(const struct cr_spec *spec)

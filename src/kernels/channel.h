@@ -28,9 +28,28 @@ struct cr_channels {
 
 #define CR_CHANNEL_RUN 1024 /* elements that are summed in cr_real */
 
-/* The loops. Private to src/kernels and its tests. */
+/* Batch normalisation as a whole: forward, y = (x - mean) / sqrt(variance +
+ * eps) gamma + beta, and backward, of dy. Statistics are those of the batch
+ * (variance biased), which forward writes, or given ones. */
+struct cr_channel_norm {
+    struct cr_channels ch;
+    bool batch;
+    double eps;
+    const cr_real *x, *gamma, *beta;
+    cr_real *mean, *variance; /* c values each; backward adds no eps */
+    cr_real *y;
+    const cr_real *dy;
+    cr_real *dx, *dgamma, *dbeta;
+};
+
+/* The loops, or the whole. Private to src/kernels and its tests. */
 struct cr_channel_kernel {
+    /* .accepts is given the struct cr_channel_norm, or NULL for the loops. */
     struct cr_kernel head;
+    /* The whole; NULL: the loops are there. */
+    void (*norm)(const struct cr_channel_norm *norm);
+    void (*norm_backward)(const struct cr_channel_norm *norm);
+    size_t (*thread_scratch)(const struct cr_channel_norm *norm);
     /* Mean of each channel and squares around it, into part[i] and part[c + i].
      * Channels last: of `rows` rows; plain: of one channel of n samples, `step`
      * apart. */
@@ -64,10 +83,17 @@ struct cr_channel_kernel {
                      cr_real *dx);
 };
 
-extern const struct cr_channel_kernel cr_channel_avx2, cr_channel_portable;
+extern const struct cr_channel_kernel cr_channel_onednn, cr_channel_avx2,
+    cr_channel_portable;
 
-/* Name of the kernel that is chosen. */
-const char *cr_channel_kernel_name(void);
+/* Name of the kernel that is chosen for a normalisation. */
+const char *cr_channel_kernel_name(const struct cr_channel_norm *norm);
+/* Whether a kernel computes it as a whole, with so many bytes of
+ * cr_thread_scratch; else it is made of the functions below. */
+bool cr_channel_norm_is_whole(const struct cr_channel_norm *norm);
+size_t cr_channel_norm_thread_scratch(const struct cr_channel_norm *norm);
+void cr_channel_norm(const struct cr_channel_norm *norm);
+void cr_channel_norm_backward(const struct cr_channel_norm *norm);
 
 /* The dimensions of (N, C, ...) or (N, C), in its layout. */
 struct cr_channels cr_channels(const struct cr_spec *spec);

@@ -109,6 +109,15 @@ static void find_functions(void)
           &dnnl.conv_weights },
         { "dnnl_pooling_forward_desc_init", &dnnl.pool_forward },
         { "dnnl_pooling_backward_desc_init", &dnnl.pool_backward },
+        { "dnnl_batch_normalization_forward_desc_init",
+          &dnnl.batch_norm_forward },
+        { "dnnl_batch_normalization_backward_desc_init",
+          &dnnl.batch_norm_backward },
+        { "dnnl_layer_normalization_forward_desc_init",
+          &dnnl.layer_norm_forward },
+        { "dnnl_layer_normalization_backward_desc_init",
+          &dnnl.layer_norm_backward },
+        { "dnnl_softmax_forward_desc_init", &dnnl.softmax_forward },
     };
     size_t i;
 
@@ -318,6 +327,13 @@ bool cr_onednn_tensor(int axes, int64_t images, int64_t channels,
     }
     strides[0] = step;
     return dnnl.by_strides(md, 2 + axes, d, DNN_F32, strides) == 0;
+}
+
+bool cr_onednn_plain(int64_t a, int64_t b, dnn_md *md)
+{
+    dnn_dims d = { a, b }, strides = { b > 0 ? b : 1, 1 };
+
+    return dnnl.by_strides(md, b > 0 ? 2 : 1, d, DNN_F32, strides) == 0;
 }
 
 CR_CLONES static int infinite(int64_t n, const cr_real *x)

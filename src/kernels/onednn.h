@@ -45,6 +45,8 @@ enum {
     DNN_FORWARD = 64,
     DNN_INFERENCE = 96,
     DNN_BACKWARD = 128,
+    DNN_GLOBAL_STATS = 1, /* flags of normalisation */
+    DNN_SCALE_SHIFT = 8 + 16,
     DNN_CONV_DIRECT = 1,
     DNN_POOL_MAX = 0x1ff,
     DNN_POOL_MEAN_PAD = 0x2ff,
@@ -56,11 +58,17 @@ enum {
     DNN_SRC = 1,
     DNN_DST = 17,
     DNN_WEIGHTS = 33,
+    DNN_MEAN = 49,
+    DNN_VARIANCE = 50,
+    DNN_SCALE = 51,
+    DNN_SHIFT = 52,
     DNN_WORKSPACE = 64,
     DNN_SCRATCHPAD = 80,
     DNN_DIFF_SRC = 129,
     DNN_DIFF_DST = 145,
-    DNN_DIFF_WEIGHTS = 161
+    DNN_DIFF_WEIGHTS = 161,
+    DNN_DIFF_SCALE = 255,
+    DNN_DIFF_SHIFT = 256
 };
 
 /* What a query asks for. */
@@ -99,6 +107,16 @@ struct cr_onednn {
                          const dnn_md *diff_dst, const dnn_dims strides,
                          const dnn_dims kernel, const dnn_dims before,
                          const dnn_dims after);
+    int (*batch_norm_forward)(dnn_desc *d, int prop, const dnn_md *x, float eps,
+                              unsigned flags);
+    int (*batch_norm_backward)(dnn_desc *d, int prop, const dnn_md *dx,
+                               const dnn_md *x, float eps, unsigned flags);
+    int (*layer_norm_forward)(dnn_desc *d, int prop, const dnn_md *x,
+                              const dnn_md *stats, float eps, unsigned flags);
+    int (*layer_norm_backward)(dnn_desc *d, int prop, const dnn_md *dx,
+                               const dnn_md *x, const dnn_md *stats, float eps,
+                               unsigned flags);
+    int (*softmax_forward)(dnn_desc *d, int prop, const dnn_md *x, int axis);
 };
 
 /* NULL: not installed, or of another version. */
@@ -157,6 +175,8 @@ int64_t cr_onednn_images(int64_t n);
 /* (images, channels, space) of `axes` axes, row-major or channels last. */
 bool cr_onednn_tensor(int axes, int64_t images, int64_t channels,
                       const int64_t *space, bool last, dnn_md *md);
+/* (a, b), row-major, or (a) if b is 0. */
+bool cr_onednn_plain(int64_t a, int64_t b, dnn_md *md);
 /* Whether no number is infinite or NaN: the library's maxima pass over NaN. */
 bool cr_onednn_finite(int64_t n, const cr_real *x);
 

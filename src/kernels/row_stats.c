@@ -8,6 +8,9 @@
 #define BLOCKS 256
 
 static const struct cr_kernel *const row_kernels[] = {
+#ifndef CR_DOUBLE
+    &cr_row_onednn.head,
+#endif
 #ifdef __x86_64__
     &cr_row_avx2.head,
 #endif
@@ -16,10 +19,15 @@ static const struct cr_kernel *const row_kernels[] = {
 
 const struct cr_kernels cr_kernels_row = { row_kernels };
 
-const struct cr_row_kernel *cr_row_kernel(void)
+const struct cr_row_kernel *cr_row_norm_kernel(const struct cr_row_norm *norm)
 {
     return (const struct cr_row_kernel *)(const void *)cr_kernel_choose(
-        &cr_kernels_row, NULL);
+        &cr_kernels_row, norm);
+}
+
+const struct cr_row_kernel *cr_row_kernel(void)
+{
+    return cr_row_norm_kernel(NULL);
 }
 
 /* ---- over rows ---- */

@@ -9,10 +9,30 @@
 #include "num/real.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+/* Normalisation of rows as a whole: forward, y = (x - mean) r gamma + beta with
+ * r = 1 / sqrt(variance + eps), and backward, of dy. */
+struct cr_row_norm {
+    int64_t rows, n;
+    double eps;
+    const cr_real *x, *gamma, *beta; /* gamma, beta: n each */
+    cr_real *mean, *r;               /* one of each row; read by backward */
+    cr_real *y;
+    const cr_real *dy;
+    cr_real *dx;
+    cr_real *part; /* (cr_row_blocks(rows), 2, n): dgamma, dbeta of blocks */
+};
+
 struct cr_row_kernel {
+    /* .accepts is given the struct cr_row_norm, or NULL for the loops. */
     struct cr_kernel head;
+    /* The whole; NULL: the loops are there. */
+    void (*norm)(const struct cr_row_norm *norm);
+    void (*norm_backward)(const struct cr_row_norm *norm);
+    size_t (*thread_scratch)(const struct cr_row_norm *norm);
+
     /* Mean and biased variance of n numbers. */
     void (*moments)(int64_t n, const cr_real *x, double *mean,
                     double *variance);
@@ -38,10 +58,11 @@ struct cr_row_kernel {
                    const cr_real *dy, cr_real *dot, cr_real *sum);
 };
 
-extern const struct cr_row_kernel cr_row_avx2, cr_row_portable;
+extern const struct cr_row_kernel cr_row_onednn, cr_row_avx2, cr_row_portable;
 
-/* The one that is chosen. */
+/* The one that is chosen: of loops, or for a normalisation as a whole. */
 const struct cr_row_kernel *cr_row_kernel(void);
+const struct cr_row_kernel *cr_row_norm_kernel(const struct cr_row_norm *norm);
 
 /* Blocks of rows for sums over rows: rows per block and number of blocks, which
  * depend on the number of rows only. Block b starts at row

@@ -1,6 +1,9 @@
 #include "kernels/softmax.h"
 
 static const struct cr_kernel *const rows[] = {
+#ifndef CR_DOUBLE
+    &cr_softmax_onednn.head,
+#endif
 #ifdef __x86_64__
     &cr_softmax_avx512.head, &cr_softmax_avx2.head,
 #endif
@@ -9,8 +12,14 @@ static const struct cr_kernel *const rows[] = {
 
 const struct cr_kernels cr_kernels_softmax = { rows };
 
-const struct cr_softmax_kernel *cr_softmax_kernel(void)
+const struct cr_softmax_kernel *
+cr_softmax_rows_kernel(const struct cr_softmax_rows *of)
 {
     return (const struct cr_softmax_kernel *)(const void *)cr_kernel_choose(
-        &cr_kernels_softmax, NULL);
+        &cr_kernels_softmax, of);
+}
+
+const struct cr_softmax_kernel *cr_softmax_kernel(void)
+{
+    return cr_softmax_rows_kernel(NULL);
 }

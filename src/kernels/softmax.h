@@ -15,14 +15,22 @@
 
 #define CR_SOFTMAX_COLS 512 /* most lines side by side */
 
+/* What `rows` is asked for; backward is never the library's. */
+struct cr_softmax_rows {
+    int64_t n;
+    bool logarithm;
+};
+
 struct cr_softmax_kernel {
+    /* .accepts is given a struct cr_softmax_rows, or NULL for the others. */
     struct cr_kernel head;
     /* y = softmax of a line of n numbers; returns the logarithm of the sum of
      * exp(x - m), and m in *top. */
     double (*line)(int64_t n, const cr_real *x, cr_real *y, cr_real *top);
-    /* The same, or its logarithm. */
-    void (*row)(int64_t n, const cr_real *x, cr_real *y, bool logarithm);
-    /* `lines` of them side by side: element c of line i at c * inner + i. */
+    /* The same of `lines` of them, one after the other, or its logarithm. */
+    void (*rows)(int64_t lines, int64_t n, const cr_real *x, cr_real *y,
+                 bool logarithm);
+    /* Side by side: element c of line i at c * inner + i. */
     void (*cols)(int64_t n, int64_t inner, int64_t lines, const cr_real *x,
                  cr_real *y, bool logarithm);
     /* Stored, or added to dx. */
@@ -33,10 +41,12 @@ struct cr_softmax_kernel {
                           bool add, cr_real *dx);
 };
 
-extern const struct cr_softmax_kernel cr_softmax_avx512, cr_softmax_avx2,
-    cr_softmax_portable;
+extern const struct cr_softmax_kernel cr_softmax_onednn, cr_softmax_avx512,
+    cr_softmax_avx2, cr_softmax_portable;
 
-/* The one that is chosen. */
+/* The one that is chosen, and that whose `rows` are. */
 const struct cr_softmax_kernel *cr_softmax_kernel(void);
+const struct cr_softmax_kernel *
+cr_softmax_rows_kernel(const struct cr_softmax_rows *rows);
 
 #endif

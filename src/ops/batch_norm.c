@@ -45,9 +45,19 @@ static bool batch_norm_batch(const struct cr_batch_norm *o, bool training)
                                                    : o->use_batch_statistics;
 }
 
+static struct cr_channel_norm
+batch_norm_whole(const struct cr_batch_norm *o, const struct cr_spec *x,
+                 bool training)
+{
+    return (struct cr_channel_norm){ .ch = cr_channels(x),
+                                     .batch = batch_norm_batch(o, training),
+                                     .eps = o->eps };
+}
+
 static bool batch_norm_plan(struct cr_op_plan *p)
 {
     const struct cr_spec *x = &p->in[X];
+    struct cr_channel_norm norm;
     struct cr_channels ch;
     int i;
 
@@ -68,14 +78,19 @@ static bool batch_norm_plan(struct cr_op_plan *p)
                         cr_diag_format(p->arena, &p->in[MORE]),
                         cr_diag_format(p->arena, x));
     ch = cr_channels(x);
+    norm = batch_norm_whole(p->attr, x, true);
     p->out[0] = *x;
     p->saved = 2 * (size_t)ch.c * sizeof(cr_real);
     p->thread_scratch = cr_channel_low_scratch(&ch);
+    if (p->thread_scratch < cr_channel_norm_thread_scratch(&norm))
+        p->thread_scratch = cr_channel_norm_thread_scratch(&norm);
     /* two rows of c doubles and one double, five rows of c reals, and memory
      * for the sums */
     p->scratch = (size_t)ch.c * (5 * sizeof(cr_real) + 2 * sizeof(double)) +
                  sizeof(double) +
                  (size_t)cr_channel_thread_scratch(&ch) * sizeof(cr_real);
+    if (cr_channel_norm_is_whole(&norm))
+        p->scratch += 3 * (size_t)cr_count(x) * sizeof(cr_real);
     return true;
 }
 
@@ -152,6 +167,18 @@ batch_norm_low(const struct cr_op_ctx *s, struct cr_channel_low *low)
     return cr_low_any(s) ? low : NULL;
 }
 
+/* A kernel of the whole, where there is one: not for several processes and
+ * what else is computed in the same step. Tensors in low precision are in
+ * scratch then, as float32, and a dx that is added or not needed. */
+static bool batch_norm_is_whole(const struct cr_op_ctx *s,
+                                struct cr_channel_norm *norm)
+{
+    *norm = batch_norm_whole(s->attr, &s->in[X], s->training);
+    norm->gamma = s->x[GAMMA];
+    norm->beta = s->x[BETA];
+    return !s->sum && s->in[MORE].rank <= 0 && cr_channel_norm_is_whole(norm);
+}
+
 static void batch_norm_move(cr_real *to, double momentum, double value)
 {
     *to = (cr_real)(momentum * (double)*to + (1 - momentum) * value);
@@ -171,12 +198,26 @@ static void batch_norm_forward(const struct cr_op_ctx *s)
                                   .shift = beta,
                                   .relu = s->end.act == CR_ACT_RELU,
                                   .y = s->y[0] };
+    struct cr_channel_norm norm;
     struct cr_channel_low low;
     double m = (double)(ch.n * ch.s);
-    int64_t i;
+    bool whole = batch_norm_is_whole(s, &norm);
+    int64_t i, n = cr_count(&s->in[X]);
 
     ch.low = batch_norm_low(s, &low);
-    if (batch_norm_batch(o, s->training)) {
+    if (whole) {
+        norm.x = cr_low_x(s, X, 0, n, r.rest);
+        norm.y = cr_low_y_open(s, 0, r.rest + n);
+        norm.mean = r.b;
+        norm.variance = r.c;
+    }
+    if (whole && norm.batch) {
+        cr_channel_norm(&norm);
+        for (i = 0; i < ch.c; i++) {
+            r.sum[i] = (double)r.b[i];
+            r.dot[i] = (double)r.c[i];
+        }
+    } else if (batch_norm_batch(o, s->training)) {
         cr_channel_moments(&ch, s->x[X], r.rest, r.sum, r.dot);
         m = batch_norm_join(s, r, ch.c, m);
     } else {
@@ -198,12 +239,51 @@ static void batch_norm_forward(const struct cr_op_ctx *s)
         for (i = 0; i < ch.c; i++)
             batch_norm_move(cr_reals(s->state[VARIANCE]) + i, o->momentum,
                             r.dot[i] * m / (m - 1));
-    cr_channel_map(&ch, &map, r.rest);
+    if (whole && !norm.batch) {
+        for (i = 0; i < ch.c; i++) {
+            r.b[i] = (cr_real)r.sum[i];
+            r.c[i] = (cr_real)r.dot[i];
+        }
+        cr_channel_norm(&norm);
+    }
+    if (whole)
+        cr_low_y_close(s, 0, n, norm.y);
+    else
+        cr_channel_map(&ch, &map, r.rest);
 }
 
 static void batch_norm_put(cr_real *to, bool add, double v)
 {
     *to = (cr_real)(add ? (double)*to + v : v);
+}
+
+/* The same by a kernel of the whole. */
+static void batch_norm_backward_whole(const struct cr_op_ctx *s,
+                                      struct cr_channel_norm *norm)
+{
+    struct scratch r = batch_norm_scratch(s, norm->ch.c);
+    const cr_real *rstd = cr_creals(s->saved) + norm->ch.c;
+    int64_t n = cr_count(&s->in[X]), i;
+
+    norm->mean = s->saved;
+    norm->variance = r.a;
+    norm->dgamma = r.b;
+    norm->dbeta = r.c;
+    norm->x = cr_low_x(s, X, 0, n, r.rest);
+    norm->dy = cr_low_dy(s, 0, n, r.rest + n);
+    norm->dx = s->dx[X] ? cr_low_dx_open(s, X, 0, r.rest + 2 * n)
+                        : r.rest + 2 * n;
+    for (i = 0; i < norm->ch.c; i++)
+        r.a[i] = 1 / (rstd[i] * rstd[i]);
+    cr_channel_norm_backward(norm);
+    if (s->dx[X])
+        cr_low_dx_close(s, X, 0, n, norm->dx);
+    for (i = 0; i < norm->ch.c && s->dx[GAMMA]; i++)
+        batch_norm_put(cr_reals(s->dx[GAMMA]) + i, s->accumulate[GAMMA],
+                       (double)r.b[i]);
+    for (i = 0; i < norm->ch.c && s->dx[BETA]; i++)
+        batch_norm_put(cr_reals(s->dx[BETA]) + i, s->accumulate[BETA],
+                       (double)r.c[i]);
 }
 
 static void batch_norm_backward(const struct cr_op_ctx *s)
@@ -225,10 +305,15 @@ static void batch_norm_backward(const struct cr_op_ctx *s)
                                         .dmore = s->dx[MORE],
                                         .add_dx = s->accumulate[X],
                                         .add_more = s->accumulate[MORE] };
+    struct cr_channel_norm norm;
     struct cr_channel_low low;
     double m = (double)(ch.n * ch.s);
     int64_t i;
 
+    if (batch_norm_is_whole(s, &norm)) {
+        batch_norm_backward_whole(s, &norm);
+        return;
+    }
     ch.low = batch_norm_low(s, &low);
     if (s->dx[GAMMA] || s->dx[BETA] || (s->dx[X] && batch))
         cr_channel_sums(&ch, s->x[X], mean, s->dy[0], y, r.rest, r.sum, r.dot);
@@ -255,15 +340,17 @@ static void batch_norm_backward(const struct cr_op_ctx *s)
 static bool batch_norm_accepts(const struct cr_op_ctx *s, unsigned of,
                                unsigned parts)
 {
-    (void)s;
-    return of == CR_Y(0) &&
+    struct cr_channel_norm norm = batch_norm_whole(s->attr, &s->in[X], true);
+
+    return of == CR_Y(0) && !cr_channel_norm_is_whole(&norm) &&
            !(parts & ~(unsigned)(CR_END_ADD | CR_END_ACT | CR_END_BACKWARD));
 }
 
 static const char *batch_norm_kernel(const struct cr_op_ctx *s)
 {
-    (void)s;
-    return cr_channel_kernel_name();
+    struct cr_channel_norm norm = batch_norm_whole(s->attr, &s->in[X], true);
+
+    return cr_channel_kernel_name(&norm);
 }
 
 static const struct cr_op_kernels batch_norm_kernels = {

@@ -59,6 +59,7 @@ struct rows {
                                 a row */
     int64_t per, blocks;
     cr_real *mean, *r, *part; /* part: (blocks, 2, params) */
+    cr_real *room;            /* for a kernel of the whole */
 };
 
 static struct rows layer_norm_rows(const struct cr_spec *x,
@@ -74,6 +75,15 @@ static struct rows layer_norm_rows(const struct cr_spec *x,
     return r;
 }
 
+/* As a kernel computes it as a whole, where parameters are a row each. */
+static struct cr_row_norm layer_norm_whole(const struct cr_layer_norm *o,
+                                           const struct rows *r)
+{
+    return (struct cr_row_norm){ .rows = r->m == r->params ? r->rows : 0,
+                                 .n = r->m,
+                                 .eps = o->epsilon };
+}
+
 /* In low precision: x, dy and dx of a row as float32. */
 static size_t layer_norm_room(int64_t m)
 {
@@ -85,6 +95,8 @@ static bool layer_norm_plan(struct cr_op_plan *p)
     const struct cr_layer_norm *o = p->attr;
     const struct cr_spec *x = &p->in[X];
     struct rows r = layer_norm_rows(x, o);
+    const struct cr_row_kernel *whole;
+    struct cr_row_norm norm;
     struct cr_spec params = *x;
     int i, axis = (int)o->begin_params_axis;
 
@@ -109,6 +121,12 @@ static bool layer_norm_plan(struct cr_op_plan *p)
     p->saved = (size_t)r.rows * 2 * sizeof(cr_real);
     p->scratch = (size_t)(r.blocks * 2 * r.params) * sizeof(cr_real);
     p->thread_scratch = layer_norm_room(r.m);
+    norm = layer_norm_whole(o, &r);
+    whole = cr_row_norm_kernel(&norm);
+    if (whole->norm)
+        p->scratch += 3 * (size_t)(r.rows * r.m) * sizeof(cr_real);
+    if (whole->norm && p->thread_scratch < whole->thread_scratch(&norm))
+        p->thread_scratch = whole->thread_scratch(&norm);
     return true;
 }
 
@@ -121,7 +139,29 @@ static struct rows layer_norm_step(const struct cr_op_ctx *s)
     r.mean = s->saved;
     r.r = r.mean + r.rows;
     r.part = s->scratch;
+    r.room = r.part + r.blocks * 2 * r.params;
     return r;
+}
+
+/* The kernel of the whole, or one without. Tensors in low precision are in
+ * scratch then, as float32, and a dx that is added or not needed. */
+static const struct cr_row_kernel *layer_norm_of(const struct rows *r,
+                                                 struct cr_row_norm *norm)
+{
+    const struct cr_op_ctx *s = r->s;
+    const struct cr_row_kernel *k;
+
+    *norm = layer_norm_whole(s->attr, r);
+    k = cr_row_norm_kernel(norm);
+    if (!k->norm)
+        return k;
+    norm->x = cr_low_x(s, X, 0, r->rows * r->m, r->room);
+    norm->gamma = s->x[GAMMA];
+    norm->beta = s->x[BETA];
+    norm->mean = r->mean;
+    norm->r = r->r;
+    norm->part = r->part;
+    return k;
 }
 
 static void layer_norm_range(void *ctx, int64_t from, int64_t to)
@@ -153,7 +193,17 @@ static void layer_norm_range(void *ctx, int64_t from, int64_t to)
 static void layer_norm_forward(const struct cr_op_ctx *s)
 {
     struct rows r = layer_norm_step(s);
+    struct cr_row_norm norm;
+    const struct cr_row_kernel *k = layer_norm_of(&r, &norm);
 
+    if (k->norm) {
+        int64_t n = r.rows * r.m;
+
+        norm.y = cr_low_y_open(s, 0, r.room + n);
+        k->norm(&norm);
+        cr_low_y_close(s, 0, n, norm.y);
+        return;
+    }
     cr_parallel_for_coarse(r.rows, (double)r.m, &r, layer_norm_range);
 }
 
@@ -222,9 +272,22 @@ static void layer_norm_blocks(void *ctx, int64_t from, int64_t to)
 static void layer_norm_backward(const struct cr_op_ctx *s)
 {
     struct rows r = layer_norm_step(s);
+    struct cr_row_norm norm;
+    const struct cr_row_kernel *k = layer_norm_of(&r, &norm);
 
-    cr_parallel_for_coarse(r.blocks, 2 * (double)(r.m * r.per), &r,
-                           layer_norm_blocks);
+    if (k->norm) {
+        int64_t n = r.rows * r.m;
+        cr_real *room = r.room + 2 * n;
+
+        norm.dy = cr_low_dy(s, 0, n, r.room + n);
+        norm.dx = s->dx[X] ? cr_low_dx_open(s, X, 0, room) : room;
+        k->norm_backward(&norm);
+        if (s->dx[X])
+            cr_low_dx_close(s, X, 0, n, norm.dx);
+    } else {
+        cr_parallel_for_coarse(r.blocks, 2 * (double)(r.m * r.per), &r,
+                               layer_norm_blocks);
+    }
     if (s->dx[GAMMA])
         cr_row_reduce(r.blocks, 2 * r.params, r.params, r.part,
                       s->accumulate[GAMMA], s->dx[GAMMA]);
@@ -242,8 +305,10 @@ static bool layer_norm_accepts(const struct cr_op_ctx *s, unsigned of,
 
 static const char *layer_norm_kernel(const struct cr_op_ctx *s)
 {
-    (void)s;
-    return cr_row_kernel()->head.name;
+    struct rows r = layer_norm_rows(&s->in[X], s->attr);
+    struct cr_row_norm norm = layer_norm_whole(s->attr, &r);
+
+    return cr_row_norm_kernel(&norm)->head.name;
 }
 
 static const struct cr_op_kernels layer_norm_kernels = {

@@ -25,7 +25,7 @@ const struct cr_op cr_op_log_softmax = {
     .inputs = log_softmax_inputs,
     .saved_for_backward = CR_Y(0),
     .low = CR_X(0) | CR_Y(0),
-    .kernels = &cr_softmax_kernels,
+    .kernels = &cr_log_softmax_kernels,
     .plan = cr_softmax_plan,
     .forward = log_softmax_forward,
     .bprop = "return dy - exp(y) * sum(dy, axis, keepdims=True)",

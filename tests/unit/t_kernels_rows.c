@@ -88,7 +88,7 @@ static enum verdict softmax_row(void)
     draw_soft(false);
     x = spread(soft.n);
     y = numbers_undefined(soft.n);
-    cr_softmax_kernel()->row(soft.n, x, y, soft.logarithm);
+    cr_softmax_kernel()->rows(1, soft.n, x, y, soft.logarithm);
     v = check_soft(x, y);
     soft.logarithm = false;
     log_of = cr_softmax_kernel()->line(soft.n, x, y, &top);
@@ -101,6 +101,44 @@ static enum verdict softmax_row(void)
                        8 * EPS * (1 + fabs((double)top))
                ? RIGHT
                : WRONG;
+}
+
+/* Lines one after the other, some with NaN or all -infinity. */
+static enum verdict softmax_rows(void)
+{
+    int64_t lines = draw(1, 40), i, k;
+    struct cr_softmax_rows of;
+    cr_real *x, *y;
+
+    do
+        draw_soft(false);
+    while (soft.n * lines > 10000);
+    of = (struct cr_softmax_rows){ soft.n, soft.logarithm };
+    if (strcmp(cr_blas(), "onednn") == 0 &&
+        !strstr(cr_softmax_rows_kernel(&of)->head.name, "onednn"))
+        return DECLINED;
+    x = spread(lines * soft.n);
+    y = numbers_undefined(lines * soft.n);
+    if (draw_one_in(3))
+        for (k = 0, i = draw(0, lines - 1) * soft.n; k < soft.n; k++)
+            x[i + k] = -(cr_real)INFINITY;
+    if (draw_one_in(3))
+        x[draw(0, lines * soft.n - 1)] = (cr_real)NAN;
+    cr_softmax_rows_kernel(&of)->rows(lines, soft.n, x, y, soft.logarithm);
+    for (i = 0; i < lines; i++, x += soft.n, y += soft.n) {
+        bool nan = false, inf = true;
+
+        for (k = 0; k < soft.n; k++) {
+            nan = nan || isnan(x[k]);
+            inf = inf && isinf(x[k]);
+        }
+        for (k = 0; k < soft.n && (nan || inf); k++)
+            if (!isnan(y[k]))
+                return WRONG;
+        if (!nan && !inf && check_soft(x, y) != RIGHT)
+            return WRONG;
+    }
+    return RIGHT;
 }
 
 static enum verdict softmax_cols(void)
@@ -421,6 +459,10 @@ int main(void)
         kernel_compare("gru", i, gru);
         kernel_compare("lstm", i, lstm);
     }
+    for (i = 0; i < ALL; i++)
+        if (i < OWN || (i == ONEDNN && sizeof(cr_real) == sizeof(float)))
+            kernel_compare("softmax of lines one after the other", i,
+                           softmax_rows);
     order();
     choices();
     processors();

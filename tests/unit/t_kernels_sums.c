@@ -174,6 +174,83 @@ static enum verdict channel_backward(void)
     return RIGHT;
 }
 
+/* Batch normalisation as a whole, where a kernel has it. */
+static enum verdict channel_norm(void)
+{
+    struct cr_channels ch = draw_channels();
+    int64_t n = ch.n * ch.c * ch.s, each = ch.n * ch.s, i;
+    struct cr_channel_norm w = { .ch = ch,
+                                 .batch = draw_one_in(2),
+                                 .eps = draw_one_in(2) ? 1e-5 : 1e-2,
+                                 .x = numbers_new(n),
+                                 .gamma = numbers_new(ch.c),
+                                 .beta = numbers_new(ch.c),
+                                 .mean = numbers_new(ch.c),
+                                 .variance = numbers_new(ch.c),
+                                 .y = numbers_undefined(n),
+                                 .dy = numbers_new(n),
+                                 .dx = numbers_undefined(n),
+                                 .dgamma = numbers_undefined(ch.c),
+                                 .dbeta = numbers_undefined(ch.c) };
+    double *m = zeros(ch.c), *v = zeros(ch.c), *s = zeros(ch.c);
+    double *q = zeros(ch.c), room = 300 * EPS;
+    bool good = cr_channel_norm_is_whole(&w);
+
+    for (i = 0; i < n; i++)
+        m[channel_of(&ch, i)] += (double)w.x[i] / (double)each;
+    for (i = 0; i < n; i++) {
+        double d = (double)w.x[i] - m[channel_of(&ch, i)];
+
+        v[channel_of(&ch, i)] += d * d / (double)each;
+    }
+    for (i = 0; i < ch.c; i++) {
+        w.variance[i] = w.variance[i] * w.variance[i] + (cr_real)0.1;
+        m[i] = w.batch ? m[i] : (double)w.mean[i];
+        v[i] = w.batch ? v[i] : (double)w.variance[i];
+        if (w.batch)
+            w.mean[i] = w.variance[i] = (cr_real)NAN;
+    }
+    if (good)
+        cr_channel_norm(&w);
+    for (i = 0; i < ch.c && good; i++)
+        good = number_near("mean", i, (double)w.mean[i], m[i], room) &&
+               number_near("variance", i, (double)w.variance[i], v[i], room);
+    for (i = 0; i < n && good; i++) {
+        int64_t c = channel_of(&ch, i);
+        double r = 1 / sqrt(v[c] + w.eps), off = (double)w.x[i] - m[c];
+
+        good = number_near("y", i, (double)w.y[i],
+                           off * r * (double)w.gamma[c] + (double)w.beta[c],
+                           room * (1 + r));
+        s[c] += (double)w.dy[i];
+        q[c] += (double)w.dy[i] * off * r;
+    }
+    for (i = 0; i < ch.c && good; i++)
+        w.variance[i] = (cr_real)(v[i] + w.eps);
+    if (good)
+        cr_channel_norm_backward(&w);
+    for (i = 0; i < ch.c && good; i++)
+        good = near_sum("dbeta", i, (double)w.dbeta[i], s[i], 300,
+                        (double)each) &&
+               near_sum("dgamma", i, (double)w.dgamma[i], q[i], 300,
+                        4 * (double)each / sqrt(v[i] + w.eps));
+    for (i = 0; i < n && good; i++) {
+        int64_t c = channel_of(&ch, i);
+        double r = 1 / sqrt(v[c] + w.eps);
+        double h = ((double)w.x[i] - m[c]) * r, d = (double)w.dy[i];
+
+        if (w.batch)
+            d -= s[c] / (double)each + h * q[c] / (double)each;
+        good = number_near("dx", i, (double)w.dx[i], d * r * (double)w.gamma[c],
+                           room * r * (1 + r * r));
+    }
+    free(m);
+    free(v);
+    free(s);
+    free(q);
+    return good ? RIGHT : cr_channel_norm_is_whole(&w) ? WRONG : DECLINED;
+}
+
 /* ---- per row ---- */
 
 static enum verdict rows(void)
@@ -224,6 +301,77 @@ static enum verdict rows(void)
                    near_sum("dot of all", 0, got[3], q, 100, 2 * (double)n)
                ? RIGHT
                : WRONG;
+}
+
+/* Layer normalisation as a whole, where a kernel has it. */
+static enum verdict rows_norm(void)
+{
+    int64_t rows = draw_size(1, 300), n = draw_size(1, 200), i, row;
+    int64_t blocks = cr_row_blocks(rows), all = rows * n;
+    struct cr_row_norm w = { .rows = rows,
+                             .n = n,
+                             .eps = draw_one_in(2) ? 1e-5 : 1e-2,
+                             .x = numbers_new(all),
+                             .gamma = numbers_new(n),
+                             .beta = numbers_new(n),
+                             .mean = numbers_undefined(rows),
+                             .r = numbers_undefined(rows),
+                             .y = numbers_undefined(all),
+                             .dy = numbers_new(all),
+                             .dx = numbers_undefined(all),
+                             .part = numbers_undefined(blocks * 2 * n) };
+    const struct cr_row_kernel *k = cr_row_norm_kernel(&w);
+    cr_real *dgamma = numbers_undefined(n), *dbeta = numbers_undefined(n);
+    double *s = zeros(n), *q = zeros(n);
+    bool good = true;
+
+    setting_is("%lld rows of %lld", (long long)rows, (long long)n);
+    if (k->norm) {
+        k->norm(&w);
+        k->norm_backward(&w);
+        cr_row_reduce(blocks, 2 * n, n, w.part, false, dgamma);
+        cr_row_reduce(blocks, 2 * n, n, w.part + n, false, dbeta);
+    }
+    for (row = 0; row < rows && good && k->norm; row++) {
+        const cr_real *x = w.x + row * n, *dy = w.dy + row * n;
+        double m = 0, v = 0, r, sum = 0, dot = 0, room;
+
+        for (i = 0; i < n; i++)
+            m += (double)x[i] / (double)n;
+        for (i = 0; i < n; i++)
+            v += ((double)x[i] - m) * ((double)x[i] - m) / (double)n;
+        r = 1 / sqrt(v + w.eps);
+        room = 100 * EPS * (1 + r);
+        good = number_near("mean", row, (double)w.mean[row], m, 100 * EPS) &&
+               number_near("r", row, (double)w.r[row], r, room * r * r);
+        for (i = 0; i < n && good; i++) {
+            double h = ((double)x[i] - m) * r;
+            double d = (double)dy[i] * (double)w.gamma[i];
+
+            sum += d / (double)n;
+            dot += d * h / (double)n;
+            s[i] += (double)dy[i];
+            q[i] += (double)dy[i] * h;
+            good = number_near("y", i, (double)w.y[row * n + i],
+                               h * (double)w.gamma[i] + (double)w.beta[i],
+                               room);
+        }
+        for (i = 0; i < n && good; i++) {
+            double h = ((double)x[i] - m) * r;
+            double d = (double)dy[i] * (double)w.gamma[i] - sum - h * dot;
+
+            good = number_near("dx", i, (double)w.dx[row * n + i],
+                               d * r,
+                               room * r * (1 + r));
+        }
+    }
+    for (i = 0; i < n && good && k->norm; i++)
+        good = near_sum("dbeta", i, (double)dbeta[i], s[i], 50, (double)rows) &&
+               near_sum("dgamma", i, (double)dgamma[i], q[i], 300,
+                        2 * (double)rows);
+    free(s);
+    free(q);
+    return !good ? WRONG : k->norm ? RIGHT : DECLINED;
 }
 
 static enum verdict rows_collected(void)
@@ -428,6 +576,10 @@ int main(void)
         kernel_compare("rows", i, rows);
         kernel_compare("blocks of random numbers", i, random_blocks);
         kernel_compare("rounding to 16 bits", i, halves);
+    }
+    if (sizeof(cr_real) == sizeof(float)) {
+        kernel_compare("batch normalisation as a whole", ONEDNN, channel_norm);
+        kernel_compare("layer normalisation as a whole", ONEDNN, rows_norm);
     }
     cr_thread_pool_stop();
     return done();
