@@ -237,7 +237,7 @@ static void attn_rounds(const struct emitter *m, struct cr_attention *attr)
                           (!mask || cr_is_low(mask)));
 }
 
-/* Emits the attention, and its weights if attr->weights. */
+/* Emits the attention, and its weights if attr->need_weights. */
 static struct cr_val *attn_attend(struct emitter *m, struct cr_attention *attr,
                                   struct cr_val **weights)
 {
@@ -253,7 +253,7 @@ static struct cr_val *attn_attend(struct emitter *m, struct cr_attention *attr,
     for (i = 0; i < INPUTS; i++)
         in[i] = m->in[i] || i == QUERY ? m->in[i] : CR_ABSENT;
     y = cr_emit(m->b, "attention", attr, INPUTS, in);
-    *weights = attr->weights ? cr_output(y, 1) : NULL;
+    *weights = attr->need_weights ? cr_output(y, 1) : NULL;
     cr_precision_set(m->b, precision);
     return m->low && !attr->low_all ? cr_rounded(m->b, y) : y;
 }
@@ -307,7 +307,7 @@ static struct cr_val *multihead_attention_build(struct cr_build *b,
     attr->batch_first = o.batch_first;
     attr->average_attn_weights = call->average_attn_weights;
     attr->dropout = o.dropout;
-    attr->weights = call->need_weights;
+    attr->need_weights = call->need_weights;
     y = attn_attend(&m, attr, &p);
     y = attn_linear(&m, y, w, bias);
     return call->need_weights ? CR_TUPLE(b, y, p) : CR_TUPLE(b, y);

@@ -2,18 +2,6 @@
 
 #include "num/low_precision.h"
 
-const struct cr_opt cr_attention_opts[] = {
-    CR_INT(struct cr_attention, num_heads, 1, CR_DIM_MAX,
-           "Number of heads; must divide the number of features."),
-    CR_BOOL_DEFAULT(struct cr_attention, batch_first, true,
-                    "Inputs are (N, L, E) instead of (L, N, E)."),
-    CR_BOOL_DEFAULT(struct cr_attention, average_attn_weights, true,
-                    "Average the weights over the heads."),
-    CR_REAL_DEFAULT(struct cr_attention, dropout, 0, 0, 1,
-                    "Probability that a weight is zeroed in training."),
-    { 0 },
-};
-
 const char *const cr_attention_inputs[] = { "query",     "key",
                                             "value",     "key_padding_mask",
                                             "attn_mask", NULL };

@@ -27,7 +27,15 @@ enum {
     CR_ATTN_INPUTS
 };
 
-extern const struct cr_opt cr_attention_opts[];
+#define CR_ATTENTION_OPTS                                                 \
+    CR_INT(struct cr_attention, num_heads, 1, CR_DIM_MAX,                 \
+           "Number of heads; must divide the number of features."),       \
+        CR_BOOL_DEFAULT(struct cr_attention, batch_first, true,           \
+                        "Inputs are (N, L, E) instead of (L, N, E)."),    \
+        CR_BOOL_DEFAULT(struct cr_attention, average_attn_weights, true,  \
+                        "Average the weights over the heads."),           \
+        CR_REAL_DEFAULT(struct cr_attention, dropout, 0, 0, 1,            \
+                        "Probability that a weight is zeroed in training.")
 extern const char *const cr_attention_inputs[];
 #define CR_ATTENTION_SIGNATURE \
     "query, key=None, value=None, key_padding_mask=None, attn_mask=None, *, " \

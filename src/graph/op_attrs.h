@@ -107,7 +107,7 @@ struct cr_attention {
      * it (struct cr_sdpa_low). CR_REAL: none between inputs and results. */
     enum cr_type low;
     bool low_sums, low_all;
-    bool weights; /* the op attention gives them as a second result */
+    bool need_weights; /* the op attention gives them as a second result */
 };
 
 /* x scale + table, over the last two axes. */

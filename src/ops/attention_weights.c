@@ -5,6 +5,11 @@
  * the mean. */
 #include "families/attention.h"
 
+static const struct cr_opt attention_weights_opts[] = {
+    CR_ATTENTION_OPTS,
+    { 0 },
+};
+
 static bool attention_weights_plan(struct cr_op_plan *p)
 {
     return cr_attention_plan(p, &p->out[0]);
@@ -39,7 +44,7 @@ static void attention_weights_backward(const struct cr_op_ctx *s)
 const struct cr_op cr_op_attention_weights = {
     .about = { .name = "attention_weights",
                .summary = "The weights of scaled dot-product attention.",
-               .opts = cr_attention_opts,
+               .opts = attention_weights_opts,
                .size = sizeof(struct cr_attention) },
     .min_inputs = 1,
     .max_inputs = CR_ATTN_INPUTS,

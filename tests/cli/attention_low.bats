@@ -12,10 +12,12 @@ setup() {
     [[ $("$CELLRUN" version) == *"real: float32"* ]] || skip "double precision"
 }
 
-# both SEED LEVEL TYPE: one.safetensors and apart.safetensors
+# both SEED LEVEL TYPE [SED]: one.safetensors and apart.safetensors, of configs
+# that SED changes
 both() {
     perl "$BATS_TEST_DIRNAME/attention_low.pl" "$1"
     for net in one apart; do
+        sed -i "${4-}" "$net.yaml"
         "$CELLRUN" trace "$net.yaml" --feed x=x.npy --feed z=z.npy \
             --feed label=label.npy --grad "amp.level=$2" "amp.dtype=$3" \
             'amp.loss_scale={StaticLossScaler: 1}' -o "$net.safetensors"
@@ -57,4 +59,16 @@ check() {
 @test "auto, both types" {
     check auto float16
     check auto bfloat16
+}
+
+@test "grad in a construct" {
+    local seed level
+    for level in O0 O2; do
+        for seed in 1 2 3 4 5 6; do
+            both "$seed" "$level" float16 \
+                's/^    return \(.*\)/    return grad(sum(\1), x)/'
+            [ "$(grep -c 'return grad' one.yaml apart.yaml | grep -c :1)" -eq 2 ]
+            near 2e-3 1e-3 output
+        done
+    done
 }
