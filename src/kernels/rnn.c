@@ -1,5 +1,9 @@
 #include "kernels/rnn.h"
 
+/* No row over oneDNN: its LSTM, GRU and RNN multiply the input by its weight
+ * themselves, which here is one product over all steps before the op, with
+ * gradients, epilogues and roundings of its own; their gates alone cannot be
+ * had. With CELLRUN_BLAS=onednn the products of the state are the library's. */
 static const struct cr_kernel *const rows[] = {
 #ifdef __x86_64__
     &cr_rnn_avx512.head, &cr_rnn_avx2.head,

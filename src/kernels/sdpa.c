@@ -109,6 +109,9 @@ static void sdpa_run(struct cr_sdpa *a, cr_sdpa_part *part)
                     macs < SERIAL_MACS ? 1 : cr_thread_count());
 }
 
+/* No row over oneDNN: it has no primitive of attention, and two products and a
+ * softmax for each tile would cost a call each, and masks, ranges of keys and
+ * dropout passes of their own between them. */
 static const struct cr_kernel *const rows[] = {
 #if defined(__x86_64__) && !defined(CR_DOUBLE)
     &cr_sdpa_avx512.head, &cr_sdpa_avx2.head,
