@@ -277,6 +277,29 @@ static enum verdict means(void)
     return good ? RIGHT : WRONG;
 }
 
+/* Means and their gradients have the same bytes with one thread and three. */
+static enum verdict threads(void)
+{
+    struct cr_pool p = draw_pool(true);
+    int64_t nx = p.n * p.c * in_of(&p), ny = p.n * p.c * out_of(&p);
+    cr_real *x = numbers_new(nx), *dy = numbers_new(ny);
+    cr_real *one = numbers_undefined(nx + ny);
+    cr_real *three = numbers_undefined(nx + ny);
+
+    if (declines(false, &p))
+        return DECLINED;
+    cr_pool_mean(&p, x, three);
+    cr_pool_mean_backward(&p, dy, false, three + ny);
+    cr_thread_pool_start(1);
+    cr_pool_mean(&p, x, one);
+    cr_pool_mean_backward(&p, dy, false, one + ny);
+    cr_thread_pool_start(3);
+    return bytes_same("what three threads computed", three, one,
+                      (size_t)(nx + ny) * sizeof *one)
+               ? RIGHT
+               : WRONG;
+}
+
 int main(void)
 {
     int i;
@@ -288,6 +311,7 @@ int main(void)
             continue;
         pairs_only = false;
         kernel_compare("means over windows", i, means);
+        kernel_compare("means in threads", i, threads);
         kernel_compare("maxima over windows", i, maxima);
         pairs_only = true;
         kernel_compare("maxima over 2 by 2", i, maxima);

@@ -303,6 +303,27 @@ static enum verdict rows(void)
                : WRONG;
 }
 
+/* The same bytes with one thread as before with three. */
+static bool rows_norm_alone(const struct cr_row_kernel *k,
+                            const struct cr_row_norm *three)
+{
+    int64_t n = three->rows * three->n;
+    int64_t parts = cr_row_blocks(three->rows) * 2 * three->n;
+    struct cr_row_norm one = *three;
+
+    one.y = numbers_undefined(n);
+    one.dx = numbers_undefined(n);
+    one.part = numbers_undefined(parts);
+    cr_thread_pool_start(1);
+    k->norm(&one);
+    k->norm_backward(&one);
+    cr_thread_pool_start(3);
+    return bytes_same("y", one.y, three->y, (size_t)n * sizeof *one.y) &&
+           bytes_same("dx", one.dx, three->dx, (size_t)n * sizeof *one.y) &&
+           bytes_same("part", one.part, three->part,
+                      (size_t)parts * sizeof *one.y);
+}
+
 /* Layer normalisation as a whole, where a kernel has it. */
 static enum verdict rows_norm(void)
 {
@@ -331,6 +352,7 @@ static enum verdict rows_norm(void)
         k->norm_backward(&w);
         cr_row_reduce(blocks, 2 * n, n, w.part, false, dgamma);
         cr_row_reduce(blocks, 2 * n, n, w.part + n, false, dbeta);
+        good = !draw_one_in(5) || rows_norm_alone(k, &w);
     }
     for (row = 0; row < rows && good && k->norm; row++) {
         const cr_real *x = w.x + row * n, *dy = w.dy + row * n;
