@@ -212,6 +212,7 @@ struct cr_net {
     bool reduce_bf16;       /* processes send gradients as bfloat16 */
     cr_real **parts;        /* memory that processes see: of each parameter in
                                it, this process's part of the gradient; NULL */
+    bool parts_read;        /* processes may be reading those */
     bool *slot_is_part;     /* per slot: it is that of a range of elements */
     cr_real **slot_parts;   /* its part, while it is whole; NULL */
     size_t *shard_at;       /* buffer: bytes before each process's range */

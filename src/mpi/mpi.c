@@ -10,9 +10,11 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #ifndef CR_LIBDIR
@@ -314,8 +316,13 @@ bool cr_mpi_start(struct cr_diag *diag)
     if (calls()->version != CR_MPI_CALLS_VERSION)
         return cr_error(diag, CR_NOWHERE, CR_E_SYSTEM,
                         "%s belongs to another version of cellrun", file);
+    /* where its mpirun is killed meanwhile, Open MPI waits for ever */
+    if (strcmp(kind, "openmpi") == 0)
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
     why =
         calls()->start(timeout(), &mpi.rank, &mpi.size, &mpi.local, &mpi.cpus);
+    if (strcmp(kind, "openmpi") == 0)
+        prctl(PR_SET_PDEATHSIG, 0);
     if (why)
         return cr_error(diag, CR_NOWHERE, CR_E_SYSTEM, "MPI: %s", why);
     mpi.calls = calls();

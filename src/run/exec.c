@@ -354,7 +354,7 @@ static void run_steps(struct cr_exec *e, int from, int to, double lr)
 
     for (i = from; i < to && (!e->fault || e->split); i++) {
         cr_mpi_progress();
-        if (i == e->meet)
+        if (i == e->meet && !e->parts) /* else they have met for those */
             cr_mpi_meet();
         start = e->costs ? cr_now() : 0;
         run_step(e, e->steps[i], lr);
@@ -501,8 +501,9 @@ bool cr_exec_backward(struct cr_exec *e, double sens, double lr)
     cr_exec_observe_backward(e, sens, lr);
     if (!cr_plan_seeds_fill(e, sens))
         return true;
-    if (e->parts) /* those of the last batch are not read any more */
-        cr_mpi_meet();
+    if (e->parts && e->net->parts_read)
+        cr_mpi_meet(); /* the last step was skipped */
+    e->net->parts_read = e->net->parts_read || e->parts;
     run_steps(e, e->n_forward, e->n_loss, lr);
     if (e->fault && !e->split)
         return false;
@@ -517,7 +518,7 @@ bool cr_exec_backward(struct cr_exec *e, double sens, double lr)
      * plan updates a parameter here */
     run_steps(e, e->n_loss, e->n_backward, lr);
     if (e->meet >= 0)
-        cr_mpi_meet();
+        cr_exec_updated(e);
     if (finite && e->opts.update && !e->opts.separate_update)
         run_steps(e, e->n_backward, e->n_steps, lr);
     return finite && !e->fault;

@@ -30,6 +30,8 @@ bool cr_exec_printer(struct cr_exec *exec);
 void cr_exec_update_step(struct cr_exec *exec, const struct cr_exec_step *step,
                          double scale, double lr);
 double cr_exec_rate(const struct cr_exec *exec, int param, double lr);
+/* After updates of parameters that processes share: waits for all of them. */
+void cr_exec_updated(struct cr_exec *exec);
 /* shard.c: the elements of a parameter whose slots that process has, and that
  * it updates: all, or a range; their number in this process. */
 void cr_shard_range(const struct cr_net *net, int param, int rank,

@@ -252,6 +252,12 @@ void cr_exec_update_step(struct cr_exec *e, const struct cr_exec_step *s,
 
 /* ---- all of them ---- */
 
+void cr_exec_updated(struct cr_exec *e)
+{
+    cr_mpi_meet();
+    e->net->parts_read = false;
+}
+
 void cr_exec_update(struct cr_exec *e, double scale, double lr)
 {
     if (e->net->parts)
@@ -259,7 +265,7 @@ void cr_exec_update(struct cr_exec *e, double scale, double lr)
     for (int i = e->n_backward; i < e->n_steps; i++)
         cr_exec_update_step(e, e->steps[i], scale, lr);
     if (e->net->parts)
-        cr_mpi_meet();
+        cr_exec_updated(e);
 }
 
 struct update_pass {
