@@ -129,6 +129,9 @@ static void backward(struct call *c, const struct want *w)
     if (s.end.act != CR_ACT_NONE)
         s.y[0] = c->y[0];
     poison(c->scratch, c->plan.scratch + 64);
+    if (s.saved) /* which it may write over */
+        s.saved = memcpy(cr_alloc(c->arena, c->plan.saved + 64, 1), c->keep,
+                         c->plan.saved);
     c->op->backward(&s);
 }
 

@@ -11,7 +11,8 @@
  *   wt (H, g H)         the weight turned, so that no step has to
  *   none (g H)          a bias of zeros
  * backward
- *   dg (L, N, g H)      gradients of the gates
+ *   dg (L, N, g H)      gradients of the gates; they take the place of g if
+ *                       nothing else reads that
  *   dh, dc (N, H)
  * and in low precision
  *   dp (L, N, g H)      gradients of the products, which dg are rounded
@@ -70,6 +71,13 @@ static bool state_fits(struct cr_op_plan *p, int i, const char *name,
                     cr_diag_format(p->arena, want));
 }
 
+/* Whether a row's gradients of gates may take the place of its gates: no row
+ * in low precision, and no other gradient, is made of these afterwards. */
+static bool in_place(const struct cr_rnn_kind *kind, const struct cr_rnn *o)
+{
+    return kind->gates > 1 && !kind->to_product_grad && o->low == CR_RNN_FULL;
+}
+
 /* Elements of what a step hands on, and of its working room. */
 static bool sizes(struct cr_op_plan *p, const struct cr_rnn_kind *kind,
                   int64_t steps, int64_t n, int64_t size)
@@ -93,6 +101,8 @@ static bool sizes(struct cr_op_plan *p, const struct cr_rnn_kind *kind,
         fits = cr_checked_add(&gates, gates, gates) &&
                cr_checked_add(&gates, gates, row) &&
                cr_checked_add(&gates, gates, states);
+    if (fits && in_place(kind, o))
+        gates = 0;
     fits = fits && cr_checked_add(&gates, gates, one) &&
            cr_checked_add(&gates, gates, one) &&
            cr_checked_mul(&row, size, (size + 1) * kind->gates) &&
@@ -189,7 +199,9 @@ static struct run run_of(const struct cr_op_ctx *s,
     r.wt = s->scratch;
     r.none = r.wt + r.size * r.gates;
     r.dg = r.none + r.gates;
-    r.dh = r.dg + r.steps * r.n * r.gates;
+    r.dh = r.dg + (in_place(kind, o) ? 0 : r.steps * r.n * r.gates);
+    if (in_place(kind, o))
+        r.dg = r.g;
     r.dc = r.dh + r.n * r.size;
     r.rounds = o->low != CR_RNN_FULL;
     if (r.rounds) {

@@ -93,7 +93,7 @@ struct cr_op_ctx {
     unsigned grads_two_bytes; /* and dx[i], dy[0]: never with accumulate */
     void *state[CR_OP_MAX];    /* inputs in .running_stats, to be updated; NULL:
                                   leave them unchanged */
-    void *saved, *scratch;
+    void *saved, *scratch; /* backward may write over what was saved */
     struct cr_rng rng;         /* keyed by seed, cell path and call, update */
     /* For families/random.h: number of the update (0 outside of training),
      * number of samples of the update before this batch, number of samples in

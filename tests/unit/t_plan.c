@@ -691,6 +691,36 @@ static void saves_memory(void)
     made_free(&m);
 }
 
+/* Gradients of an lstm's gates lie where the gates were: of 40 numbers per
+ * sample and step that many come in, 40 and 20 are kept, 10 go out. */
+static void lstm_memory(void)
+{
+    const struct example ex = {
+        "lstm",
+        "network:\n"
+        "  cells:\n"
+        "    a: {LSTM: {hidden_size: 10, batch_first: true}}\n"
+        "    d: {Dense: {out_channels: 3}}\n"
+        "  construct: |\n"
+        "    y, last = a(reshape(x, (-1, 20, 2)))\n"
+        "    return d(flatten(y))\n" CE SGD,
+        { .x = { .rank = 1, .dim = { 40 } }, .classes = 3 }
+    };
+    size_t bytes, gates = sizeof(cr_real) * 64 * 20 * 40;
+    struct made m;
+    struct cr_exec *e;
+
+    if (!made_ok(&m, ex.text, ex.shape, 64))
+        return;
+    e = made_exec(&m,
+                  (struct cr_exec_opts){ .training = true, .update = true });
+    bytes = cr_exec_bytes(e) - cr_exec_thread_scratch(e);
+    ok(3 * bytes < 10 * gates, "an lstm's step needs %zu bytes, its gates %zu",
+       bytes, gates);
+    cr_exec_free(e);
+    made_free(&m);
+}
+
 /* ---- the list of steps ---- */
 
 static void the_list(void)
@@ -758,6 +788,7 @@ int main(void)
     shared();
     test_end();
     saves_memory();
+    lstm_memory();
     the_list();
     return done();
 }
