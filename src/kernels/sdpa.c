@@ -41,8 +41,7 @@ int64_t cr_sdpa_first(int64_t queries, int64_t keys, int64_t block)
     return queries * block / cr_sdpa_blocks(queries, keys);
 }
 
-static bool sdpa_hidden(const struct cr_sdpa_mask *m, const void *row,
-                        int64_t j)
+bool cr_sdpa_hidden(const struct cr_sdpa_mask *m, const void *row, int64_t j)
 {
     return m->kind == CR_MASK_BOOL
                ? ((const unsigned char *)row)[j] != 0
@@ -64,11 +63,11 @@ static struct cr_sdpa_range sdpa_range(const struct cr_sdpa *a,
         const char *row = (const char *)mask + (size_t)(i * m->row) * size;
         int64_t from = 0, to = a->keys;
 
-        while (to > 0 && sdpa_hidden(m, row, to - 1))
+        while (to > 0 && cr_sdpa_hidden(m, row, to - 1))
             to--;
         if (to == 0)
             return all;
-        while (sdpa_hidden(m, row, from))
+        while (cr_sdpa_hidden(m, row, from))
             from++;
         r.from = from < r.from ? from : r.from;
         r.to = to > r.to ? to : r.to;

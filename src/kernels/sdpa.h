@@ -129,6 +129,8 @@ extern const struct cr_sdpa_kernel cr_sdpa_avx512, cr_sdpa_avx2,
 
 /* Index of the first query of a block. */
 int64_t cr_sdpa_first(int64_t queries, int64_t keys, int64_t block);
+/* Whether a row of a mask hides key j. */
+bool cr_sdpa_hidden(const struct cr_sdpa_mask *m, const void *row, int64_t j);
 /* Sets the range of keys of each block that the mask does not hide. */
 void cr_sdpa_ranges(const struct cr_sdpa *a, const void *mask,
                     struct cr_sdpa_range *range);

@@ -23,7 +23,9 @@ struct attention {
     enum layout layout;
     struct rows q, k, out;
     int64_t mask_numbers;
-    bool hides_row; /* one query sees nothing: its results are NaN */
+    bool hides_row; /* one query sees nothing, or more if its keys before some
+                       are hidden by the mask, and the others by the pad:
+                       results are NaN */
 };
 
 static const cr_real *reals(const void *x)
@@ -90,7 +92,7 @@ static struct attention draw_attention(void)
 {
     struct attention t = { .layout = (enum layout)draw(0, 2) };
     struct cr_sdpa *a = &t.a;
-    int64_t gap = draw(0, 2), seen, j;
+    int64_t gap = draw(0, 2), seen, cut, n, j;
 
     do {
         a->batch = draw(1, 3);
@@ -123,10 +125,14 @@ static struct attention draw_attention(void)
         a->mask.batch = own ? a->heads * each : 0;
         t.hides_row = draw_one_in(12);
     }
-    if (draw_one_in(3) && !t.hides_row)
+    if (draw_one_in(3))
         mask_draw(&a->pad, a->batch, a->keys, seen);
-    for (j = 0; j < a->keys && t.hides_row; j++)
-        mask_set(&a->mask, j, true);
+    cut = a->pad.x ? draw(0, a->keys) : a->keys;
+    for (j = 0; j < a->keys && t.hides_row; j++) {
+        mask_set(&a->mask, j, j < cut);
+        for (n = 0; n < a->batch && a->pad.x; n++)
+            mask_set(&a->pad, n * a->keys + j, j >= cut);
+    }
     a->q = numbers_new(t.q.numbers);
     a->k = t.layout == PACKED ? reals(a->q) + a->heads * a->dim
                               : numbers_new(t.k.numbers);
