@@ -220,10 +220,9 @@ bool cr_plan_update_steps(struct cr_exec *e)
         update_add(e, val, after == last ? NULL : after);
     }
     cr_steps_number(e);
-    if (separate(e))
-        return true;
-    e->n_backward = e->n_steps;
-    for (s = e->last; s; s = s->prev)
+    if (!separate(e))
+        e->n_backward = e->n_steps;
+    for (s = e->last; s && !e->opts.separate_update; s = s->prev)
         if (s->kind == CR_UPDATE && is_shared(e, s->param))
             e->meet = s->at;
     return true;

@@ -517,10 +517,10 @@ bool cr_exec_backward(struct cr_exec *e, double sens, double lr)
     /* what is read from outside is computed, finite or not: no step of such a
      * plan updates a parameter here */
     run_steps(e, e->n_loss, e->n_backward, lr);
-    if (e->meet >= 0)
-        cr_exec_updated(e);
     if (finite && e->opts.update && !e->opts.separate_update)
         run_steps(e, e->n_backward, e->n_steps, lr);
+    if (e->meet >= 0)
+        cr_exec_updated(e);
     return finite && !e->fault;
 }
 

@@ -138,3 +138,13 @@ END
     as_one 6 1e-5 train.reduce_dtype=float32 train.clip.value=0.01
     as_one 12 1e-5 'freeze={patterns: ["b.*"], schedule: [{at: 5 steps, unfreeze: ["b.*"]}]}'
 }
+
+@test "run.eager: no process updates what another one still reads" {
+    wide_network
+    local n
+    "$CELLRUN" train c.yaml -q -o one --force --steps 40 --eager
+    for n in 2 3 2 3; do
+        mpi "$n" train c.yaml -q -o many --force --steps 40 --eager >out
+        near "$(last one)" "$(last many)" 1e-6
+    done
+}
