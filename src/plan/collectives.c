@@ -351,19 +351,16 @@ static void small_flush(struct pass *p)
 
 /* Whether the gradient lies in memory that others see: its readers, those of
  * run/update.c alone, take it in parts. */
-static bool part_take(const struct pass *p, const struct grad *g)
+static bool is_part(const struct pass *p, const struct grad *g)
 {
     const struct cr_net *net = p->e->net;
-    struct cr_pval *base = cr_pval_base(g->param->grad);
+    const struct cr_pval *base = cr_pval_base(g->param->grad);
 
-    if (!net->parts || !net->parts[g->param->param] || net->reduce_bf16 ||
-        net->accumulated || is_of_loss(p, g->writer) || base->root ||
-        base->home || base->spec.type != CR_REAL ||
-        base->bytes != g->param->bytes ||
-        (p->e->opts.separate_update && !p->e->opts.private_gradients))
-        return false;
-    base->home = net->parts[g->param->param];
-    return true;
+    return net->parts && net->parts[g->param->param] && !net->reduce_bf16 &&
+           !net->accumulated && !is_of_loss(p, g->writer) && !base->root &&
+           !base->home && base->spec.type == CR_REAL &&
+           base->bytes == g->param->bytes &&
+           (!p->e->opts.separate_update || p->e->opts.private_gradients);
 }
 
 static void part_flush(struct pass *p)
@@ -389,7 +386,8 @@ static void grad_add(struct pass *p, const struct grad *g)
 {
     size_t bytes = cr_bytes(&g->param->spec);
 
-    if (part_take(p, g)) {
+    if (is_part(p, g)) {
+        cr_pval_base(g->param->grad)->home = p->e->net->parts[g->param->param];
         p->part[p->n_part++] = *g;
         if (p->n_part == BUCKET_MAX)
             part_flush(p);
@@ -416,13 +414,17 @@ static int by_writer(const void *a, const void *b)
     return x->param->param < y->param->param ? -1 : 1;
 }
 
-/* Sums are matched by their order alone: it must be that of the others. */
-static bool is_of_all(const struct cr_exec *e, const struct grad *grads, int n)
+/* Sums are matched by their order alone: it must be that of the others, as must
+ * be what is sent. */
+static bool is_of_all(const struct pass *p, const struct grad *grads, int n)
 {
+    const struct cr_exec *e = p->e;
     int64_t hash = n, say[2];
 
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
         hash = (hash * 1000003 + grads[i].param->param) % 1000000007;
+        hash = hash * 32 + (int64_t)grads[i].low * 2 + is_part(p, &grads[i]);
+    }
     say[0] = hash;
     say[1] = -hash;
     cr_mpi_max(say, 2);
@@ -459,12 +461,12 @@ bool cr_plan_collectives(struct cr_exec *e)
     }
     cr_steps_number(e);
     qsort(grads, (size_t)n, sizeof *grads, by_writer);
-    if (!is_of_all(e, grads, n))
+    loss_find(&p);
+    if (!is_of_all(&p, grads, n))
         return false;
     if (e->net->accumulated && !low)
         return true; /* sums over micro-batches: once per update */
     e->summed = true;
-    loss_find(&p);
     for (i = 0; i < n; i++) {
         if (i > 0 && is_of_loss(&p, grads[i - 1].writer) &&
             !is_of_loss(&p, grads[i].writer)) {
