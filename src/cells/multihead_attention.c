@@ -247,7 +247,7 @@ static struct cr_val *attn_attend(struct emitter *m, struct cr_attention *attr,
 
     if (m->low) {
         attn_rounds(m, attr);
-        if (!attr->low_all) /* q, k, v and masks come in as they are */
+        if (!attr->low_all) /* inputs are not cast */
             cr_precision_full(m->b);
     }
     for (i = 0; i < INPUTS; i++)

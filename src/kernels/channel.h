@@ -88,8 +88,8 @@ extern const struct cr_channel_kernel cr_channel_onednn, cr_channel_avx2,
 
 /* Name of the kernel that is chosen for a normalisation. */
 const char *cr_channel_kernel_name(const struct cr_channel_norm *norm);
-/* Whether a kernel computes it as a whole, with so many bytes of
- * cr_thread_scratch; else it is made of the functions below. */
+/* Whether one kernel computes all of it; else the functions below do. It takes
+ * that many bytes of cr_thread_scratch. */
 bool cr_channel_norm_is_whole(const struct cr_channel_norm *norm);
 size_t cr_channel_norm_thread_scratch(const struct cr_channel_norm *norm);
 void cr_channel_norm(const struct cr_channel_norm *norm);

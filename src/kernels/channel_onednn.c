@@ -52,7 +52,7 @@ static struct cr_onednn_cache cache = {
     .make = primitives_make,
 };
 
-/* Of so many images. */
+/* For that number of images. */
 static const struct norm_primitives *
 primitives_of(const struct cr_channel_norm *n, int64_t images)
 {
