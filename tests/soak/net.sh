@@ -10,6 +10,7 @@
 # tc; where the kernel has no sch_netem, a process carries what is delayed
 # (delay.c), which takes part of a processor. More RANKS than processors tell
 # nothing: the model takes it that each process computes as fast as two do.
+# Open MPI would bind the first process of each "host" to the same core.
 set -eu
 cd "$(dirname "$0")/../.."
 CELLRUN=$(realpath "${CELLRUN:-build/cellrun}")
@@ -97,6 +98,7 @@ over() {
     n=$1 hosts=$hosts dir=$dir ip netns exec $id-1 unshare --uts bash -c '
         hostname "$0"
         exec mpirun.openmpi --allow-run-as-root --host "$hosts" -n "$n" \
+            --bind-to none \
             --mca plm_rsh_agent "$dir/agent" --mca pml ob1 \
             --mca btl self,tcp --mca btl_tcp_if_include eth0 \
             --mca oob_tcp_if_include eth0 -x CELLRUN_THREADS \
