@@ -134,8 +134,9 @@ static const struct cr_opt datapipe_opts[] = {
            "Choice of the training samples of an epoch, in place of shuffle."),
     CR_NODE(struct cr_datapipe_section, workers,
             "Number of threads that prepare batches while the network "
-            "computes, or auto; 0: prepare each batch between two steps. The "
-            "batches do not depend on it."),
+            "computes; 0: all threads prepare each batch between two steps. "
+            "auto: one per processor for files that must be decoded, else 0. "
+            "The batches do not depend on it."),
     CR_INT_DEFAULT(struct cr_datapipe_section, prefetch, 4, 1, 1024,
                    "Number of batches that workers prepare in advance."),
     CR_ENUM_DEFAULT(
