@@ -18,6 +18,8 @@
 
 #include <string.h>
 
+#include "base/compiler.h"
+
 /* The two neighbours of each position along an axis, and the fraction of the
  * distance between them. */
 struct axis {
@@ -305,43 +307,113 @@ static void nearest(const struct cr_resize *r, const char *x, char *y,
                    pixel);
 }
 
+/* LINEAR: in blocks of columns, which are numbers of all channels, each row of
+ * the input is resized along x once, to the place of its number modulo 2: the
+ * two rows of a position follow each other. */
+#define COLUMNS 512
+
+static void bytes_along_x(const struct cr_resize *r, const unsigned char *x,
+                          int64_t first, int64_t columns, int32_t *to)
+{
+    const struct axis *a = &r->x;
+    int64_t n = r->channels, j = first / n, c = first % n, k;
+
+    for (k = 0; k < columns; k++) {
+        to[k] = (a->wlow[j] * x[a->low[j] * n + c] +
+                 a->whigh[j] * x[a->high[j] * n + c]) >> 4;
+        if (++c == n) {
+            c = 0;
+            j++;
+        }
+    }
+}
+
+CR_CLONES static void bytes_along_y(int32_t wlow, const int32_t *low,
+                                    int32_t whigh, const int32_t *high,
+                                    int64_t columns, unsigned char *y)
+{
+    int64_t k;
+
+    CR_SIMD
+    for (k = 0; k < columns; k++)
+        y[k] = (unsigned char)((((wlow * low[k]) >> 16) +
+                                ((whigh * high[k]) >> 16) + 2) >> 2);
+}
+
 static void linear_bytes(const struct cr_resize *r, const unsigned char *x,
                          unsigned char *y)
 {
-    int64_t n = r->channels, i, j, c;
+    int64_t in = r->x.in * r->channels, out = r->x.out * r->channels;
+    int64_t i, k, first, columns;
+    int32_t row[2][COLUMNS];
 
-    for (i = 0; i < r->y.out; i++)
-        for (j = 0; j < r->x.out; j++)
-            for (c = 0; c < n; c++) {
-                const unsigned char *a = x + r->y.low[i] * r->x.in * n + c;
-                const unsigned char *b = x + r->y.high[i] * r->x.in * n + c;
-                int64_t p = r->x.low[j] * n, q = r->x.high[j] * n;
-                int32_t t0 = r->x.wlow[j] * a[p] + r->x.whigh[j] * a[q];
-                int32_t t1 = r->x.wlow[j] * b[p] + r->x.whigh[j] * b[q];
+    for (first = 0; first < out; first += COLUMNS) {
+        int64_t have[2] = { -1, -1 };
 
-                y[(i * r->x.out + j) * n + c] =
-                    (unsigned char)((((r->y.wlow[i] * (t0 >> 4)) >> 16) +
-                                     ((r->y.whigh[i] * (t1 >> 4)) >> 16) + 2) >>
-                                    2);
-            }
+        columns = out - first < COLUMNS ? out - first : COLUMNS;
+        for (i = 0; i < r->y.out; i++) {
+            int64_t low = r->y.low[i], high = r->y.high[i];
+
+            for (k = low; k <= high; k++)
+                if (have[k % 2] != k) {
+                    bytes_along_x(r, x + k * in, first, columns, row[k % 2]);
+                    have[k % 2] = k;
+                }
+            bytes_along_y(r->y.wlow[i], row[low % 2], r->y.whigh[i],
+                          row[high % 2], columns, y + i * out + first);
+        }
+    }
+}
+
+static void floats_along_x(const struct cr_resize *r, const float *x,
+                           int64_t first, int64_t columns, float *to)
+{
+    const struct axis *a = &r->x;
+    int64_t n = r->channels, j = first / n, c = first % n, k;
+
+    for (k = 0; k < columns; k++) {
+        to[k] = x[a->low[j] * n + c] * (1 - a->way[j]) +
+                x[a->high[j] * n + c] * a->way[j];
+        if (++c == n) {
+            c = 0;
+            j++;
+        }
+    }
+}
+
+CR_CLONES static void floats_along_y(float way, const float *low,
+                                     const float *high, int64_t columns,
+                                     float *y)
+{
+    int64_t k;
+
+    CR_SIMD
+    for (k = 0; k < columns; k++)
+        y[k] = low[k] * (1 - way) + high[k] * way;
 }
 
 static void linear_floats(const struct cr_resize *r, const float *x, float *y)
 {
-    int64_t n = r->channels, i, j, c;
+    int64_t in = r->x.in * r->channels, out = r->x.out * r->channels;
+    int64_t i, k, first, columns;
+    float row[2][COLUMNS];
 
-    for (i = 0; i < r->y.out; i++)
-        for (j = 0; j < r->x.out; j++)
-            for (c = 0; c < n; c++) {
-                const float *a = x + r->y.low[i] * r->x.in * n + c;
-                const float *b = x + r->y.high[i] * r->x.in * n + c;
-                int64_t p = r->x.low[j] * n, q = r->x.high[j] * n;
-                float f = r->x.way[j], g = r->y.way[i];
-                float t0 = a[p] * (1 - f) + a[q] * f;
-                float t1 = b[p] * (1 - f) + b[q] * f;
+    for (first = 0; first < out; first += COLUMNS) {
+        int64_t have[2] = { -1, -1 };
 
-                y[(i * r->x.out + j) * n + c] = t0 * (1 - g) + t1 * g;
-            }
+        columns = out - first < COLUMNS ? out - first : COLUMNS;
+        for (i = 0; i < r->y.out; i++) {
+            int64_t low = r->y.low[i], high = r->y.high[i];
+
+            for (k = low; k <= high; k++)
+                if (have[k % 2] != k) {
+                    floats_along_x(r, x + k * in, first, columns, row[k % 2]);
+                    have[k % 2] = k;
+                }
+            floats_along_y(r->y.way[i], row[low % 2], row[high % 2], columns,
+                           y + i * out + first);
+        }
+    }
 }
 
 /* The order of the sums is that of OpenCV: by rows where it processes four
