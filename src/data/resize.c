@@ -307,11 +307,6 @@ static void nearest(const struct cr_resize *r, const char *x, char *y,
                    pixel);
 }
 
-/* LINEAR: in blocks of columns, which are numbers of all channels, each row of
- * the input is resized along x once, to the place of its number modulo 2: the
- * two rows of a position follow each other. */
-#define COLUMNS 512
-
 static void bytes_along_x(const struct cr_resize *r, const unsigned char *x,
                           int64_t first, int64_t columns, int32_t *to)
 {
@@ -338,31 +333,6 @@ CR_CLONES static void bytes_along_y(int32_t wlow, const int32_t *low,
     for (k = 0; k < columns; k++)
         y[k] = (unsigned char)((((wlow * low[k]) >> 16) +
                                 ((whigh * high[k]) >> 16) + 2) >> 2);
-}
-
-static void linear_bytes(const struct cr_resize *r, const unsigned char *x,
-                         unsigned char *y)
-{
-    int64_t in = r->x.in * r->channels, out = r->x.out * r->channels;
-    int64_t i, k, first, columns;
-    int32_t row[2][COLUMNS];
-
-    for (first = 0; first < out; first += COLUMNS) {
-        int64_t have[2] = { -1, -1 };
-
-        columns = out - first < COLUMNS ? out - first : COLUMNS;
-        for (i = 0; i < r->y.out; i++) {
-            int64_t low = r->y.low[i], high = r->y.high[i];
-
-            for (k = low; k <= high; k++)
-                if (have[k % 2] != k) {
-                    bytes_along_x(r, x + k * in, first, columns, row[k % 2]);
-                    have[k % 2] = k;
-                }
-            bytes_along_y(r->y.wlow[i], row[low % 2], r->y.whigh[i],
-                          row[high % 2], columns, y + i * out + first);
-        }
-    }
 }
 
 static void floats_along_x(const struct cr_resize *r, const float *x,
@@ -392,11 +362,21 @@ CR_CLONES static void floats_along_y(float way, const float *low,
         y[k] = low[k] * (1 - way) + high[k] * way;
 }
 
-static void linear_floats(const struct cr_resize *r, const float *x, float *y)
+/* LINEAR: in blocks of columns, which are numbers of all channels, each row of
+ * the input is resized along x once, to the place of its number modulo 2: the
+ * two rows of a position follow each other. */
+#define COLUMNS 512
+
+static void linear(const struct cr_resize *r, bool bytes, const void *x,
+                   void *y)
 {
     int64_t in = r->x.in * r->channels, out = r->x.out * r->channels;
+    const unsigned char *from_bytes = x;
+    const float *from_floats = x;
+    unsigned char *to_bytes = y;
+    float *to_floats = y, floats[2][COLUMNS];
+    int32_t units[2][COLUMNS]; /* of 1/128 */
     int64_t i, k, first, columns;
-    float row[2][COLUMNS];
 
     for (first = 0; first < out; first += COLUMNS) {
         int64_t have[2] = { -1, -1 };
@@ -405,13 +385,24 @@ static void linear_floats(const struct cr_resize *r, const float *x, float *y)
         for (i = 0; i < r->y.out; i++) {
             int64_t low = r->y.low[i], high = r->y.high[i];
 
-            for (k = low; k <= high; k++)
-                if (have[k % 2] != k) {
-                    floats_along_x(r, x + k * in, first, columns, row[k % 2]);
-                    have[k % 2] = k;
-                }
-            floats_along_y(r->y.way[i], row[low % 2], row[high % 2], columns,
-                           y + i * out + first);
+            for (k = low; k <= high; k++) {
+                if (have[k % 2] == k)
+                    continue;
+                if (bytes)
+                    bytes_along_x(r, from_bytes + k * in, first, columns,
+                                  units[k % 2]);
+                else
+                    floats_along_x(r, from_floats + k * in, first, columns,
+                                   floats[k % 2]);
+                have[k % 2] = k;
+            }
+            k = i * out + first;
+            if (bytes)
+                bytes_along_y(r->y.wlow[i], units[low % 2], r->y.whigh[i],
+                              units[high % 2], columns, to_bytes + k);
+            else
+                floats_along_y(r->y.way[i], floats[low % 2], floats[high % 2],
+                               columns, to_floats + k);
         }
     }
 }
@@ -539,8 +530,6 @@ void cr_resize_run(const struct cr_resize *r, enum cr_type type, const void *x,
         box_floats(r, x, y);
     else if (area)
         area_any(r, type, x, y);
-    else if (bytes)
-        linear_bytes(r, x, y);
     else
-        linear_floats(r, x, y);
+        linear(r, bytes, x, y);
 }
