@@ -578,24 +578,27 @@ bool cr_mpi_sees(void)
     return mpi.shared;
 }
 
-void *cr_mpi_parts(size_t bytes)
+void *cr_mpi_parts(size_t once, size_t each)
 {
     struct cr_shared_place place = { 0 };
     bool ok = mpi.shared;
 
     if (ok && mpi.rank == 0)
-        ok = cr_shared_parts_open(bytes, &place);
+        ok = cr_shared_parts_open(once, each, &place);
     if (!cr_mpi_all(ok))
         return NULL;
     cr_mpi_broadcast(&place, sizeof place, 0);
     if (mpi.rank > 0)
-        ok = cr_shared_parts_open(bytes, &place);
-    return cr_mpi_all(ok) ? cr_shared_parts() : NULL;
+        ok = cr_shared_parts_open(once, each, &place);
+    if (cr_mpi_all(ok))
+        return cr_shared_part();
+    cr_shared_parts_close();
+    return NULL;
 }
 
-void *cr_mpi_parts_of(int rank, const void *own)
+void *cr_mpi_once(void)
 {
-    return cr_shared_parts_of(rank, own);
+    return cr_shared_once();
 }
 
 void cr_mpi_meet(void)
@@ -617,10 +620,10 @@ CR_CLONES static void add(cr_real *to, const cr_real *x, const cr_real *y,
 /* In the order of the processes. */
 static void parts_fold(const cr_real *own, int64_t n, cr_real *sum)
 {
-    const cr_real *x = cr_shared_parts_of(0, own);
+    const cr_real *x = cr_shared_part_of(0, own);
 
     for (int r = 1; r < mpi.size; r++, x = sum)
-        add(sum, x, cr_shared_parts_of(r, own), n);
+        add(sum, x, cr_shared_part_of(r, own), n);
 }
 
 /* More than two processes would read all of it too often: each adds up its
@@ -669,7 +672,7 @@ const cr_real *cr_mpi_parts_read(const cr_real *own, int64_t all, int64_t from,
         now = (from + n < end ? from + n : end) - at;
         if (now <= 0)
             continue;
-        part = cr_shared_parts_of(r, own + at);
+        part = cr_shared_part_of(r, own + at);
         if (now == n)
             return part;
         memcpy(room + (at - from), part, (size_t)now * sizeof *part);

@@ -53,8 +53,8 @@ bool cr_mpi_shares(int64_t rows);
 void cr_mpi_range(int64_t n, int rank, int64_t *from, int64_t *to);
 /* Whether processes see each other's memory, that of cr_mpi_parts. */
 bool cr_mpi_sees(void);
-/* Where process `rank` has what this one has at `own`, which is there. */
-void *cr_mpi_parts_of(int rank, const void *own);
+/* The first bytes of that memory, which are there once for all processes. */
+void *cr_mpi_once(void);
 /* Elements from <= i < from + n of the sum of all parts of `all` elements that
  * are there, of which this process has `own`: in `room`, or where they lie.
  * Between cr_mpi_parts_sum and the next change of a part. */
@@ -92,9 +92,10 @@ void cr_mpi_max(int64_t *data, int64_t n);
 void cr_mpi_sum_start(int slot, void *data, int64_t n, enum cr_mpi_type type);
 void cr_mpi_progress(void);
 void cr_mpi_sum_wait(int slot);
-/* Memory of `bytes` bytes that all processes see, once per run; that of this
- * process, zeroed. NULL: not possible, in any of them. */
-void *cr_mpi_parts(size_t bytes);
+/* Memory that all processes see, one time per run: `once` bytes for all, which
+ * process 0 writes first, and `each` bytes of each process, of which this is
+ * its part, zeroed. NULL: not possible, in any of them. */
+void *cr_mpi_parts(size_t once, size_t each);
 /* Waits until all are here, where they see each other's memory. */
 void cr_mpi_meet(void);
 /* Each process has completed its part of k sums, of n[i] elements at own[i],

@@ -1,9 +1,11 @@
 #include "mpi/shared.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/arena.h"
 #include "base/clock.h"
 #include "base/compiler.h"
 #include "mpi/bfloat16.h"
@@ -49,14 +52,19 @@ struct sum {
     enum cr_mpi_type type;
 };
 
+/* Memory of all processes. */
+struct memory {
+    char *base; /* NULL: none */
+    size_t bytes;
+    int file;
+};
+
 static struct {
     struct cr_shared_opts opts;
-    char *base;
-    size_t bytes;
-    struct {
-        char *base;
-        size_t each, bytes; /* of a process; of all */
-    } parts;
+    struct memory seats;
+    struct memory parts;
+    size_t once, each; /* bytes of parts: for all, and of each process */
+    size_t reserved;   /* of the sums of this process */
     uint64_t ready, sums, reduced, rounds, met;
     size_t used; /* of this round */
     int under_way;
@@ -72,7 +80,8 @@ static size_t seat_bytes(void)
 
 static struct seat *seat_of(int rank)
 {
-    return (struct seat *)(void *)(shared.base + (size_t)rank * seat_bytes());
+    return (struct seat *)(void *)(shared.seats.base +
+                                    (size_t)rank * seat_bytes());
 }
 
 static char *page_of(int rank, uint64_t message)
@@ -100,78 +109,125 @@ static bool is_place(int file, struct cr_shared_place *from, bool note)
     return from->device == s.st_dev && from->inode == s.st_ino;
 }
 
-/* Memory of all processes: the file that number 0 makes, and keeps for the
- * others. NULL: not possible. */
-static void *memory_open(size_t bytes, struct cr_shared_place *from)
+/* The file that number 0 makes, and keeps for the others. */
+static int file_open(size_t bytes, struct cr_shared_place *from)
 {
     bool first = shared.opts.rank == 0;
     char path[80];
-    void *memory;
     int file;
 
     if (first) {
         file = memfd_create("cellrun-mpi", MFD_CLOEXEC);
         from->process = getpid();
         from->file = file;
-        if (file >= 0 && ftruncate(file, (off_t)bytes) != 0) {
-            close(file);
-            file = -1;
-        }
     } else {
         snprintf(path, sizeof path, "/proc/%lld/fd/%lld",
                  (long long)from->process, (long long)from->file);
         file = open(path, O_RDWR | O_CLOEXEC);
     }
-    if (file >= 0 && !is_place(file, from, first)) {
+    if (file >= 0 && ((first && ftruncate(file, (off_t)bytes) != 0) ||
+                      !is_place(file, from, first))) {
         close(file);
         file = -1;
     }
-    if (file < 0)
-        return NULL;
-    memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-    if (!first)
-        close(file);
-    return memory == MAP_FAILED ? NULL : memory;
+    return file;
+}
+
+static void memory_close(struct memory *m)
+{
+    if (!m->base)
+        return;
+    munmap(m->base, m->bytes);
+    close(m->file);
+    m->base = NULL;
+}
+
+static bool memory_open(struct memory *m, size_t bytes,
+                        struct cr_shared_place *from)
+{
+    void *at;
+
+    m->bytes = bytes;
+    m->file = file_open(bytes, from);
+    if (m->file < 0)
+        return false;
+    at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, m->file, 0);
+    if (at == MAP_FAILED)
+        close(m->file);
+    else
+        m->base = at;
+    return m->base != NULL;
+}
+
+/* Takes pages for what this process writes, near its processor. One that is not
+ * there when it is written, and cannot be had then, would be a SIGBUS. */
+static bool reserve(const struct memory *m, const void *at, size_t bytes)
+{
+    int status;
+
+    if (bytes == 0)
+        return true;
+    do
+        status = fallocate(m->file, FALLOC_FL_KEEP_SIZE,
+                           (const char *)at - m->base, (off_t)bytes);
+    while (status != 0 && errno == EINTR);
+    return status == 0 || errno == EOPNOTSUPP || errno == ENOSYS;
 }
 
 bool cr_shared_open(const struct cr_shared_opts *opts,
                     struct cr_shared_place *from)
 {
     shared.opts = *opts;
-    shared.bytes = (size_t)opts->size * seat_bytes();
-    shared.base = memory_open(shared.bytes, from);
-    return shared.base != NULL;
+    if (memory_open(&shared.seats, (size_t)opts->size * seat_bytes(), from) &&
+        reserve(&shared.seats, seat_of(opts->rank),
+                seat_bytes() - SUMS_BYTES))
+        return true;
+    memory_close(&shared.seats);
+    return false;
 }
 
-bool cr_shared_parts_open(size_t bytes, struct cr_shared_place *from)
+bool cr_shared_parts_open(size_t once, size_t each,
+                          struct cr_shared_place *from)
 {
-    shared.parts.each = (bytes + 4095) / 4096 * 4096;
-    shared.parts.bytes = (size_t)shared.opts.size * shared.parts.each;
-    shared.parts.base = memory_open(shared.parts.bytes, from);
-    return shared.parts.base != NULL;
+    struct memory *m = &shared.parts;
+
+    shared.once = (once + 4095) / 4096 * 4096;
+    shared.each = (each + 4095) / 4096 * 4096;
+    if (memory_open(m, shared.once + (size_t)shared.opts.size * shared.each,
+                    from) &&
+        reserve(m, m->base, shared.opts.rank == 0 ? shared.once : 0) &&
+        reserve(m, cr_shared_part(), shared.each))
+        return true;
+    memory_close(m);
+    return false;
 }
 
-void *cr_shared_parts(void)
+void *cr_shared_once(void)
 {
-    return shared.parts.base +
-           (size_t)shared.opts.rank * shared.parts.each;
+    return shared.parts.base;
 }
 
-void *cr_shared_parts_of(int rank, const void *own)
+void *cr_shared_part(void)
 {
-    size_t at = (size_t)((const char *)own - shared.parts.base);
+    return shared.parts.base + shared.once +
+           (size_t)shared.opts.rank * shared.each;
+}
 
-    return shared.parts.base +
-           at % shared.parts.each + (size_t)rank * shared.parts.each;
+void *cr_shared_part_of(int rank, const void *own)
+{
+    return (char *)own - (ptrdiff_t)shared.opts.rank * (ptrdiff_t)shared.each +
+           (ptrdiff_t)rank * (ptrdiff_t)shared.each;
+}
+
+void cr_shared_parts_close(void)
+{
+    memory_close(&shared.parts);
 }
 
 void cr_shared_close(void)
 {
-    if (shared.base)
-        munmap(shared.base, shared.bytes);
-    if (shared.parts.base)
-        munmap(shared.parts.base, shared.parts.bytes);
-    shared.base = shared.parts.base = NULL;
+    memory_close(&shared.seats);
+    memory_close(&shared.parts);
 }
 
 /* ---- Waiting */
@@ -476,6 +532,19 @@ static char *sum_at(int rank, uint64_t at)
     return sums_of(rank) + at;
 }
 
+/* Pages for the sums that are under way, if there were never as many. */
+static void sums_reserve(void)
+{
+    size_t more = shared.used - shared.reserved;
+
+    if (shared.used <= shared.reserved)
+        return;
+    if (!reserve(&shared.seats, sum_at(shared.opts.rank, shared.reserved),
+                 more))
+        cr_out_of_memory(more);
+    shared.reserved = shared.used;
+}
+
 bool cr_shared_sum_start(int slot, const void *data, int64_t n,
                          enum cr_mpi_type type)
 {
@@ -495,6 +564,7 @@ bool cr_shared_sum_start(int slot, const void *data, int64_t n,
                 counter_wait(r, &seat_of(r)->done, shared.rounds);
     *s = (struct sum){ ++shared.sums, shared.used, n, type };
     shared.used += (bytes + 63) / 64 * 64;
+    sums_reserve();
     put(sum_at(shared.opts.rank, s->at), data, n, type);
     counter_set(&own->sums, shared.sums);
     return true;

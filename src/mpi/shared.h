@@ -37,14 +37,16 @@ struct cr_shared_place {
 bool cr_shared_open(const struct cr_shared_opts *opts,
                     struct cr_shared_place *from);
 void cr_shared_close(void);
-/* The same for `bytes` more of each process: what gradients and parameters are
- * in. */
-bool cr_shared_parts_open(size_t bytes, struct cr_shared_place *from);
-/* Where process `rank` has what this one has at `own`, in that memory. With an
- * address that is there, of whichever process. */
-void *cr_shared_parts_of(int rank, const void *own);
-/* The memory of this process. */
-void *cr_shared_parts(void);
+/* The same for more: `once` bytes for all, and a part of `each` bytes of each
+ * process. */
+bool cr_shared_parts_open(size_t once, size_t each,
+                          struct cr_shared_place *from);
+void cr_shared_parts_close(void);
+/* The memory for all, and the part of this process: zeroed. */
+void *cr_shared_once(void);
+void *cr_shared_part(void);
+/* Where process `rank` has what this one has at `own`, in its part. */
+void *cr_shared_part_of(int rank, const void *own);
 /* Waits until all processes are here. */
 void cr_shared_meet(void);
 

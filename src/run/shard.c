@@ -171,33 +171,45 @@ static size_t shared_bytes(const struct cr_net *net, int param)
                : 0;
 }
 
+/* The same of its gradient, of each process. */
+static size_t part_bytes(const struct cr_net *net, int param)
+{
+    const struct cr_param *p = &net->params[param];
+
+    return p->trained || p->unfrozen_later ? shared_bytes(net, param) : 0;
+}
+
 void cr_net_share(struct cr_net *net)
 {
-    size_t all = 0, bytes;
-    char *at;
+    size_t once = 0, each = 0;
+    char *at, *part;
     int i;
 
-    for (i = 0; i < net->n_params; i++)
-        all += shared_bytes(net, i);
+    for (i = 0; i < net->n_params; i++) {
+        once += shared_bytes(net, i);
+        each += part_bytes(net, i);
+    }
     if (!cr_mpi_sees() || net->shard_gradients || net->opts.no_values ||
-        all == 0)
+        each == 0)
         return;
-    at = cr_mpi_parts(2 * all);
-    if (!at)
+    part = cr_mpi_parts(once, each);
+    if (!part)
         return;
+    at = cr_mpi_once();
     net->parts = CR_NEWS(net->arena, cr_real *, net->n_params + 1);
     for (i = 0; i < net->n_params; i++) {
         struct cr_param *p = &net->params[i];
-        void *to = cr_mpi_parts_of(0, at);
 
-        bytes = shared_bytes(net, i);
-        if (bytes == 0)
+        if (shared_bytes(net, i) == 0)
             continue;
         if (cr_mpi_rank() == 0)
-            memcpy(to, p->data, cr_bytes(&p->spec));
-        p->data = to;
-        net->parts[i] = (cr_real *)(void *)(at + all);
-        at += bytes;
+            memcpy(at, p->data, cr_bytes(&p->spec));
+        p->data = (cr_real *)(void *)at;
+        at += shared_bytes(net, i);
+        if (part_bytes(net, i) == 0)
+            continue;
+        net->parts[i] = (cr_real *)(void *)part;
+        part += part_bytes(net, i);
     }
     cr_mpi_meet();
 }

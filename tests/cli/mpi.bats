@@ -495,6 +495,38 @@ END
     [[ $output == *"on rank 1 on $(hostname)"* ]]
 }
 
+@test "no memory for what processes share: messages, or a message" {
+    [[ $("$CELLRUN" version) != *-fsanitize* ]] ||
+        skip 'a sanitizer must be the first library that is loaded'
+    wide_network
+    local rank at
+    mpi 2 train c.yaml -q -o all --steps 3
+    CELLRUN_MPI=messages mpi 2 train c.yaml -q -o sent --steps 3
+    cat >second <<END
+#!/bin/sh
+[ "\${OMPI_COMM_WORLD_RANK:-0}" != "\$RANK" ] ||
+    export INJECT_KIND=allocate INJECT_LOG=$PWD/log \\
+        LD_PRELOAD=$BUILD/tests/inject/inject.so
+exec "$CELLRUN" "\$@"
+END
+    chmod +x second
+    # the first calls: seats; in process 0, parameters; gradients
+    for rank in 0 1; do
+        for ((at = 1; at <= 3 - rank; at++)); do
+            rm -f log
+            CELLRUN=$PWD/second RANK=$rank INJECT_AT=$at \
+                mpi 2 train c.yaml -q -o some --force --steps 3
+            grep '^failed allocate .*memfd:cellrun-mpi' log
+            near "$(last all)" "$(last some)" 1e-6
+            [ "$at" != 1 ] || cmp "$(last sent)" "$(last some)"
+        done
+    done
+    # sums under way
+    CELLRUN=$PWD/second RANK=1 INJECT_AT=3 \
+        run -1 mpi 2 train c.yaml -q -o some --force
+    [[ $output == *"out of memory"*"on rank 1 on $(hostname)"* ]]
+}
+
 @test "a process that hangs ends all after CELLRUN_MPI_TIMEOUT" {
     CELLRUN_MPI_TIMEOUT=1 mpi 3 train c.yaml -q -o r --epochs 100000 \
         >out 2>err 3>&- &
