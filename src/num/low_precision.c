@@ -156,6 +156,52 @@ CR_CLONES static void half_round_b16(int64_t n, const cr_real *x, cr_real *y)
 
 #ifdef HALF_F16C
 
+/* float16 in vectors of 16, rests too. */
+#define WIDE_16 CR_TARGET("avx512f,avx512bw,avx512vl")
+#define HALF_FIRST(n) ((__mmask16)((n) < 16 ? (1u << (n)) - 1 : 0xffff))
+#define HALF_TO_16(x) \
+    _mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
+
+WIDE_16 static void half_round_16_avx512(int64_t n, const float *x, float *y)
+{
+    int64_t i;
+
+    for (i = 0; i < n; i += 16) {
+        __mmask16 some = HALF_FIRST(n - i);
+
+        _mm512_mask_storeu_ps(y + i, some,
+                              _mm512_cvtph_ps(HALF_TO_16(
+                                  _mm512_maskz_loadu_ps(some, x + i))));
+    }
+}
+
+WIDE_16 static void half_narrow_16_avx512(int64_t n, const float *x,
+                                          uint16_t *y)
+{
+    int64_t i;
+
+    for (i = 0; i + 16 <= n; i += 16)
+        _mm256_storeu_si256((__m256i *)(y + i),
+                            HALF_TO_16(_mm512_loadu_ps(x + i)));
+    if (i < n)
+        _mm256_mask_storeu_epi16(
+            y + i, HALF_FIRST(n - i),
+            HALF_TO_16(_mm512_maskz_loadu_ps(HALF_FIRST(n - i), x + i)));
+}
+
+WIDE_16 static void half_widen_16_avx512(int64_t n, const uint16_t *x, float *y)
+{
+    int64_t i;
+
+    for (i = 0; i + 16 <= n; i += 16)
+        _mm512_storeu_ps(y + i, _mm512_cvtph_ps(_mm256_loadu_si256(
+                                    (const __m256i *)(x + i))));
+    if (i < n)
+        _mm512_mask_storeu_ps(y + i, HALF_FIRST(n - i),
+                              _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(
+                                  HALF_FIRST(n - i), x + i)));
+}
+
 /* bfloat16 in vectors of 16, by the same arithmetic. */
 #define WIDE_B16 CR_TARGET("avx512f,avx512bw,avx512vl")
 
@@ -240,6 +286,10 @@ void cr_round_to_type(enum cr_type to, int64_t n, const cr_real *x, cr_real *y)
         return;
     }
 #ifdef HALF_F16C
+    if (cr_isa() == CR_ISA_AVX512) {
+        half_round_16_avx512(n, x, y);
+        return;
+    }
     if (cr_isa() >= CR_ISA_AVX2) {
         half_round_f16c(n, x, y);
         return;
@@ -296,6 +346,10 @@ void cr_narrow(enum cr_type to, int64_t n, const cr_real *x, uint16_t *y)
         return;
     }
 #ifdef HALF_F16C
+    if (cr_isa() == CR_ISA_AVX512) {
+        half_narrow_16_avx512(n, x, y);
+        return;
+    }
     if (cr_isa() >= CR_ISA_AVX2) {
         half_narrow_f16c(n, x, y);
         return;
@@ -316,6 +370,10 @@ void cr_widen(enum cr_type from, int64_t n, const uint16_t *x, cr_real *y)
         return;
     }
 #ifdef HALF_F16C
+    if (cr_isa() == CR_ISA_AVX512) {
+        half_widen_16_avx512(n, x, y);
+        return;
+    }
     if (cr_isa() >= CR_ISA_AVX2) {
         half_widen_f16c(n, x, y);
         return;
