@@ -7,7 +7,8 @@
  * channels last (N, S, C): one matrix is transposed per sample.
  */
 #include "base/thread_pool.h"
-#include "graph/op.h"
+#include "families/data_movement.h"
+#include "num/low_precision.h"
 
 #include <string.h>
 
@@ -96,19 +97,26 @@ static void reorder_run(const struct cr_spec *from, const void *x, void *y,
                     cr_count(from) < 16384 ? 1 : cr_thread_count());
 }
 
+/* Elements of that type, as they are. */
+static void reorder_move(const struct cr_spec *from, enum cr_type type,
+                         const void *x, void *y)
+{
+    size_t size = cr_type_size(type);
+
+    if (from->rank < 3)
+        memcpy(y, x, (size_t)cr_count(from) * size);
+    else
+        reorder_run(from, x, y,
+                    type == CR_REAL ? reorder_real
+                    : size == 1     ? reorder_1
+                    : size == 2     ? reorder_2
+                    : size == 4     ? reorder_4
+                                    : reorder_8);
+}
+
 static void reorder_forward(const struct cr_op_ctx *s)
 {
-    size_t size = cr_type_size(s->in[0].type);
-
-    if (s->in[0].rank < 3)
-        memcpy(s->y[0], s->x[0], cr_bytes(&s->in[0]));
-    else
-        reorder_run(&s->in[0], s->x[0], s->y[0],
-                    s->in[0].type == CR_REAL ? reorder_real
-                    : size == 1              ? reorder_1
-                    : size == 2              ? reorder_2
-                    : size == 4              ? reorder_4
-                                             : reorder_8);
+    reorder_move(&s->in[0], cr_data_move_type(s), s->x[0], s->y[0]);
 }
 
 static void reorder_backward(const struct cr_op_ctx *s)
@@ -117,12 +125,19 @@ static void reorder_backward(const struct cr_op_ctx *s)
     const cr_real *dy = s->dy[0];
     cr_real *dx = s->dx[0];
 
-    if (s->in[0].rank < 3)
+    if (s->grads_two_bytes & CR_X(0)) {
+        reorder_move(&s->out[0], s->low, dy, dx);
+        return;
+    }
+    if (!s->accumulate[0])
+        reorder_move(&s->out[0], CR_REAL, dy, dx);
+    else if (s->in[0].rank < 3)
         for (i = 0; i < n; i++)
-            dx[i] = s->accumulate[0] ? dx[i] + dy[i] : dy[i];
+            dx[i] += dy[i];
     else
-        reorder_run(&s->out[0], dy, dx,
-                    s->accumulate[0] ? reorder_add : reorder_real);
+        reorder_run(&s->out[0], dy, dx, reorder_add);
+    if (s->rounds & CR_X(0))
+        cr_round_to_type(s->low, n, dx, dx);
 }
 
 static const struct cr_op_kernels reorder_kernels = { .last = cr_last_too };
@@ -136,7 +151,9 @@ const struct cr_op cr_op_reorder = {
     .max_inputs = 1,
     .outputs = 1,
     .kernels = &reorder_kernels,
+    .int_inputs = CR_X(0),
     .exact = true,
+    .low = CR_X(0) | CR_Y(0),
     .plan = reorder_plan,
     .forward = reorder_forward,
     .backward = reorder_backward,

@@ -166,8 +166,24 @@ static bool update_reads(const struct two_bytes *t, const struct cr_pval *v)
     return read <= v->grad->bytes;
 }
 
+/* What numbers a backward step writes to dx[i]. */
+static enum cr_type gradient_type(const struct two_bytes *t,
+                                  const struct cr_exec_step *s, int i)
+{
+    if (s->acc[i].val || s->kind == CR_UPDATE)
+        return CR_REAL;
+    if (s->rounds & ~s->partial & CR_X(i))
+        return s->low;
+    if (s->op == &cr_op_fake_cast)
+        return cr_fake_cast_type(s->attr);
+    return i == 0 && s->kind == CR_BACKWARD && s->dy[0].val &&
+                   (s->op->low & CR_X(0)) && cr_plan_moves(s->op)
+               ? t->stored[cr_pval_base(s->dy[0].val)->id]
+               : CR_REAL;
+}
+
 /* What lies where: forward's values, and gradients that their writer rounds or
- * that a cast makes. */
+ * moves or that a cast makes. */
 static void contents_find(struct two_bytes *t)
 {
     bool *seen = CR_NEWS(&t->e->arena, bool, t->e->n_vals + 1);
@@ -183,12 +199,7 @@ static void contents_find(struct two_bytes *t)
                 holds(t, s->y[i], fixed ? CR_REAL : s->y[i]->low, seen);
         for (i = 0; s->dx && i < s->n_in; i++)
             if (s->dx[i])
-                holds(t, s->dx[i],
-                      s->acc[i].val || s->kind == CR_UPDATE ? CR_REAL
-                      : s->rounds & ~s->partial & CR_X(i)   ? s->low
-                      : s->op == &cr_op_fake_cast ? cr_fake_cast_type(s->attr)
-                                                  : CR_REAL,
-                      seen);
+                holds(t, s->dx[i], gradient_type(t, s, i), seen);
         if (s->saved)
             holds(t, s->saved, CR_REAL, seen);
     }
