@@ -454,6 +454,10 @@ static void low_backward(const struct cr_op_ctx *s)
     struct cr_samples parts = samples(s, cr_convolve_backward);
     struct cr_op_ctx one = *s;
 
+    if (s->dx[W] != s->x[W]) {
+        cr_samples_backward(s, &parts);
+        return;
+    }
     one.dx[W] = one.dx[B] = NULL;
     if (s->dx[X])
         cr_samples_backward(&one, &parts);

@@ -190,9 +190,33 @@ static void dx_open(struct part *p)
         s->mask[0] && !waits ? s->mask[0] + p->from * p->x_size : NULL;
 }
 
+static bool other_gradients(const struct cr_op_ctx *s)
+{
+    int i;
+
+    for (i = 1; i < CR_OP_MAX; i++)
+        if (s->dx[i])
+            return true;
+    return false;
+}
+
+/* The part's gradient of x; its room holds x itself afterwards. */
+static void part_dx(const struct part *all, const struct cr_samples *op)
+{
+    struct part p = *all;
+    int i;
+
+    for (i = 1; i < CR_OP_MAX; i++)
+        p.run.dx[i] = NULL;
+    dx_open(&p);
+    op->run(&p.run);
+    cr_parallel_for(p.n * p.x_size, 1, &p, dx_close);
+}
+
 void cr_samples_backward(const struct cr_op_ctx *s,
                          const struct cr_samples *op)
 {
+    bool others = other_gradients(s);
     struct part p;
     int i;
 
@@ -200,14 +224,14 @@ void cr_samples_backward(const struct cr_op_ctx *s,
         p.run.dy[0] = part_read(&p, s->grads_two_bytes & CR_Y(0), s->dy[0],
                                 p.y_size, p.y);
         if (s->dx[0])
-            dx_open(&p);
-        else
-            p.run.x[0] = part_read(&p, s->two_bytes & CR_X(0), s->x[0],
-                                   p.x_size, p.x);
+            part_dx(&p, op);
+        if (!others)
+            continue;
+        p.run.dx[0] = NULL;
+        p.run.x[0] = part_read(&p, s->two_bytes & CR_X(0), s->x[0], p.x_size,
+                               p.x);
         for (i = 1; i < CR_OP_MAX && p.from > 0; i++)
             p.run.accumulate[i] = true;
         op->run(&p.run);
-        if (s->dx[0])
-            cr_parallel_for(p.n * p.x_size, 1, &p, dx_close);
     }
 }

@@ -23,7 +23,8 @@ struct cr_samples {
 /* .low_scratch of struct cr_op. */
 size_t cr_samples_scratch(const struct cr_op_ctx *step);
 void cr_samples_forward(const struct cr_op_ctx *s, const struct cr_samples *op);
-/* Gradients of inputs from 1 on accumulate from part to part. */
+/* Gradients of inputs from 1 on accumulate from part to part; .run is called
+ * for these, after it was for that of x. */
 void cr_samples_backward(const struct cr_op_ctx *s,
                          const struct cr_samples *op);
 
