@@ -6,6 +6,13 @@
  * the lowest offset that is free during its life. What is occupied is kept
  * in a tree over the steps, so that placing takes about the same time however
  * many lie there already.
+ *
+ * Threads share out the rows of a value. Where values of several sizes share
+ * memory, one thread writes what another one has read, and a line that changes
+ * its core costs more than the arithmetic of a small network: where cores have
+ * no cache together, half of LeNet's step. So buffers share memory with those
+ * of their own size alone, if that takes little more of it: large networks
+ * have many of one size, and small ones little to lose.
  */
 #include "plan/plan.h"
 
@@ -14,6 +21,7 @@
 #include <string.h>
 
 #define ALIGN 64
+#define SIZES_EXTRA ((size_t)1 << 21) /* bytes more, at most, for that */
 
 static size_t aligned(size_t at)
 {
@@ -204,32 +212,104 @@ static void place(struct places *p, struct cr_pval *v)
         places_add(p, v, 1, 0, p->n_steps - 1);
 }
 
+/* ---- by their size ---- */
+
+static int by_size_and(int x, int y, const struct cr_pval *a,
+                       const struct cr_pval *b)
+{
+    if (a->bytes != b->bytes)
+        return a->bytes < b->bytes ? -1 : 1;
+    return x != y ? (x < y ? -1 : 1) : a->id < b->id ? -1 : 1;
+}
+
+static int by_first(const void *a, const void *b)
+{
+    const struct cr_pval *x = *(struct cr_pval *const *)a,
+                         *y = *(struct cr_pval *const *)b;
+
+    return by_size_and(x->first, y->first, x, y);
+}
+
+static int by_last(const void *a, const void *b)
+{
+    const struct cr_pval *x = *(struct cr_pval *const *)a,
+                         *y = *(struct cr_pval *const *)b;
+
+    return by_size_and(x->last, y->last, x, y);
+}
+
+/* Places each buffer where one of its size has lain that lives no more, or
+ * after all others. Returns the bytes of all. */
+static size_t sizes_place(struct cr_pval **begin, int n, struct cr_arena *mem)
+{
+    struct cr_pval **end = CR_NEWS(mem, struct cr_pval *, n + 1);
+    size_t *left = CR_NEWS(mem, size_t, n + 1), all = 0;
+    int i, k = 0, n_left = 0;
+
+    qsort(begin, (size_t)n, sizeof *begin, by_first);
+    memcpy(end, begin, (size_t)n * sizeof *end);
+    qsort(end, (size_t)n, sizeof *end, by_last);
+    for (i = 0; i < n; i++) {
+        if (i == 0 || begin[i]->bytes != begin[i - 1]->bytes) {
+            n_left = 0;
+            k = i;
+        }
+        /* what has ended has begun before, and so has its place */
+        for (; end[k]->bytes == begin[i]->bytes &&
+               end[k]->last < begin[i]->first;
+             k++)
+            left[n_left++] = end[k]->offset;
+        if (n_left > 0) {
+            begin[i]->offset = left[--n_left];
+        } else {
+            begin[i]->offset = all;
+            all += aligned(begin[i]->bytes);
+        }
+    }
+    return all;
+}
+
 /* ---- all of them ---- */
+
+/* The same for buffers of all sizes together. */
+static size_t lowest_place(struct cr_exec *e, struct cr_pval **buffers, int n,
+                           struct cr_arena *mem)
+{
+    struct places places = { .arena = mem, .n_steps = 1 };
+    size_t all = 0;
+    int i;
+
+    qsort(buffers, (size_t)n, sizeof *buffers, by_size);
+    while (places.n_steps <= e->n_steps) /* some live beyond the last step */
+        places.n_steps *= 2;
+    places.span = CR_NEWS(mem, struct span, 2 * places.n_steps);
+    for (i = 0; i < n; i++) {
+        place(&places, buffers[i]);
+        if (buffers[i]->offset + buffers[i]->bytes > all)
+            all = buffers[i]->offset + buffers[i]->bytes;
+    }
+    return aligned(all);
+}
 
 /* Each value its place, each step its operands' places: see run/exec.c. */
 bool cr_plan_memory(struct cr_exec *e)
 {
-    struct cr_pval **buffers =
-        CR_NEWS(&e->arena, struct cr_pval *, e->n_vals + 1);
     struct cr_arena mem = { 0 };
-    struct places places = { .arena = &mem, .n_steps = 1 };
+    struct cr_pval **buffers = CR_NEWS(&mem, struct cr_pval *, e->n_vals + 1);
     struct cr_pval *v;
-    int i, n = 0;
+    size_t bytes;
+    int n = 0;
 
     lives(e);
     for (v = e->vals; v; v = v->next)
         if (v->feed < 0 && v->param < 0 && !v->alias && v->first >= 0)
             buffers[n++] = v;
-    qsort(buffers, (size_t)n, sizeof *buffers, by_size);
-    while (places.n_steps <= e->n_steps) /* some live beyond the last step */
-        places.n_steps *= 2;
-    places.span = CR_NEWS(&mem, struct span, 2 * places.n_steps);
-    for (i = 0; i < n; i++) {
-        place(&places, buffers[i]);
-        if (buffers[i]->offset + buffers[i]->bytes > e->bytes)
-            e->bytes = buffers[i]->offset + buffers[i]->bytes;
-    }
-    e->bytes = aligned(e->bytes);
+    e->bytes = lowest_place(e, buffers, n, &mem);
+    bytes = sizes_place(buffers, n, &mem);
+    if (bytes <= e->bytes + SIZES_EXTRA)
+        e->bytes = bytes;
+    else
+        lowest_place(e, buffers, n, &mem);
     cr_arena_free(&mem);
     return true;
 }

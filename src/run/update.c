@@ -23,7 +23,7 @@
 
 CR_O3
 
-#define UPDATE_GRAIN 16384 /* elements below which threads do not pay */
+#define UPDATE_GRAIN 8192 /* elements below which threads do not pay */
 #define UPDATE_BLOCK 8192  /* elements of one sum */
 #define UPDATE_STRETCH 1024 /* elements that are widened at a time */
 
