@@ -16,7 +16,9 @@
  * multiply-adds, such as softmax, LayerNorm or GELU, whose result is not
  * rounded while its one large input is, and so has half the bytes
  * (two_bytes.c); and the rounding of that result, if backward reads that. It
- * must read either the result itself, or the input too.
+ * must read either the result itself, or the input too. Of results that are
+ * rounded, which wait in two bytes, only LayerNorm's are worth their time: GELU
+ * and dropout take longer.
  *
  * A copy has the node of its original, and so the same random numbers. It does
  * not update moving statistics. The numbers are therefore the same to the bit.
@@ -108,7 +110,9 @@ static bool saves(const struct recompute *r, const struct cr_exec_step *s)
     const struct cr_pval *x = s->x[0].val, *y = s->y[0];
 
     if (y->low != CR_REAL)
-        return (s->rounds & CR_Y(0)) && is_saved(r, y) && is_saved(r, x);
+        return (s->rounds & CR_Y(0)) && !cr_is_elementwise(s->op) &&
+               (s->op->saved_for_backward & CR_X(0)) && is_saved(r, y) &&
+               is_saved(r, x);
     return is_saved(r, y) || (is_saved(r, x) && rounding(r, y));
 }
 

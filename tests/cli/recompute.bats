@@ -117,7 +117,7 @@ END
     [[ ! $output =~ gelu[^$'\n']*recomputed ]]
 }
 
-@test "low precision: softmax, LayerNorm and GELU run again: the same bytes" {
+@test "low precision: softmax and LayerNorm run again, GELU does not: the same bytes" {
     cat >low.yaml <<'END'
 base: c.yaml
 blocks:
@@ -145,9 +145,11 @@ END
     done
     set -- low.yaml amp.level=O2
     "$CELLRUN" summary "$@" --passes >plan
-    for op in softmax layer_norm gelu; do
+    for op in softmax layer_norm; do
         grep "$op(.*recomputed" plan
     done
+    # it takes long for two bytes a number
+    run ! grep "gelu(.*recomputed" plan
     CELLRUN_PASSES=-recompute "$CELLRUN" summary "$@" --batch 2048 >kept
     "$CELLRUN" summary "$@" --batch 2048 >again
     awk '/^memory:/ { split($0, a, ", "); print a[2] + 0 }' kept again >memory
