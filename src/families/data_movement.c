@@ -238,6 +238,13 @@ static void round_range(void *ctx, int64_t from, int64_t to)
     cr_round_to_type(s->low, to - from, dx, dx);
 }
 
+void cr_data_move_round(const struct cr_op_ctx *s)
+{
+    if (s->rounds & CR_X(0))
+        cr_parallel_for(cr_count(&s->in[0]), 0.5, (void *)(uintptr_t)s,
+                        round_range);
+}
+
 void cr_data_move_low(const struct cr_data_move *m, const struct cr_op_ctx *s)
 {
     if (s->grads_two_bytes & CR_X(0)) {
@@ -245,9 +252,7 @@ void cr_data_move_low(const struct cr_data_move *m, const struct cr_op_ctx *s)
         return;
     }
     cr_data_move_scatter_add(m, s->dy[0], s->dx[0], s->accumulate[0]);
-    if (s->rounds & CR_X(0))
-        cr_parallel_for(cr_count(&s->in[0]), 0.5, (void *)(uintptr_t)s,
-                        round_range);
+    cr_data_move_round(s);
 }
 
 static const cr_real *sum_source(void *ctx, int64_t n, const int64_t *off,

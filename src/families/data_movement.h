@@ -36,8 +36,9 @@ void cr_data_move_scatter_add(const struct cr_data_move *m, const cr_real *from,
 void cr_data_move_sum(const struct cr_data_move *m, const cr_real *from,
                       cr_real *to, bool add);
 /* How elements lie in memory, in two bytes perhaps; and a gradient of low
- * precision, which is scattered. */
+ * precision, which is scattered, or rounded where it is. */
 enum cr_type cr_data_move_type(const struct cr_op_ctx *ctx);
+void cr_data_move_round(const struct cr_op_ctx *ctx);
 void cr_data_move_low(const struct cr_data_move *m,
                       const struct cr_op_ctx *ctx);
 /* n bytes, over all threads */

@@ -3,6 +3,8 @@
 #include "families/axis.h"
 #include "families/data_movement.h"
 
+#define ALL_PIECES (0u - CR_Y(0))
+
 struct split {
     struct cr_ints size;
     int64_t axis;
@@ -83,11 +85,12 @@ static void split_forward(const struct cr_op_ctx *s)
     int k;
 
     for (k = 0; split_move(s, k, &m); k++)
-        cr_data_move_gather(&m, s->in[0].type, s->x[0], s->y[k]);
+        cr_data_move_gather(&m, cr_data_move_type(s), s->x[0], s->y[k]);
 }
 
 static void split_backward(const struct cr_op_ctx *s)
 {
+    bool low = s->grads_two_bytes & CR_X(0);
     struct cr_data_move m;
     int k;
 
@@ -95,10 +98,16 @@ static void split_backward(const struct cr_op_ctx *s)
         continue;
     if (!s->accumulate[0] &&
         split_move(s, k, &m)) /* a piece has no gradient */
-        cr_data_move_zero(s->dx[0], cr_bytes(&s->in[0]));
+        cr_data_move_zero(s->dx[0],
+                          (size_t)cr_count(&s->in[0]) *
+                              (low ? sizeof(uint16_t) : sizeof(cr_real)));
     for (k = 0; split_move(s, k, &m); k++)
-        if (s->dy[k])
+        if (s->dy[k] && low)
+            cr_data_move_scatter(&m, s->low, s->dy[k], s->dx[0]);
+        else if (s->dy[k])
             cr_data_move_scatter_add(&m, s->dy[k], s->dx[0], s->accumulate[0]);
+    if (!low)
+        cr_data_move_round(s);
 }
 
 const struct cr_op cr_op_split = {
@@ -109,6 +118,7 @@ const struct cr_op cr_op_split = {
                .size = sizeof(struct split),
                .renamed = split_renamed },
     CR_MOVE_OP,
+    .low = CR_X(0) | ALL_PIECES,
     .plan = split_plan,
     .forward = split_forward,
     .backward = split_backward,

@@ -166,6 +166,25 @@ static bool update_reads(const struct two_bytes *t, const struct cr_pval *v)
     return read <= v->grad->bytes;
 }
 
+/* That of all gradients which a step moves to dx[0]. */
+static enum cr_type moved_type(const struct two_bytes *t,
+                               const struct cr_exec_step *s)
+{
+    enum cr_type type = CR_REAL;
+    int i;
+
+    for (i = 0; i < s->n_out; i++) {
+        const struct cr_pval *dy = s->dy[i].val;
+        enum cr_type of = dy ? t->stored[cr_pval_base(s->dy[i].val)->id]
+                             : CR_REAL;
+
+        if (dy && (of == CR_REAL || (type != CR_REAL && of != type)))
+            return CR_REAL;
+        type = dy ? of : type;
+    }
+    return type;
+}
+
 /* What numbers a backward step writes to dx[i]. */
 static enum cr_type gradient_type(const struct two_bytes *t,
                                   const struct cr_exec_step *s, int i)
@@ -176,9 +195,9 @@ static enum cr_type gradient_type(const struct two_bytes *t,
         return s->low;
     if (s->op == &cr_op_fake_cast)
         return cr_fake_cast_type(s->attr);
-    return i == 0 && s->kind == CR_BACKWARD && s->dy[0].val &&
-                   (s->op->low & CR_X(0)) && cr_plan_moves(s->op)
-               ? t->stored[cr_pval_base(s->dy[0].val)->id]
+    return i == 0 && s->kind == CR_BACKWARD && (s->op->low & CR_X(0)) &&
+                   cr_plan_moves(s->op)
+               ? moved_type(t, s)
                : CR_REAL;
 }
 
@@ -241,6 +260,15 @@ static enum cr_type type_at(struct two_bytes *t, struct cr_pval *v)
     return v ? *stored(t, v) : CR_REAL;
 }
 
+/* Both take two bytes, or none. */
+static void ask_same(struct demote *d, struct cr_pval *v, struct cr_pval *w)
+{
+    bool same = type_at(d->t, v) == type_at(d->t, w);
+
+    ask(d, v, same);
+    ask(d, w, same);
+}
+
 static bool wanted(struct two_bytes *t, struct cr_pval *v)
 {
     return v && t->wanted[cr_pval_base(v)->id];
@@ -277,14 +305,11 @@ static void step_ask(struct demote *d, struct cr_exec_step *s)
     }
     for (i = 0; s->y && i < s->n_out; i++) {
         type = type_at(t, s->y[i]);
-        ask(d, s->y[i], s->same || (i == 0 && takes(s, CR_Y(0), type)));
+        ask(d, s->y[i], s->same || takes(s, CR_Y(i), type));
     }
-    if (s->y && !s->same && cr_plan_moves(s->op) &&
-        s->y[0]->spec.type == CR_REAL &&
-        type_at(t, s->y[0]) != type_at(t, s->x[0].val)) {
-        ask(d, s->y[0], false);
-        ask(d, s->x[0].val, false);
-    }
+    for (i = 0; s->y && i < s->n_out && !s->same && cr_plan_moves(s->op); i++)
+        if (s->y[i]->spec.type == CR_REAL)
+            ask_same(d, s->y[i], s->x[0].val);
     if (s->kind == CR_FORWARD)
         return;
     for (i = 0; i < s->n_in; i++) {
@@ -301,13 +326,10 @@ static void step_ask(struct demote *d, struct cr_exec_step *s)
     }
     for (i = 0; i < s->n_out; i++) {
         type = type_at(t, s->dy[i].val);
-        ask(d, s->dy[i].val, i == 0 && takes(s, CR_Y(0), type));
-    }
-    if (s->kind == CR_BACKWARD && s->dx[0] && s->dy[0].val &&
-        cr_plan_moves(s->op) &&
-        type_at(t, s->dx[0]) != type_at(t, s->dy[0].val)) {
-        ask(d, s->dx[0], false);
-        ask(d, s->dy[0].val, false);
+        ask(d, s->dy[i].val, takes(s, CR_Y(i), type));
+        if (s->kind == CR_BACKWARD && s->dx[0] && s->dy[i].val &&
+            cr_plan_moves(s->op))
+            ask_same(d, s->dx[0], s->dy[i].val);
     }
 }
 
