@@ -157,6 +157,7 @@ KERNEL static void back_avx2(int64_t n, const float *dy, const uint8_t *at,
                    mask1 ? mask1 + 2 * i : NULL, add, dx0 + 2 * i, dx1 + 2 * i);
 }
 
+#define KERNEL_LOW
 #define KERNEL_MAX max_avx2
 #define KERNEL_BACK back_avx2
 #define KERNEL_ROW cr_max_pool_2x2_avx2

@@ -114,7 +114,7 @@ void cr_pool_places(const struct cr_pool *p, const void *at, int32_t *to)
     cr_parallel_for(p->n * p->c * out, 10, &r, places_range);
 }
 
-/* ---- the four ---- */
+/* ---- the functions ---- */
 
 void cr_pool_max(const struct cr_pool *p, const cr_real *x, cr_real *y,
                  void *at)
@@ -127,6 +127,25 @@ void cr_pool_max_backward(const struct cr_pool *p, const cr_real *dy,
                           cr_real *dx)
 {
     kernel_of(&cr_kernels_max_pool, p)->max_backward(p, dy, at, mask, add, dx);
+}
+
+bool cr_pool_max_has_low(const struct cr_pool *p)
+{
+    return kernel_of(&cr_kernels_max_pool, p)->max_low;
+}
+
+void cr_pool_max_low(const struct cr_pool *p, enum cr_type type,
+                     const uint16_t *x, uint16_t *y, void *at)
+{
+    kernel_of(&cr_kernels_max_pool, p)->max_low(p, type, x, y, at);
+}
+
+void cr_pool_max_backward_low(const struct cr_pool *p, enum cr_type type,
+                              const void *dy, bool dy_low, const void *at,
+                              const uint16_t *mask, uint16_t *dx)
+{
+    kernel_of(&cr_kernels_max_pool, p)
+        ->max_backward_low(p, type, dy, dy_low, at, mask, dx);
 }
 
 void cr_pool_mean(const struct cr_pool *p, const cr_real *x, cr_real *y)

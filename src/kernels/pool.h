@@ -40,6 +40,12 @@ struct cr_pool_kernel {
     void (*max_backward)(const struct cr_pool *p, const cr_real *dy,
                          const void *at, const cr_real *mask, bool add,
                          cr_real *dx);
+    /* The same of tensors in two bytes per number; NULL: it cannot. */
+    void (*max_low)(const struct cr_pool *p, enum cr_type type,
+                    const uint16_t *x, uint16_t *y, void *at);
+    void (*max_backward_low)(const struct cr_pool *p, enum cr_type type,
+                             const void *dy, bool dy_low, const void *at,
+                             const uint16_t *mask, uint16_t *dx);
     /* NULL: maxima only */
     void (*mean)(const struct cr_pool *p, const cr_real *x, cr_real *y);
     void (*mean_backward)(const struct cr_pool *p, const cr_real *dy, bool add,
@@ -76,6 +82,15 @@ void cr_pool_places(const struct cr_pool *p, const void *at, int32_t *to);
 void cr_pool_max_backward(const struct cr_pool *p, const cr_real *dy,
                           const void *at, const cr_real *mask, bool add,
                           cr_real *dx);
+
+/* Both of tensors in two bytes per number of that type, if the kernel can; dy
+ * may be float32 (not dy_low) and is rounded then. */
+bool cr_pool_max_has_low(const struct cr_pool *p);
+void cr_pool_max_low(const struct cr_pool *p, enum cr_type type,
+                     const uint16_t *x, uint16_t *y, void *at);
+void cr_pool_max_backward_low(const struct cr_pool *p, enum cr_type type,
+                              const void *dy, bool dy_low, const void *at,
+                              const uint16_t *mask, uint16_t *dx);
 
 void cr_pool_mean(const struct cr_pool *p, const cr_real *x, cr_real *y);
 void cr_pool_mean_backward(const struct cr_pool *p, const cr_real *dy, bool add,

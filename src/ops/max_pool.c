@@ -26,6 +26,15 @@ static size_t max_pool_saved(const struct cr_op_ctx *s)
                  : 0;
 }
 
+/* Whether all of these take two bytes, and a kernel knows them. A maximum needs
+ * no rounding, nor does its gradient where windows lie side by side, as those
+ * of such kernels do. */
+static bool max_pool_low(const struct cr_op_ctx *s, const struct cr_pool *pool,
+                         unsigned which, unsigned all)
+{
+    return (which & all) == all && !s->end.map && cr_pool_max_has_low(pool);
+}
+
 static void max_pool_forward(const struct cr_op_ctx *s)
 {
     struct cr_samples parts = { .inputs = 1,
@@ -33,6 +42,10 @@ static void max_pool_forward(const struct cr_op_ctx *s)
                                 .run = max_pool_forward };
     struct cr_pool pool = cr_pool_of(s);
 
+    if (max_pool_low(s, &pool, s->two_bytes, CR_X(0) | CR_Y(0))) {
+        cr_pool_max_low(&pool, s->low, s->x[0], s->y[0], s->saved);
+        return;
+    }
     if (cr_low_any(s)) {
         cr_samples_forward(s, &parts);
         return;
@@ -47,6 +60,13 @@ static void max_pool_backward(const struct cr_op_ctx *s)
                                 .run = max_pool_backward };
     struct cr_pool pool = cr_pool_of(s);
 
+    if (max_pool_low(s, &pool, s->grads_two_bytes, CR_X(0)) &&
+        (!s->mask[0] || (s->two_bytes & CR_X(0)))) {
+        cr_pool_max_backward_low(&pool, s->low, s->dy[0],
+                                 s->grads_two_bytes & CR_Y(0), s->saved,
+                                 (const void *)s->mask[0], s->dx[0]);
+        return;
+    }
     if (cr_low_any(s)) {
         cr_samples_backward(s, &parts);
         return;

@@ -3,8 +3,11 @@
 #include "kernels/pool.h"
 
 #include "kernels.h"
+#include "num/low_precision.h"
 
 /* ---- settings ---- */
+
+#define AVX512 2 /* of implementations */
 
 static bool pairs_only; /* windows of 2 by 2 side by side */
 
@@ -18,7 +21,7 @@ static struct cr_window draw_window(bool single, bool means)
     w.in = draw_size(1, 70);
     if (pairs_only) {
         w.out = draw(1, 40);
-        w.in = 2 * w.out;
+        w.in = 2 * w.out + draw(0, 1);
         w.kernel = w.stride = 2;
         return w;
     }
@@ -229,6 +232,56 @@ static enum verdict maxima(void)
     return good ? RIGHT : WRONG;
 }
 
+/* The two bytes of n numbers, which are rounded to them. */
+static uint16_t *low_of(enum cr_type type, int64_t n, cr_real *x)
+{
+    uint16_t *low = fence_new((size_t)n * sizeof *low);
+
+    cr_round_to_type(type, n, x, x);
+    cr_narrow(type, n, x, low);
+    return low;
+}
+
+/* Maxima in two bytes have the bytes of those in float32, narrowed. */
+static enum verdict maxima_low(void)
+{
+    struct cr_pool p = draw_pool(false);
+    enum cr_type type = draw_one_in(2) ? CR_F16 : CR_BF16;
+    int64_t nx = p.n * p.c * in_of(&p), ny = p.n * p.c * out_of(&p), i;
+    bool nans = draw_one_in(3), dy_low = draw_one_in(2);
+    cr_real *x = numbers_new(nx), *y = numbers_undefined(ny);
+    cr_real *dy = numbers_new(ny), *mask = draw_mask(nx);
+    cr_real *dx = numbers_undefined(nx);
+    uint8_t *index = fence_new((size_t)ny), *low_index = fence_new((size_t)ny);
+    uint16_t *low_y = fence_new((size_t)ny * sizeof *low_y);
+    uint16_t *low_dx = fence_new((size_t)nx * sizeof *low_dx);
+    uint16_t *low_x, *low_dy, *low_mask;
+
+    if (!cr_pool_max_has_low(&p))
+        return DECLINED;
+    for (i = 0; i < nx && nans; i += draw(1, 9))
+        x[i] = draw_one_in(3)   ? (cr_real)NAN
+               : draw_one_in(2) ? -(cr_real)INFINITY
+                                : -(cr_real)0;
+    for (i = 0; i < nx && mask && nans; i += draw(1, 9))
+        mask[i] = -(cr_real)NAN;
+    low_x = low_of(type, nx, x);
+    low_mask = mask ? low_of(type, nx, mask) : NULL;
+    low_dy = dy_low ? low_of(type, ny, dy) : NULL;
+    cr_pool_max(&p, x, y, index);
+    cr_pool_max_backward(&p, dy, index, mask, false, dx);
+    cr_pool_max_low(&p, type, low_x, low_y, low_index);
+    cr_pool_max_backward_low(&p, type, dy_low ? (void *)low_dy : (void *)dy,
+                             dy_low, low_index, low_mask, low_dx);
+    return bytes_same("y", low_y, low_of(type, ny, y),
+                      (size_t)ny * sizeof *low_y) &&
+                   bytes_same("index", low_index, index, (size_t)ny) &&
+                   bytes_same("dx", low_dx, low_of(type, nx, dx),
+                              (size_t)nx * sizeof *low_dx)
+               ? RIGHT
+               : WRONG;
+}
+
 static enum verdict means(void)
 {
     struct cr_pool p = draw_pool(true);
@@ -316,6 +369,9 @@ int main(void)
         pairs_only = true;
         kernel_compare("maxima over 2 by 2", i, maxima);
     }
+    pairs_only = true;
+    if (sizeof(cr_real) == sizeof(float))
+        kernel_compare("maxima in two bytes", AVX512, maxima_low);
     cr_kernel_prefer("pool_portable");
     kernel_compare("maxima over 2 by 2 as over any window", 0, maxima);
     cr_kernel_prefer(NULL);
