@@ -480,18 +480,31 @@ struct rows {
     size_t bytes;           /* of a row, after it */
 };
 
+/* From the rows of each process one after another, to those of all along the
+ * axis. */
+static void rows_merge(const struct rows *o, const char *from, char *to)
+{
+    size_t all = (size_t)o->rows * o->bytes;
+    int64_t i, first, n;
+
+    for (int r = 0; r < cr_mpi_size(); r++) {
+        cr_mpi_rows(o->rows, r, &first, &n);
+        for (i = 0; i < o->outer; i++, from += (size_t)n * o->bytes)
+            memcpy(to + (size_t)i * all + (size_t)first * o->bytes, from,
+                   (size_t)n * o->bytes);
+    }
+}
+
 static void gather_forward(const struct cr_op_ctx *s)
 {
     const struct rows *o = s->attr;
-    size_t own = (size_t)o->n * o->bytes, all = (size_t)o->rows * o->bytes;
-    const char *x = s->x[0];
-    char *y = s->y[0];
-    int64_t i;
+    size_t each = (size_t)o->outer * o->bytes;
+    char *all = o->outer == 1 ? s->y[0] : s->scratch;
 
-    for (i = 0; i < o->outer; i++, x += own, y += all) {
-        memcpy(y + (size_t)o->first * o->bytes, x, own);
-        cr_mpi_gather_rows(y, o->rows, o->bytes);
-    }
+    memcpy(all + (size_t)o->first * each, s->x[0], (size_t)o->n * each);
+    cr_mpi_gather_rows(all, o->rows, each);
+    if (all != s->y[0])
+        rows_merge(o, all, s->y[0]);
 }
 
 static void add_or_store(bool add, const cr_real *from, int64_t n, cr_real *to)
@@ -588,7 +601,10 @@ static struct cr_pval *gathered(struct cr_exec *e, struct cr_pval *x, int axis)
     inner *= all.dim[axis] / o->n;
     o->bytes = (size_t)inner * cr_type_size(all.type);
     all.dim[axis] = all.dim[axis] / o->n * o->rows;
-    return step_between(e, &op_gather, o, x, &all);
+    x = step_between(e, &op_gather, o, x, &all);
+    if (o->outer > 1)
+        x->maker->scratch = x->bytes;
+    return x;
 }
 
 /* A column, as far as all rows of it are read. */
