@@ -16,7 +16,8 @@ size_t cr_row_gradient_scratch(int64_t n)
 }
 
 /* The rows, in the order of the indices; the number of them. */
-static int64_t rows_list(const struct cr_op_ctx *s, uint64_t *to)
+static int64_t rows_list(const struct cr_op_ctx *s, int first, int step,
+                         uint64_t *to)
 {
     const struct cr_gather *o = s->attr;
     const int32_t *index = s->x[1];
@@ -27,7 +28,7 @@ static int64_t rows_list(const struct cr_op_ctx *s, uint64_t *to)
 
         if (row < 0 && o->negative == CR_INDEX_WRAP)
             row += rows;
-        if (row >= 0 && row < rows)
+        if (row >= 0 && row < rows && row % step == first)
             to[n++] = (uint64_t)row << 32 | (uint64_t)i;
     }
     return n;
@@ -46,10 +47,11 @@ static void sort_digit(const uint64_t *from, uint64_t *to, int64_t n, int shift)
         to[at[from[i] >> shift & mask]++] = from[i];
 }
 
-struct cr_row_gradient cr_row_gradient_of(const struct cr_op_ctx *s)
+struct cr_row_gradient cr_row_gradient_of(const struct cr_op_ctx *s, int first,
+                                          int step)
 {
     uint64_t *a = s->scratch, *b = a + cr_count(&s->in[1]), *swap;
-    int64_t n = rows_list(s, a), rows = s->in[0].dim[0];
+    int64_t n = rows_list(s, first, step, a), rows = s->in[0].dim[0];
     int shift;
 
     for (shift = 0; rows > (int64_t)1 << shift; shift += DIGIT) {

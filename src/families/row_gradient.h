@@ -16,8 +16,10 @@ struct cr_row_gradient {
 
 /* Bytes of scratch memory for n indices. */
 size_t cr_row_gradient_scratch(int64_t n);
-/* Of the backward step of a gather along axis 0, in its scratch memory. */
-struct cr_row_gradient cr_row_gradient_of(const struct cr_op_ctx *gather);
+/* Of the backward step of a gather along axis 0, in its scratch memory: rows
+ * first, first + step, first + 2 step and so on. */
+struct cr_row_gradient cr_row_gradient_of(const struct cr_op_ctx *gather,
+                                          int first, int step);
 /* Calls `each` for every row that occurs, in parallel, with its sum; equal
  * indices are added in their order. Takes scratch memory of a row's bytes per
  * thread. */

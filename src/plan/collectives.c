@@ -13,6 +13,9 @@
  * lies there, and they meet at the end of the pass, when all have their parts.
  * Who reads the gradient adds up what it reads (run/update.c).
  *
+ * Of a table of which a few rows are updated, no gradient is summed: what
+ * arrives at these rows is gathered (table_rows.c).
+ *
  * With train.shard: gradients, the wait for one sum is before the step that
  * writes the next gradient, so that the update frees its memory first.
  *
@@ -158,6 +161,7 @@ struct grad {
     struct cr_pval *param;
     struct cr_exec_step *writer;
     enum cr_type low; /* what the sum is rounded to; CR_REAL */
+    bool rows;        /* rows of a table, which the writer updates */
 };
 
 struct pass {
@@ -386,6 +390,10 @@ static void grad_add(struct pass *p, const struct grad *g)
 {
     size_t bytes = cr_bytes(&g->param->spec);
 
+    if (g->rows) {
+        cr_plan_take_rows_of_all(p->e, g->writer);
+        return;
+    }
     if (is_part(p, g)) {
         cr_pval_base(g->param->grad)->home = p->e->net->parts[g->param->param];
         p->part[p->n_part++] = *g;
@@ -423,7 +431,8 @@ static bool is_of_all(const struct pass *p, const struct grad *grads, int n)
 
     for (int i = 0; i < n; i++) {
         hash = (hash * 1000003 + grads[i].param->param) % 1000000007;
-        hash = hash * 32 + (int64_t)grads[i].low * 2 + is_part(p, &grads[i]);
+        hash = hash * 64 + (int64_t)grads[i].low * 4 + grads[i].rows * 2 +
+               is_part(p, &grads[i]);
     }
     say[0] = hash;
     say[1] = -hash;
@@ -440,6 +449,7 @@ bool cr_plan_collectives(struct cr_exec *e)
     struct pass p = { .e = e };
     struct grad *grads;
     const struct cr_val *v;
+    struct cr_exec_step **read;
     bool low = false;
     int i, n = 0;
 
@@ -462,6 +472,12 @@ bool cr_plan_collectives(struct cr_exec *e)
     cr_steps_number(e);
     qsort(grads, (size_t)n, sizeof *grads, by_writer);
     loss_find(&p);
+    read = cr_plan_last_reads(e);
+    for (i = 0; i < n; i++)
+        grads[i].rows =
+            grads[i].low == CR_REAL &&
+            cr_plan_takes_rows_of_all(e, grads[i].param,
+                                      read[grads[i].param->param], p.loss);
     if (!is_of_all(&p, grads, n))
         return false;
     if (e->net->accumulated && !low)

@@ -156,7 +156,8 @@ struct cr_exec {
     int n_loss_grads;
     int n_backward;           /* steps before held-back updates */
     int meet;                 /* the first update of a parameter that processes
-                                 share, after all that reads one; -1 */
+                                 share, after all that reads one; n_steps:
+                                 those of rows are the only ones; -1: none */
     struct cr_exec_step *last_forward, *last_loss; /* NULL: none */
     struct cr_pval **outputs; /* several of a tuple */
     int n_outputs;
@@ -275,6 +276,9 @@ bool cr_plan_collectives(struct cr_exec *exec);
  * up the parts, and process 0 has the sum, rounded, and the others 0. */
 void cr_plan_sum_first(struct cr_exec *exec, struct cr_exec_step *cast,
                        enum cr_type type);
+/* The rows of x of all processes, which a step before that one gathers. */
+struct cr_pval *cr_plan_all_rows(struct cr_exec *exec, struct cr_pval *x,
+                                 int axis, struct cr_exec_step *before);
 /* The type in which the processes add them up: train.reduce_dtype. */
 enum cr_mpi_type cr_plan_sum_type(const struct cr_net *net);
 
@@ -372,6 +376,25 @@ bool cr_plan_moves(const struct cr_op *op);
 /* Sets the types of numbers that forward values hold only. */
 void cr_plan_low_types(struct cr_exec *exec);
 bool cr_plan_update_steps(struct cr_exec *exec);     /* update_steps.c */
+/* Whether no parameter is updated before all gradients are there. */
+bool cr_plan_updates_last(const struct cr_exec *exec);
+/* table_rows.c: the last step of the backward pass that reads each parameter,
+ * or a view of it; NULL: none. A step may read one whose gradient it does not
+ * write: after stop_gradient, or in a bprop's text. */
+struct cr_exec_step **cr_plan_last_reads(struct cr_exec *exec);
+/* Whether the one writer of a table's gradient, of a gather, may update the
+ * rows that it takes instead, if there are fewer than the table has. `read` and
+ * `loss` are the last steps that read the table, and of the loss; NULL. */
+bool cr_plan_takes_rows(const struct cr_exec *exec, const struct cr_pval *table,
+                        const struct cr_exec_step *read,
+                        const struct cr_exec_step *loss);
+/* The same in collectives.c, with the rows of all processes; and the step reads
+ * these from then on. */
+bool cr_plan_takes_rows_of_all(const struct cr_exec *exec,
+                               const struct cr_pval *table,
+                               const struct cr_exec_step *read,
+                               const struct cr_exec_step *loss);
+void cr_plan_take_rows_of_all(struct cr_exec *exec, struct cr_exec_step *step);
 bool cr_plan_memory(struct cr_exec *exec);           /* memory.c */
 
 /* The largest sum of bytes that values of one step need. */

@@ -607,6 +607,15 @@ static struct cr_pval *gathered(struct cr_exec *e, struct cr_pval *x, int axis)
     return x;
 }
 
+struct cr_pval *cr_plan_all_rows(struct cr_exec *e, struct cr_pval *x, int axis,
+                                 struct cr_exec_step *before)
+{
+    struct cr_pval *all = gathered(e, x, axis);
+
+    cr_step_before(e, all->maker, before);
+    return all;
+}
+
 /* A column, as far as all rows of it are read. */
 static struct cr_pval *column_whole(struct cr_exec *e, const struct cr_pval *x)
 {

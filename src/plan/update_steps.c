@@ -15,7 +15,7 @@ static bool is_shared(const struct cr_exec *e, int param)
     return e->net->parts && e->net->parts[param];
 }
 
-static bool separate(const struct cr_exec *e)
+bool cr_plan_updates_last(const struct cr_exec *e)
 {
     return e->opts.separate_update || cr_plan_keeps_all(e);
 }
@@ -68,7 +68,7 @@ static bool update_directly(struct cr_exec *e, struct cr_pval *val,
     struct cr_exec_step *w = g->maker;
     int i;
 
-    if (separate(e) || is_shared(e, val->param) ||
+    if (cr_plan_updates_last(e) || is_shared(e, val->param) ||
         !e->net->rule->is_plain_sgd || !w || g->root ||
         w->kind != CR_BACKWARD ||
         (e->last_loss && w->at <= e->last_loss->at) ||
@@ -87,30 +87,19 @@ static bool update_directly(struct cr_exec *e, struct cr_pval *val,
     return false;
 }
 
-/* Whether an update of those rows alone gives what one of all rows does. */
-static bool rows_suffice(const struct cr_exec *e, int param)
-{
-    const struct cr_update_rule *rule = e->net->rule;
-
-    return (rule->rows && e->net->params[param].rows) ||
-           (rule->is_plain_sgd && e->net->hyper[param].weight_decay == 0);
-}
-
 /* Whether the one writer of a gradient, of a gather of fewer rows than the
- * table has, can update these rows itself; `read` as above. */
+ * table has, can update these rows itself; `read` as above. Of a table that
+ * processes share they must have waited for one another: for the rows of all.
+ */
 static bool update_gathered(struct cr_exec *e, struct cr_pval *val,
                             const struct cr_exec_step *read)
 {
     struct cr_pval *g = val->grad;
     struct cr_exec_step *w = g->maker;
 
-    if (separate(e) || !w || w->kind != CR_BACKWARD || e->net->shard ||
-        !w->op->algebra.takes_rows || !w->op->algebra.takes_rows(w->attr) ||
-        w->dx[0] != g || w->acc[0].val || g->root || g->n_uses > 0 ||
-        (e->last_loss && w->at <= e->last_loss->at) ||
-        (read && read->at > w->at) || !rows_suffice(e, val->param))
-        return false;
-    if (cr_count(&w->in[1]) >= w->in[0].dim[0])
+    if ((is_shared(e, val->param) && !e->split) ||
+        !cr_plan_takes_rows(e, val, read, e->last_loss) ||
+        cr_count(&w->in[1]) >= w->in[0].dim[0])
         return false;
     w->kind = CR_UPDATE;
     w->param = val->param;
@@ -121,34 +110,6 @@ static bool update_gathered(struct cr_exec *e, struct cr_pval *val,
     w->thread_scratch =
         (size_t)(cr_count(&w->in[0]) / w->in[0].dim[0]) * sizeof(cr_real);
     return true;
-}
-
-/* The last step of the backward pass that reads each parameter, or a view of
- * it; NULL: none. A step may read one whose gradient it does not write: after
- * stop_gradient, or in a bprop's text. */
-struct reads {
-    struct cr_exec *e;
-    struct cr_exec_step **last;
-};
-
-static void read_at(void *ctx, struct cr_operand *o)
-{
-    struct reads *r = ctx;
-    const struct cr_pval *base = cr_pval_base(o->val);
-
-    if (base->param >= 0)
-        r->last[base->param] = o->step;
-}
-
-static struct cr_exec_step **last_reads(struct cr_exec *e)
-{
-    struct reads r = { e, CR_NEWS(&e->arena, struct cr_exec_step *,
-                                  e->net->n_params + 1) };
-    struct cr_exec_step *s = e->last_forward ? e->last_forward->next : e->first;
-
-    for (; s; s = s->next)
-        cr_step_operands(s, &r, read_at);
-    return r.last;
 }
 
 static struct cr_exec_step *later(struct cr_exec_step *a,
@@ -174,7 +135,7 @@ static struct cr_exec_step *update_after(const struct cr_exec *e,
 {
     struct cr_exec_step *w = writer(val->grad);
 
-    if (separate(e) || is_shared(e, val->param) || !w)
+    if (cr_plan_updates_last(e) || is_shared(e, val->param) || !w)
         return last;
     return later(later(w, read), e->last_loss);
 }
@@ -208,7 +169,7 @@ bool cr_plan_update_steps(struct cr_exec *e)
     loss_grads_find(e);
     if (!e->opts.update)
         return true;
-    read = last_reads(e);
+    read = cr_plan_last_reads(e);
     for (v = e->graph->vals; v; v = v->next) {
         struct cr_pval *val = e->of[v->id];
 
@@ -220,10 +181,10 @@ bool cr_plan_update_steps(struct cr_exec *e)
         update_add(e, val, after == last ? NULL : after);
     }
     cr_steps_number(e);
-    if (!separate(e))
+    if (!cr_plan_updates_last(e))
         e->n_backward = e->n_steps;
     for (s = e->last; s && !e->opts.separate_update; s = s->prev)
         if (s->kind == CR_UPDATE && is_shared(e, s->param))
-            e->meet = s->at;
+            e->meet = !s->op ? s->at : e->meet < 0 ? e->n_steps : e->meet;
     return true;
 }

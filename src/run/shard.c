@@ -11,9 +11,10 @@
  * Where processes see each other's memory, they have these parameters once, and
  * their parts of the gradients next to one another (net->parts). A process
  * reads all parts of its range, and writes its range of the parameter, which
- * all have then: an update begins and ends with cr_mpi_meet. All else that
- * writes parameters writes the same in all processes, or in process 0 while the
- * others wait.
+ * all have then: an update begins and ends with cr_mpi_meet. That of a few rows
+ * of a table begins with a gather, and a process writes some of the rows. All
+ * else that writes parameters writes the same in all processes, or in process 0
+ * while the others wait.
  */
 #include "mpi/mpi.h"
 #include "run/run.h"

@@ -163,11 +163,16 @@ static void update_rows(void *ctx, int64_t from, int64_t to)
 }
 
 /* Of a step that has the backward pass of a gather in it, from what it
- * gathers. */
-static void update_gathered(const struct cr_exec_step *s, struct update *all)
+ * gathers. Processes that share the table update some rows each: rows that
+ * many samples read may be neighbours. */
+static void update_gathered(const struct cr_net *net,
+                            const struct cr_exec_step *s, struct update *all)
 {
-    struct cr_row_gradient g = cr_row_gradient_of(s->run);
+    bool shared = net->parts && net->parts[s->param];
+    struct cr_row_gradient g = cr_row_gradient_of(
+        s->run, shared ? cr_mpi_rank() : 0, shared ? cr_mpi_size() : 1);
 
+    all->begin = 0;
     all->u.g = NULL;
     cr_row_gradient_each(&g, all, update_row);
 }
@@ -236,7 +241,7 @@ void cr_exec_update_step(struct cr_exec *e, const struct cr_exec_step *s,
     cr_shard_range(net, s->param, cr_mpi_rank(), &all.begin, &all.end);
     all.width = p->spec.rank > 0 ? all.u.n / p->spec.dim[0] : all.u.n;
     if (s->op)
-        update_gathered(s, &all);
+        update_gathered(net, s, &all);
     else if (rule->rows && p->rows)
         cr_parallel_for_coarse(p->spec.dim[0], (double)all.width, &all,
                                update_rows);
@@ -247,7 +252,8 @@ void cr_exec_update_step(struct cr_exec *e, const struct cr_exec_step *s,
                             : cr_thread_count());
     if (rule->finish)
         rule->finish(&all.u);
-    cr_shard_gather_param(net, s->param);
+    if (!s->op)
+        cr_shard_gather_param(net, s->param);
 }
 
 /* ---- all of them ---- */
