@@ -168,8 +168,27 @@ static bool is_partial(const struct cr_exec *e, const struct cr_pval *val)
     return e->split && e->opts.update && val->part == CR_PART_ALIKE;
 }
 
+static bool writer_rounds(const struct cr_exec *e, const struct cr_pval *g,
+                          enum cr_type type);
+
+/* What a step moves to its dx is rounded where it comes from, too, if that can
+ * be: it takes two bytes on its way then. */
+static void sources_round(const struct cr_exec *e, const struct cr_exec_step *w,
+                          enum cr_type type)
+{
+    int i;
+
+    for (i = 0; i < w->n_out; i++) {
+        const struct cr_pval *g = w->dy[i].val;
+
+        if (g && !g->alias && !g->root && !g->seed && g->n_uses == 1)
+            writer_rounds(e, g, type);
+    }
+}
+
 /* Whether the one step that writes gradient g rounds it. */
-static bool writer_rounds(const struct cr_pval *g, enum cr_type type)
+static bool writer_rounds(const struct cr_exec *e, const struct cr_pval *g,
+                          enum cr_type type)
 {
     struct cr_exec_step *w = g->maker;
     int i;
@@ -178,6 +197,8 @@ static bool writer_rounds(const struct cr_pval *g, enum cr_type type)
         if (w->dx[i] == g && !w->acc[i].val && takes(w, CR_X(i), type)) {
             w->rounds |= CR_X(i);
             w->low = type;
+            if (i == 0 && cr_plan_moves(w->op) && !e->split)
+                sources_round(e, w, type);
             return true;
         }
     return false;
@@ -222,14 +243,15 @@ bool cr_plan_casts_backward(struct cr_exec *e, const struct cr_exec_step *f)
     if (!g)
         return false;
     if (type != CR_REAL && !cr_plan_keeps_all(e) && !g->alias && !g->root &&
-        !x->grad && x->needs && !is_partial(e, x) && writer_rounds(g, type)) {
+        !x->grad && x->needs && !is_partial(e, x) &&
+        writer_rounds(e, g, type)) {
         x->grad = g;
         g->root = (x->param >= 0 || x->feed >= 0) && e->opts.separate_update &&
                   !e->opts.private_gradients;
         return true;
     }
     if ((f->rounds & CR_Y(0)) &&
-        (is_partial(e, f->y[0]) || !writer_rounds(g, f->low)))
+        (is_partial(e, f->y[0]) || !writer_rounds(e, g, f->low)))
         round_in_place(e, f);
     return false;
 }

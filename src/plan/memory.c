@@ -12,11 +12,14 @@
  * its core costs more than the arithmetic of a small network: where cores have
  * no cache together, half of LeNet's step. So buffers share memory with those
  * of their own size alone, if that takes little more of it: large networks
- * have many of one size, and small ones little to lose.
+ * have many of one size, and small ones little to lose. One thread needs none
+ * of that.
  */
+#include "base/thread_pool.h"
 #include "plan/plan.h"
 
 #include <assert.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -305,10 +308,10 @@ bool cr_plan_memory(struct cr_exec *e)
         if (v->feed < 0 && v->param < 0 && !v->alias && v->first >= 0)
             buffers[n++] = v;
     e->bytes = lowest_place(e, buffers, n, &mem);
-    bytes = sizes_place(buffers, n, &mem);
+    bytes = cr_thread_count() > 1 ? sizes_place(buffers, n, &mem) : SIZE_MAX;
     if (bytes <= e->bytes + SIZES_EXTRA)
         e->bytes = bytes;
-    else
+    else if (bytes < SIZE_MAX)
         lowest_place(e, buffers, n, &mem);
     cr_arena_free(&mem);
     return true;
