@@ -3,6 +3,10 @@
 #include "families/low.h"
 #include "kernels/parallel_for.h"
 
+/* Numbers at a time in low precision: what is done once for each stretch, such
+ * as finding the kernel, counts next to a short one. */
+#define STRETCH (2 * CR_LOW_STRETCH)
+
 struct pointwise {
     const struct cr_op_ctx *s;
     cr_map *f;
@@ -19,11 +23,11 @@ static void pointwise_range(void *ctx, int64_t from, int64_t to)
 {
     const struct pointwise *p = ctx;
     const struct cr_op_ctx *s = p->s;
-    cr_real x[CR_LOW_STRETCH], y[CR_LOW_STRETCH], *v;
+    cr_real x[STRETCH], y[STRETCH], *v;
     int64_t i, n;
 
     for (i = from; i < to; i += n) {
-        n = cr_low_any(s) && to - i > CR_LOW_STRETCH ? CR_LOW_STRETCH : to - i;
+        n = cr_low_any(s) && to - i > STRETCH ? STRETCH : to - i;
         v = cr_low_y_open(s, i, y);
         p->f(s->attr, n, cr_low_x(s, 0, i, n, x), v);
         cr_low_y_close(s, i, n, v);
@@ -42,12 +46,11 @@ static void back_range(void *ctx, int64_t from, int64_t to)
     const struct pointwise *p = ctx;
     const struct cr_op_ctx *s = p->s;
     bool whole = !s->accumulate[0] && !cr_low_any(s);
-    cr_real x[CR_LOW_STRETCH], y[CR_LOW_STRETCH], dy[CR_LOW_STRETCH];
-    cr_real d[CR_LOW_STRETCH], *v;
+    cr_real x[STRETCH], y[STRETCH], dy[STRETCH], d[STRETCH], *v;
     int64_t i, n;
 
     for (i = from; i < to; i += n) {
-        n = !whole && to - i > CR_LOW_STRETCH ? CR_LOW_STRETCH : to - i;
+        n = !whole && to - i > STRETCH ? STRETCH : to - i;
         v = cr_low_dx_open(s, 0, i, d);
         p->back(s->attr, n, cr_low_x(s, 0, i, n, x), cr_low_y(s, i, n, y),
                 cr_low_dy(s, i, n, dy), v);
