@@ -39,6 +39,8 @@ void cr_shard_range(const struct cr_net *net, int param, int rank,
 int64_t cr_shard_count(const struct cr_net *net, int param);
 /* After an update: every process gets the other ranges of the parameter. */
 void cr_shard_gather_param(const struct cr_net *net, int param);
+/* Whether processes have a parameter once, in memory that all see. */
+bool cr_shard_is_once(const struct cr_net *net, int param);
 /* nonfinite.c: whether n values are finite that have this type in memory; those
  * of integer types are. */
 bool cr_all_finite(enum cr_type type, const void *x, int64_t n);

@@ -180,6 +180,11 @@ static size_t part_bytes(const struct cr_net *net, int param)
     return p->trained || p->unfrozen_later ? shared_bytes(net, param) : 0;
 }
 
+bool cr_shard_is_once(const struct cr_net *net, int param)
+{
+    return net->parts && shared_bytes(net, param) > 0;
+}
+
 void cr_net_share(struct cr_net *net)
 {
     size_t once = 0, each = 0;

@@ -696,7 +696,7 @@ static void swap_shared(const struct cr_net *net, int param, cr_real *mean)
 void cr_net_ema_swap(struct cr_net *net)
 {
     for (int i = 0; i < net->n_params; i++)
-        if (net->parts && net->parts[i])
+        if (cr_shard_is_once(net, i))
             swap_shared(net, i, net->ema[i].data);
         else
             swap(net->ema[i].data, net->params[i].data,

@@ -149,3 +149,16 @@ END
         near "$(last one)" "$(last many)" 1e-6
     done
 }
+
+@test "moving means of frozen parameters that processes have once" {
+    wide_network
+    local n
+    set -- train.ema.decay=0.9 eval.use_ema=true eval.every=1steps \
+        'freeze={patterns: ["b.*"]}'
+    "$CELLRUN" train c.yaml -q -o one --steps 40 "$@"
+    for n in 2 3; do
+        mpi $n train c.yaml -q -o many --force --steps 40 "$@" >out
+        run "$CELLRUN" ckpt diff "$(last one)" "$(last many)"
+        [[ $output == *"tensors differ"* && $output != *"b.weight"* ]]
+    done
+}
