@@ -89,8 +89,8 @@ struct cr_op_ctx {
                                  dx[i] before alpha and accumulate, */
     unsigned partial;         /* but not here: others have parts of it, too */
     unsigned holds;           /* x[i], dy[0] hold such numbers already */
-    unsigned two_bytes;       /* x[i], y[0] take two bytes per element, */
-    unsigned grads_two_bytes; /* and dx[i], dy[0]: never with accumulate */
+    unsigned two_bytes;       /* x[i], y[i] take two bytes per element, */
+    unsigned grads_two_bytes; /* and dx[i], dy[i]: never with accumulate */
     void *state[CR_OP_MAX];    /* inputs in .running_stats, to be updated; NULL:
                                   leave them unchanged */
     void *saved, *scratch; /* backward may write over what was saved */

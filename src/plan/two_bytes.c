@@ -365,13 +365,17 @@ static void step_set(struct two_bytes *t, struct cr_exec_step *s)
             s->grads_two_bytes |= CR_X(i);
         }
     }
-    if (takes_now(t, s, CR_Y(0), s->y ? s->y[0] : s->read_y[0].val)) {
-        type = type_at(t, s->y ? s->y[0] : s->read_y[0].val);
-        s->two_bytes |= CR_Y(0);
-    }
-    if (s->dy && type_at(t, s->dy[0].val) != CR_REAL) {
-        type = type_at(t, s->dy[0].val);
-        s->grads_two_bytes |= CR_Y(0);
+    for (i = 0; i < s->n_out; i++) {
+        struct cr_pval *y = s->y ? s->y[i] : s->read_y[i].val;
+
+        if (takes_now(t, s, CR_Y(i), y)) {
+            type = type_at(t, y);
+            s->two_bytes |= CR_Y(i);
+        }
+        if (s->dy && type_at(t, s->dy[i].val) != CR_REAL) {
+            type = type_at(t, s->dy[i].val);
+            s->grads_two_bytes |= CR_Y(i);
+        }
     }
     s->low = type == CR_REAL ? s->low : type;
     if (s->op->low_scratch && (s->two_bytes | s->grads_two_bytes)) {

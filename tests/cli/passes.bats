@@ -107,3 +107,28 @@ EOF
         [[ $output == *"no differences"* ]]
     done
 }
+
+@test "two_bytes: pieces of a split" {
+    cat >net.yaml <<END
+base: $digits
+network: !replace
+  cells:
+    d: {Dense: {in_channels: 28, out_channels: 96}}
+    f: {Dense: {in_channels: 32, out_channels: 32}}
+    o: {Dense: {in_channels: 32, out_channels: 10}}
+  construct: |
+    q, k, v = split(d(reshape(x, (-1, 28, 28))), 32, 2)
+    a = softmax(matmul(f(q), transpose(k, (0, 2, 1))), 2)
+    return o(mean(matmul(a, v), 1) + mean(f(k[:, 1:]), 1))
+END
+    for level in O1 O2 O3; do
+        for type in float16 bfloat16; do
+            set -- -q --force --steps 5 amp.level=$level amp.dtype=$type
+            "$CELLRUN" train net.yaml -o all "$@" >/dev/null
+            CELLRUN_PASSES=-two_bytes "$CELLRUN" train net.yaml -o one "$@" \
+                >/dev/null
+            run -0 "$CELLRUN" ckpt diff all/ckpt/last one/ckpt/last
+            [[ $output == *"no differences"* ]]
+        done
+    done
+}
