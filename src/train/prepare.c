@@ -241,10 +241,8 @@ static bool prepare_net(struct cr_train *t, const struct cr_column **columns)
     cr_net_shard(t->net, t->opts.train.shard != CR_SHARD_NONE,
                  t->opts.train.shard == CR_SHARD_GRADIENTS);
     if (!cr_optim_rule(t->config, t->net, false, &t->optim) ||
-        !prepare_shard(t))
-        return false;
-    cr_net_share(t->net);
-    if (!cr_hook_recorder_observe(t->config, t->net, t, CR_IN_EVAL))
+        !prepare_shard(t) ||
+        !cr_hook_recorder_observe(t->config, t->net, t, CR_IN_EVAL))
         return false;
     t->length.grad_accum = t->opts.train.grad_accumulation;
     cr_net_grad_accum(t->net, t->length.grad_accum);
@@ -401,10 +399,12 @@ static bool prepare_planning(struct cr_train *t,
 static bool prepare_same(struct cr_train *t)
 {
     struct cr_arena *arena = t->arena;
+    const char *length =
+        t->opts.train.steps == CR_INT_NONE
+            ? cr_strf(arena, "epochs %" PRId64, t->opts.train.epochs)
+            : cr_strf(arena, "steps %" PRId64, t->opts.train.steps);
     const struct cr_train_part part[] = {
-        { "config", cr_strf(arena, "%s, epochs %" PRId64 ", steps %" PRId64,
-                            cr_config_id(t->config), t->opts.train.epochs,
-                            t->opts.train.steps) },
+        { "config", cr_strf(arena, "%s, %s", cr_config_id(t->config), length) },
         { "data", cr_train_data(arena, t->loader) },
         { "eval data", cr_train_data(arena, t->scoring.loader) },
     };
@@ -416,11 +416,15 @@ bool cr_train_prepare(struct cr_train *t)
 {
     const struct cr_column *columns = NULL;
 
-    /* the processes of mpirun make plans together */
-    return cr_mpi_agree(t->diag, !t->config->load_failed &&
-                                     prepare_reading(t, &columns)) &&
-           prepare_same(t) &&
-           cr_mpi_agree(t->diag, prepare_planning(t, columns));
+    if (!cr_mpi_agree(t->diag, !t->config->load_failed &&
+                                   prepare_reading(t, &columns)) ||
+        !prepare_same(t))
+        return false;
+    /* now the processes of mpirun have the same network, and make plans
+     * together */
+    if (t->net)
+        cr_net_share(t->net);
+    return cr_mpi_agree(t->diag, prepare_planning(t, columns));
 }
 
 void cr_train_close(struct cr_train *t)

@@ -239,6 +239,22 @@ END
     done
 }
 
+@test "data that one process does not find end all, with its message" {
+    wide_network
+    cat >second <<END
+#!/bin/sh
+[ "\${OMPI_COMM_WORLD_RANK:-0}" != "\$MISSES" ] || cd other || exit
+exec "$CELLRUN" "\$@"
+END
+    chmod +x second && mkdir other && cp c.yaml other
+    local rank
+    for rank in 0 1 2; do
+        MISSES=$rank CELLRUN=$PWD/second run -3 mpi 3 train c.yaml -q -o run
+        [[ $output == *"train-x.npy"*" not found"* ]]
+        [[ $output != *Signal* ]]
+    done
+}
+
 @test "a process with another config or other data ends all at the start" {
     local what
     cat >second <<END
@@ -247,7 +263,7 @@ END
 exec "$CELLRUN" "\$@"
 END
     chmod +x second
-    for what in values samples rate optimizer; do
+    for what in values samples rate optimizer epochs steps; do
         rm -rf other
         mkdir other
         cp c.yaml ./*.npy other
@@ -256,12 +272,15 @@ END
             values) samples train 300 5 ;;
             samples) samples train 200 1 ;;
             rate) sed -i 's/0\.05/0.5/' c.yaml ;;
+            epochs) sed -i 's/epochs: 3/epochs: 4/' c.yaml ;;
+            steps) sed -i 's/epochs: 3/steps: 40/' c.yaml ;;
             optimizer) sed -i 's/Momentum: .*/Adam: {learning_rate: 0.01}}/' c.yaml ;;
             esac)
         cmp -s c.yaml other/c.yaml && cmp -s train-x.npy other/train-x.npy && false
         CELLRUN=$PWD/second run -2 mpi 2 train c.yaml -q -o run --force
         case $what in values | samples) what=data ;; *) what=config ;; esac
         [[ $output == *"error: $what: found "*"; rank 0 has "*"on rank 1 on "* ]]
+        [[ $output != *config:* || $output == *", epochs 3 [E0016]"* ]]
     done
     cp c.yaml ./*.npy other
     CELLRUN=$PWD/second run -0 mpi 2 train c.yaml -q -o run --force
