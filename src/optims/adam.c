@@ -148,11 +148,11 @@ const struct cr_optim cr_optim_lazy_adam = {
                   "with their moments, as with PyTorch's SparseAdam. If a "
                   "batch has fewer indices than the table has rows, the time "
                   "of an update and the memory of the gradient grow with the "
-                  "batch instead of the table. Other parameters are updated "
-                  "as by Adam, as in MindSpore. MindSpore's CPU kernel does "
-                  "not add up the gradients of an index that occurs several "
-                  "times in a batch before it updates the row; here they are "
-                  "added up.",
+                  "batch instead of the table. Other parameters, also the "
+                  "table of an Embedding, are updated as by Adam, as in "
+                  "MindSpore. MindSpore's CPU kernel does not add up the "
+                  "gradients of an index that occurs several times in a batch "
+                  "before it updates the row; here they are added up.",
         .example = "optimizer: {LazyAdam: {learning_rate: 1e-3}}\n",
         .opts = adam_opts,
         .size = sizeof(struct adam),

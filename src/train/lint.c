@@ -45,6 +45,26 @@ static void lint_freeze(struct cr_train *t)
                     t->length.total);
 }
 
+/* An optimizer of rows, without a table whose rows it can tell apart. */
+static void lint_rows(struct cr_train *t)
+{
+    int n;
+    const struct cr_param *p = cr_net_params(t->net, &n);
+    const char *name = t->optim.optim->about.name;
+    const struct cr_node *in = cr_section(t->config, "optimizer");
+    const struct cr_node *type = cr_node_get(in, name);
+    bool rows = !t->optim.optim->rows;
+
+    for (int i = 0; i < n && !rows; i++)
+        rows = p[i].rows;
+    if (rows)
+        return;
+    cr_warn(t->diag, type ? type->key_pos : in->pos, CR_E_NO_MATCH,
+            "%s is Adam here: it updates single rows of the table of an "
+            "EmbeddingLookup with sparse: true, and the network has none",
+            name);
+}
+
 static void lint_optim(struct cr_train *t)
 {
     const struct cr_optim_use *o = &t->optim;
@@ -53,6 +73,7 @@ static void lint_optim(struct cr_train *t)
         cr_warn(t->diag, o->lr.pos, CR_E_OUT_OF_RANGE,
                 "the warmup takes %.0f updates, but the run has only %" PRId64,
                 o->lr.warm, t->length.total);
+    lint_rows(t);
     for (int i = 0; i < o->n_groups; i++)
         if (o->group[i].params == 0)
             cr_warn(t->diag, o->group[i].node->pos, CR_E_NO_MATCH,

@@ -205,10 +205,11 @@ static const struct cr_opt train_opts[] = {
         struct cr_train_section, shard, CR_SHARD_NONE,
         "none|optimizer|gradients",
         "What the processes of mpirun share out, to save memory; see "
-        "cellrun-mpi(7). none: each has all. optimizer: each has the "
-        "optimizer's state, such as moments, of its part of each parameter "
-        "(ZeRO 1). gradients: the same, and gradients are dropped during the "
-        "backward pass."),
+        "cellrun-mpi(7). none: each has all, except the optimizer's state "
+        "where all are on one machine. optimizer: each has the optimizer's "
+        "state, such as moments, of its part of each parameter (ZeRO 1). "
+        "gradients: the same, and gradients are dropped during the backward "
+        "pass."),
     CR_ENUM_DEFAULT(
         struct cr_train_section, reduce_dtype, CR_REDUCE_FLOAT32,
         "float32|bfloat16",

@@ -115,7 +115,14 @@ END
 }
 
 @test "LazyAdam: of an Embedding, and of all else, as Adam" {
+    run -0 --separate-stderr "$CELLRUN" check t.yaml
+    [ -z "$stderr" ]
     sed -i 's/EmbeddingLookup/Embedding/' t.yaml
+    run -0 "$CELLRUN" check t.yaml
+    [[ $output == *"t.yaml:"*"warning: LazyAdam is Adam here: "* ]]
+    run -0 --separate-stderr "$CELLRUN" check t.yaml \
+        'optimizer=!replace {Adam: {}}'
+    [ -z "$stderr" ]
     "$CELLRUN" train t.yaml -q -o one >/dev/null
     "$CELLRUN" train t.yaml -q -o two \
         'optimizer=!replace {Adam: {learning_rate: 0.1}}' >/dev/null
