@@ -216,7 +216,7 @@ static bool check_inputs(struct cr_op_plan *p, const struct cr_convolve *a,
                         cr_diag_format(p->arena, x),
                         cr_diag_format(p->arena, w), (long long)takes,
                         (long long)a->groups);
-    if (p->in[B].rank >= 0 && p->n_in > B &&
+    if (p->n_in > B && p->in[B].rank >= 0 &&
         (p->in[B].rank != 1 || p->in[B].dim[0] != gives))
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "bias is %s, expected (%lld,)",
