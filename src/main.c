@@ -66,6 +66,19 @@ static int main_close(struct cr_diag *diag, int status)
     return status == 0 ? cr_code_exit(CR_E_SYSTEM) : status;
 }
 
+/* Whether all processes run the same command: others send other messages. */
+static bool main_same(struct cr_cli *cli)
+{
+    const char *own = cli->command->about.name,
+               *first = cr_mpi_broadcast_text(cli->arena, own, 0);
+
+    return cr_mpi_agree(cli->diag,
+                        strcmp(own, first) == 0 ||
+                            cr_error(cli->diag, CR_NOWHERE, CR_E_CONFLICT,
+                                     "command: found %s; rank 0 has %s", own,
+                                     first));
+}
+
 /* Runs a command of which each process does its part; number 0 prints. mpirun
  * kills the others at the first status that is not 0: that of number 0 comes
  * after its messages. */
@@ -85,7 +98,7 @@ static int main_share(struct cr_cli *cli)
                                                  .color = cli->color });
         }
     }
-    status = cli->command->run(cli);
+    status = main_same(cli) ? cli->command->run(cli) : 0;
     if (status == 0)
         status = cr_diag_exit(cli->diag);
     status = cr_mpi_end(status);

@@ -286,6 +286,20 @@ END
     CELLRUN=$PWD/second run -0 mpi 2 train c.yaml -q -o run --force
 }
 
+@test "processes with other commands: an error that names both" {
+    "$CELLRUN" train c.yaml -q -o run
+    cat >second <<END
+#!/bin/sh
+[ "\${OMPI_COMM_WORLD_RANK:-0}" = 0 ] || set -- "\$MORE" --ckpt run
+exec "$CELLRUN" "\$@"
+END
+    chmod +x second
+    MORE=predict CELLRUN=$PWD/second run -2 mpi 2 eval --ckpt run
+    [[ $output == *"error: command: found predict; rank 0 has eval [E0016]"* ]]
+    MORE=eval CELLRUN=$PWD/second run -2 mpi 2 train c.yaml -q -o new
+    [[ $output == *"error: command: found eval; rank 0 has train [E0016]"* ]]
+}
+
 @test "processes with other kernels: an error that names both" {
     [[ $("$CELLRUN" version) == *"real: float32"* ]] || skip "double precision"
     cat >second <<END
