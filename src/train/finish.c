@@ -7,6 +7,7 @@
 
 #include "base/signals.h"
 #include "base/table.h"
+#include "mpi/mpi.h"
 #include "rundir/export.h"
 #include "tensorboard/tensorboard.h"
 #include "train/diagnose.h"
@@ -47,6 +48,8 @@ static void finish_print_text(struct cr_train *t, enum cr_outcome end)
     cr_buf_f(&b, "status: %s\nepochs: %" PRId64 "\nsteps: %" PRId64 "\n",
              t->flags.dry_run ? "dry_run" : cr_train_status(end),
              cr_state_epoch(s), s->step);
+    if (cr_mpi_size() > 1)
+        cr_buf_f(&b, "ranks: %d\n", cr_mpi_size());
     if (cr_state_skipped(s) > 0)
         cr_buf_f(&b, "skipped: %" PRId64 "\n", cr_state_skipped(s));
     if (s->eval_step >= 0)
@@ -73,6 +76,8 @@ static void finish_print_json(struct cr_train *t, enum cr_outcome end)
     cr_buf_f(&b, "{\"status\":\"%s\",\"epochs\":%" PRId64 ",\"steps\":%" PRId64,
              t->flags.dry_run ? "dry_run" : cr_train_status(end),
              cr_state_epoch(s), s->step);
+    if (cr_mpi_size() > 1)
+        cr_buf_f(&b, ",\"ranks\":%d", cr_mpi_size());
     if (cr_train_may_skip(t))
         cr_buf_f(&b, ",\"skipped\":%" PRId64, cr_state_skipped(s));
     if (s->eval_step >= 0) {

@@ -137,6 +137,9 @@ END
     "$CELLRUN" report a -o a.html -q
     grep -q 'Ranks' a.html
     [ "$(grep -c status: out)" = 1 ]
+    grep -qx 'ranks: 3' out
+    mpi 2 train c.yaml -q -o json --steps 1 --json >out
+    jq -es '.[-1].ranks == 2' out
     "$CELLRUN" train c.yaml -q -o one --steps 8
     diff <(cd one && find . | sort) <(cd a && find . | sort)
     for run in a one; do # and the same scores
