@@ -2,10 +2,13 @@
  * Where values lie: none on another that lives at the same time, each as
  * plan/memory.c says.
  */
+#include "base/thread_pool.h"
 #include "run/run.h"
 #include "plan_examples.h"
 
 #define LARGE 40000 /* a batch whose buffers of one size each take too much */
+
+static bool sizes; /* buffers share memory with those of their size */
 
 struct life {
     int first, last;
@@ -188,10 +191,9 @@ static void check_memory(const struct example *ex, int64_t batch,
             }
         }
     }
-    ok(apart && inside && (batch < LARGE ? by_sizes(e) : lowest(e)),
+    ok(apart && inside && (sizes ? by_sizes(e) : lowest(e)),
        "%s, %s: %d buffers, none on another, %s", ex->name, mode, buffers,
-       batch < LARGE ? "each with those of its size"
-                     : "each as low as it can be");
+       sizes ? "each with those of its size" : "each as low as it can be");
     cr_exec_free(e);
     made_free(&m);
 }
@@ -249,19 +251,31 @@ static void lstm_memory(void)
     made_free(&m);
 }
 
-int main(void)
+static void check_modes(const char *threads)
 {
+    char mode[80];
     size_t i, k;
 
     for (i = 0; i < CR_LEN(examples); i++) {
         for (k = 0; k < CR_LEN(modes); k++) {
             passes_set(&modes[k]);
-            check_memory(&examples[i], 5, modes[k].want, modes[k].name);
+            snprintf(mode, sizeof mode, "%s, %s", modes[k].name, threads);
+            check_memory(&examples[i], 5, modes[k].want, mode);
         }
         unsetenv("CELLRUN_PASSES");
     }
-    check_memory(&examples[0], LARGE, (struct cr_exec_opts){ 0 }, "fused");
+}
+
+int main(void)
+{
+    check_modes("one thread");
     saves_memory();
     lstm_memory();
+    cr_thread_pool_start(2);
+    check_memory(&examples[0], LARGE, (struct cr_exec_opts){ 0 },
+                 "fused, two threads, too large");
+    sizes = true;
+    check_modes("two threads");
+    cr_thread_pool_stop();
     return done();
 }

@@ -43,7 +43,10 @@ static void rounds(const char *name, enum cr_type type)
             low_want[k] = (uint16_t)(high + (uint32_t)k);
         cr_widen(type, LANES, low_want, want);
         V_STORE(got, simd_widen(type, low_want, LANES));
-        bad += memcmp(got, want, sizeof got) != 0;
+        /* a signalling NaN may become a quiet one */
+        for (k = 0; k < LANES; k++)
+            bad += memcmp(&got[k], &want[k], sizeof *got) != 0 &&
+                   !(want[k] != want[k] && got[k] != got[k]);
     }
     ok(bad == 0, "%s: %d of 524288 numbers differ", name, bad);
 }
