@@ -10,10 +10,9 @@
  * Threads share out the rows of a value. Where values of several sizes share
  * memory, one thread writes what another one has read, and a line that changes
  * its core costs more than the arithmetic of a small network: where cores have
- * no cache together, half of LeNet's step. So buffers share memory with those
- * of their own size alone, if that takes little more of it: large networks
- * have many of one size, and small ones little to lose. One thread needs none
- * of that.
+ * no cache together, half of LeNet's step. So with several threads, buffers
+ * share memory with buffers of the same size only, if that takes little more:
+ * large networks have many of one size, and small networks little to lose.
  */
 #include "base/thread_pool.h"
 #include "plan/plan.h"

@@ -6,7 +6,7 @@
  * Of several processes, each has the indices of its rows of the batch, and what
  * arrives there. All get those of all, in the order of the batch, and make of
  * them what one process does: that is less to send than a gradient of all rows
- * of the table, and the numbers are those of one process.
+ * of the table, and gives the numbers of one process.
  */
 #include "plan/plan.h"
 
@@ -60,8 +60,8 @@ bool cr_plan_takes_rows(const struct cr_exec *e, const struct cr_pval *table,
 
 /* ---- of all processes ---- */
 
-/* The axis of the samples in the indices and results of a gather that computes
- * those of this process; below 0: there is none. */
+/* The axis of the samples in the indices and results of a gather, if it
+ * computes the samples of this process; -1: it does not. */
 static int samples_axis(const struct cr_exec *e, const struct cr_exec_step *w)
 {
     const struct cr_opnode *node = w->node;
@@ -88,7 +88,7 @@ bool cr_plan_takes_rows_of_all(const struct cr_exec *e,
            cr_count(&w->in[1]) / e->split->n * e->opts.batch < w->in[0].dim[0];
 }
 
-/* The operand and its spec, from then on those of all processes. */
+/* From then on, the operand and its spec have the samples of all processes. */
 static void widen(struct cr_exec *e, struct cr_operand *o, struct cr_spec *spec,
                   int axis)
 {

@@ -8,7 +8,7 @@
 
 #define LARGE 40000 /* a batch whose buffers of one size each take too much */
 
-static bool sizes; /* buffers share memory with those of their size */
+static bool sizes; /* buffers share memory with buffers of the same size */
 
 struct life {
     int first, last;
@@ -193,7 +193,7 @@ static void check_memory(const struct example *ex, int64_t batch,
     }
     ok(apart && inside && (sizes ? by_sizes(e) : lowest(e)),
        "%s, %s: %d buffers, none on another, %s", ex->name, mode, buffers,
-       sizes ? "each with those of its size" : "each as low as it can be");
+       sizes ? "each with others of its size" : "each as low as it can be");
     cr_exec_free(e);
     made_free(&m);
 }
