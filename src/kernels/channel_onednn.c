@@ -68,12 +68,22 @@ static int64_t images_of(const struct cr_channel_norm *n)
     return n->batch ? n->ch.n : cr_onednn_images(n->ch.n);
 }
 
+/* In training and in evaluation alike, so that they agree on what is fused. */
 static bool accepts(const void *what)
 {
     const struct cr_channel_norm *n = what;
+    struct cr_channel_norm of;
+    int batch;
 
-    return n && !n->ch.low && n->ch.n * n->ch.c * n->ch.s > 0 &&
-           primitives_of(n, n->ch.n) && primitives_of(n, images_of(n));
+    if (!n || n->ch.low || n->ch.n * n->ch.c * n->ch.s == 0)
+        return false;
+    of = *n;
+    for (batch = 0; batch < 2; batch++) {
+        of.batch = batch;
+        if (!primitives_of(&of, of.ch.n) || !primitives_of(&of, images_of(&of)))
+            return false;
+    }
+    return true;
 }
 
 static void forward_range(void *ctx, int64_t from, int64_t to)

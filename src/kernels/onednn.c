@@ -39,8 +39,6 @@ void cr_onednn_alone(void)
 
 #ifndef CR_DOUBLE
 
-#define SHAPES 1000 /* that a cache keeps */
-
 enum {
     CPU = 1,
     IN_ORDER = 1,
@@ -207,7 +205,6 @@ void cr_onednn_run(const struct cr_onednn_primitive *p,
 struct cr_onednn_made {
     struct cr_onednn_made *next;
     struct cr_onednn_primitive *primitives;
-    int shapes; /* of this one and those after it */
     bool usable;
     int64_t bytes[]; /* key, then value */
 };
@@ -234,8 +231,6 @@ static const struct cr_onednn_made *make(struct cr_onednn_cache *c,
 {
     struct cr_onednn_made *first = atomic_load(&c->made), *m;
 
-    if (first && first->shapes == SHAPES)
-        return NULL;
     if (!first) {
         c->next = caches;
         caches = c;
@@ -250,7 +245,6 @@ static const struct cr_onednn_made *make(struct cr_onednn_cache *c,
     m->usable = c->make(key, m->bytes + words(c->key));
     m->primitives = made_now;
     m->next = first;
-    m->shapes = first ? first->shapes + 1 : 1;
     atomic_store(&c->made, m);
     return m;
 }

@@ -162,8 +162,9 @@ struct cr_onednn_cache {
 };
 
 /* The value of a key, which is made at first need; all of its bytes count,
- * padding too. NULL: the library cannot, or is not installed, or there are as
- * many shapes already as are kept. */
+ * padding too. NULL: the library cannot, or is not installed. No key is ever
+ * dropped or refused for want of room: what computes a shape would depend on
+ * the shapes before it. */
 const void *cr_onednn_cached(struct cr_onednn_cache *cache, const void *key);
 /* Frees all primitives, for tests of many shapes; not while anything computes,
  * and plans must be made again. */
