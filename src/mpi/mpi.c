@@ -320,7 +320,8 @@ bool cr_mpi_start(struct cr_diag *diag)
     if (strcmp(kind, "openmpi") == 0)
         prctl(PR_SET_PDEATHSIG, SIGKILL);
     why =
-        calls()->start(timeout(), &mpi.rank, &mpi.size, &mpi.local, &mpi.cpus);
+        calls()->start(timeout(), cr_out_of_memory, &mpi.rank, &mpi.size,
+                       &mpi.local, &mpi.cpus);
     if (strcmp(kind, "openmpi") == 0)
         prctl(PR_SET_PDEATHSIG, 0);
     if (why)

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define CR_MPI_CALLS_VERSION 3
+#define CR_MPI_CALLS_VERSION 4
 #define CR_MPI_SLOTS 65 /* of what is started */
 
 enum cr_mpi_type {
@@ -31,10 +31,10 @@ struct cr_mpi_calls {
     int version;
     /* NULL, or what is wrong. A process that waits for longer than `limit`
      * seconds ends all, with the name of the one that it waits for; 0: it
-     * waits for ever. local: the number of those on this machine; cpus: of
-     * this process. */
-    const char *(*start)(double limit, int *rank, int *size, int *local,
-                         double *cpus);
+     * waits for ever. no_memory ends it for want of memory. local: the number
+     * of those on this machine; cpus: of this process. */
+    const char *(*start)(double limit, void (*no_memory)(size_t bytes),
+                         int *rank, int *size, int *local, double *cpus);
     void (*end)(void);
     void (*abort)(int status);
     void (*reduce)(void *data, int n, enum cr_mpi_type type,

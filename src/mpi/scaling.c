@@ -40,16 +40,15 @@ struct cr_mpi_link cr_mpi_measure(void)
 {
     float *data = calloc((size_t)LARGE, sizeof *data);
     struct cr_mpi_link link;
-    int n = cr_mpi_size(), rounds = rounds_of(n);
+    int n = cr_mpi_size();
     double sum, bytes = (double)LARGE * sizeof *data;
 
     if (!data)
         cr_out_of_memory((size_t)LARGE * sizeof *data);
-    link.latency = measure(data, 1, SHORT_TIMES) / rounds;
+    link.latency = measure(data, 1, SHORT_TIMES) / (2 * rounds_of(n));
     sum = measure(data, LARGE, LARGE_TIMES);
     free(data);
-    link.per_byte =
-        (sum - 2 * rounds * link.latency) / (2 * (double)(n - 1) / n * bytes);
+    link.per_byte = (sum / (2 * (n - 1)) - link.latency) / (bytes / n);
     if (link.per_byte < 0)
         link.per_byte = 0;
     return link;
@@ -57,12 +56,10 @@ struct cr_mpi_link cr_mpi_measure(void)
 
 double cr_mpi_sum_seconds(const struct cr_mpi_link *link, int n, double bytes)
 {
-    double rounds = rounds_of(n);
-    double doubling = rounds * (link->latency + bytes * link->per_byte);
-    double halving =
-        2 * rounds * link->latency + 2 * (n - 1.0) / n * bytes * link->per_byte;
+    double tree = 2 * rounds_of(n) * (link->latency + bytes * link->per_byte);
+    double ring = 2 * (n - 1) * (link->latency + bytes / n * link->per_byte);
 
-    return doubling < halving ? doubling : halving;
+    return tree < ring ? tree : ring;
 }
 
 /* `calls` of the same size. */

@@ -4,9 +4,9 @@
  * SCALING).
  *
  * A message of m bytes takes latency + m * per_byte seconds (Hockney 1994). A
- * sum over n processes is the faster one of recursive doubling and of a
- * reduce-scatter by recursive halving with an allgather (Thakur, Rabenseifner,
- * Gropp, Int. J. High Perform. Comput. Appl. 19, 2005).
+ * sum over n processes goes up a tree and down again, 2 log2(n) messages one
+ * after another, or around a ring (object/mpi_object.c), 2 (n - 1) messages of
+ * a part each, whichever takes less time.
  *
  * Called by the command bench.
  *

@@ -49,7 +49,7 @@ by_tc() {
         ip link add $id.$i type veth peer name eth0 netns $id-$i
         ip link set $id.$i master $id up
         tc -n $id-$i qdisc add dev eth0 root handle 1: \
-            tbf rate "$1" burst 256k latency 50ms
+            tbf rate "$1" burst 256k latency 4ms
         [ "$2" = 0 ] || tc -n $id-$i qdisc add dev eth0 parent 1: handle 2: \
             netem delay "$2" limit 100000 2>/dev/null || return 1
         host $i

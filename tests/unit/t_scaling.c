@@ -13,24 +13,26 @@ static bool near(double x, double y)
 
 static void sums(void)
 {
-    struct cr_mpi_link link = { 1, 0.01 };
+    struct cr_mpi_link link = { 0.5, 0.01 };
 
     ok(near(cr_mpi_sum_seconds(&link, 2, 50), 1.5),
-       "two processes exchange a message");
-    ok(near(cr_mpi_sum_seconds(&link, 8, 10), 3 * 1.1),
-       "a short sum over 8: three messages");
-    /* 2 * 3 + 2 * 7/8 * 10 = 23.5 < 3 * 11 */
-    ok(near(cr_mpi_sum_seconds(&link, 8, 1000), 23.5),
-       "a long sum over 8: halves, quarters, eighths, and back");
+       "two processes exchange halves, and their sums");
+    ok(near(cr_mpi_sum_seconds(&link, 8, 10), 3 * 1.2),
+       "a short sum over 8: three rounds up a tree, and down");
+    /* 7 + 2 * 7/8 * 10 = 24.5 < 3 * 21 */
+    ok(near(cr_mpi_sum_seconds(&link, 8, 1000), 24.5),
+       "a long sum over 8: around a ring");
     ok(near(cr_mpi_sum_seconds(&link, 5, 0), 3),
        "a number of processes between powers of two");
-    ok(cr_mpi_sum_seconds(&link, 1024, 1000) < 2 * 10 + 2 * 10,
-       "a long sum does not grow with the number of processes");
+    ok(near(cr_mpi_sum_seconds(&link, 1024, 1000), 10 * 21),
+       "a tree, where a ring has too many rounds");
+    ok(cr_mpi_sum_seconds(&link, 1024, 1e6) < 2e4 + 1023,
+       "a long sum hardly grows with the number of processes");
 }
 
 static void steps(void)
 {
-    struct cr_mpi_link link = { 1, 0.01 };
+    struct cr_mpi_link link = { 0.5, 0.01 };
     struct cr_mpi_step step = {
         .fixed = 3,
         .per_row = 0.5,

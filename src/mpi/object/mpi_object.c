@@ -16,6 +16,8 @@
 #include <unistd.h>
 
 enum {
+    AT_ONCE = CR_MPI_SLOTS, /* slot of what this process waits for at once */
+    SLOTS,
     AWAKE = 2000, /* tests before a process that waits begins to sleep */
     NAP = 20000,  /* nanoseconds */
     WATCH = 256,  /* naps between two looks at who else waits */
@@ -24,10 +26,12 @@ enum {
     HERE
 };
 
-static MPI_Request under_way[CR_MPI_SLOTS];
-static MPI_Comm apart[CR_MPI_SLOTS]; /* of a slot; made when first needed */
-static MPI_Comm watch; /* apart from what is waited for */
+static MPI_Request under_way[SLOTS];
+static MPI_Comm apart[SLOTS]; /* of a slot; made when first needed */
+static MPI_Comm watch;        /* apart from what is waited for */
+static MPI_Comm around;       /* of rings */
 static double limit;   /* seconds that a process waits; 0: for ever */
+static void (*out_of_memory)(size_t bytes);
 static int own, n_all;
 static char (*hosts)[64];
 
@@ -38,60 +42,181 @@ static MPI_Datatype type_of(enum cr_mpi_type type)
                                    : MPI_INT64_T;
 }
 
-/* Processors that this process may use, where one that n processes of this
- * machine may use counts 1 / n. */
-static double cpus_of(MPI_Comm here)
-{
-    static int n[CPU_SETSIZE];
-    double sum = 0;
-    cpu_set_t set;
+/* ---- Sums around a ring ----
+ *
+ * Of n processes each sends to the next one only: a range of the numbers, to
+ * which the next one adds its own, n - 1 times; then the sum of each range goes
+ * round (Patarasuk, Yuan, J. Parallel Distrib. Comput. 69, 2009). So a process
+ * sends 2 (n - 1) / n of its numbers, however many processes there are, and a
+ * machine no more than one of its processes. Open MPI's MPI_Iallreduce in place
+ * sends all of them up a tree and down again.
+ *
+ * A sum is made of pieces, each with a ring of its own, some of which are under
+ * way at a time: one adds while others are sent, and messages are short, which
+ * TCP sends in both directions at once. All processes begin pieces in the same
+ * order, so the oldest one is under way everywhere.
+ */
 
-    CPU_ZERO(&set);
-    sched_getaffinity(0, sizeof set, &set);
-    for (int i = 0; i < CPU_SETSIZE; i++)
-        n[i] = CPU_ISSET(i, &set) != 0;
-    MPI_Allreduce(MPI_IN_PLACE, n, CPU_SETSIZE, MPI_INT, MPI_SUM, here);
-    for (int i = 0; i < CPU_SETSIZE; i++)
-        sum += CPU_ISSET(i, &set) ? 1.0 / n[i] : 0;
-    return sum;
+enum {
+    LANES = 32,      /* pieces under way */
+    PIECE = 1 << 17, /* bytes of a range of a piece, about */
+    PIECES = 1 << 13 /* of a sum, at most: 1 GiB of two processes */
+};
+
+static struct ring {
+    char *data;
+    int64_t n;
+    int size; /* bytes of a number */
+    MPI_Datatype type;
+    MPI_Op op;
+    int64_t pieces, begun, done;
+} rings[SLOTS];
+
+static int waiting[SLOTS], n_waiting; /* with pieces that are not begun */
+
+static struct lane {
+    struct ring *ring; /* NULL: free */
+    int64_t piece;
+    int tag, round, rounds;
+    char *room; /* of a range */
+} lanes[LANES];
+
+static MPI_Request sent[2 * LANES]; /* of a lane: from the one before, and to
+                                       the next one */
+
+/* Range r of the lane's piece, counted in either direction. */
+static char *lane_range(const struct lane *l, int r, int *n)
+{
+    const struct ring *g = l->ring;
+    int64_t first = g->n * l->piece / g->pieces, begin;
+    int64_t all = g->n * (l->piece + 1) / g->pieces - first;
+
+    r = (r % n_all + n_all) % n_all;
+    begin = all * r / n_all;
+    *n = (int)(all * (r + 1) / n_all - begin);
+    return g->data + (first + begin) * g->size;
 }
 
-static const char *object_start(double timeout, int *rank, int *size,
-                                int *local, double *cpus)
+static bool lane_adds(const struct lane *l)
 {
-    MPI_Comm here;
-    int level;
+    return l->round < n_all - 1;
+}
 
-    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level) !=
-        MPI_SUCCESS)
-        return "MPI_Init_thread failed";
-    MPI_Comm_rank(MPI_COMM_WORLD, rank);
-    MPI_Comm_size(MPI_COMM_WORLD, size);
-    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL,
-                        &here);
-    *cpus = cpus_of(here);
-    MPI_Comm_size(here, local);
-    MPI_Comm_free(&here);
-    for (int i = 0; i < CR_MPI_SLOTS; i++) {
-        under_way[i] = MPI_REQUEST_NULL;
-        apart[i] = MPI_COMM_NULL;
+static void lane_post(int i)
+{
+    struct lane *l = &lanes[i];
+    int r = own - l->round + (lane_adds(l) ? 0 : n_all), n_to, n_from;
+    char *to = lane_range(l, r, &n_to);
+    char *from = lane_range(l, r - 1, &n_from);
+
+    MPI_Irecv(lane_adds(l) ? l->room : from, n_from, l->ring->type,
+              (own + n_all - 1) % n_all, l->tag, around, &sent[2 * i]);
+    MPI_Isend(to, n_to, l->ring->type, (own + 1) % n_all, l->tag, around,
+              &sent[2 * i + 1]);
+}
+
+/* Begins the next piece of the oldest sum in a free lane. */
+static void lane_begin(int i)
+{
+    struct lane *l = &lanes[i];
+    int slot = waiting[0];
+    struct ring *g = &rings[slot];
+
+    *l = (struct lane){ .ring = g,
+                        .piece = g->begun,
+                        .tag = slot * PIECES + (int)g->begun,
+                        .rounds = 2 * (n_all - 1),
+                        .room = l->room };
+    if (++g->begun == g->pieces)
+        memmove(waiting, waiting + 1, (size_t)--n_waiting * sizeof *waiting);
+    lane_post(i);
+}
+
+/* After both messages of a round have come. */
+static void lane_advance(int i)
+{
+    struct lane *l = &lanes[i];
+    int n;
+
+    if (lane_adds(l)) {
+        char *to = lane_range(l, own - l->round - 1, &n);
+
+        MPI_Reduce_local(l->room, to, n, l->ring->type, l->ring->op);
     }
-    limit = timeout;
-    own = *rank;
-    n_all = *size;
-    MPI_Comm_dup(MPI_COMM_WORLD, &watch);
-    hosts = calloc((size_t)n_all, sizeof *hosts);
-    if (!hosts)
-        return "out of memory";
-    gethostname(hosts[own], sizeof *hosts - 1);
-    MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, hosts, sizeof *hosts,
-                  MPI_CHAR, MPI_COMM_WORLD);
-    return level < MPI_THREAD_FUNNELED ? "this MPI does not support programs "
-                                         "with threads"
-                                       : NULL;
+    if (++l->round < l->rounds) {
+        lane_post(i);
+        return;
+    }
+    l->ring->done++;
+    l->ring = NULL;
+}
+
+static void rings_advance(void)
+{
+    MPI_Status status[2 * LANES];
+    int done[2 * LANES], n, i;
+
+    do {
+        for (i = 0; i < LANES && n_waiting > 0; i++)
+            if (!lanes[i].ring)
+                lane_begin(i);
+        MPI_Testsome(2 * LANES, sent, &n, done, status);
+        for (i = 0; i < LANES && n > 0; i++)
+            if (lanes[i].ring && sent[2 * i] == MPI_REQUEST_NULL &&
+                sent[2 * i + 1] == MPI_REQUEST_NULL)
+                lane_advance(i);
+    } while (n > 0); /* MPI_UNDEFINED, which is negative: nothing under way */
+}
+
+static void ring_start(int slot, void *data, int n, enum cr_mpi_type type,
+                       MPI_Op op)
+{
+    const size_t room = PIECE + 64;
+    int size = type == CR_MPI_FLOAT ? 4 : 8;
+    int64_t most = (int64_t)n_all * PIECE / size;
+
+    for (int i = 0; i < LANES; i++) {
+        lanes[i].room = lanes[i].room ? lanes[i].room : malloc(room);
+        if (!lanes[i].room)
+            out_of_memory(room);
+    }
+    rings[slot] = (struct ring){ .data = data,
+                                 .n = n,
+                                 .size = size,
+                                 .type = type_of(type),
+                                 .op = op,
+                                 .pieces = (n + most - 1) / most };
+    waiting[n_waiting++] = slot;
+    rings_advance();
+}
+
+/* Where it takes less time than a tree: a message takes as long as LATENCY
+ * bytes, and a tree has 2 log2(n) rounds of all bytes. */
+static bool ring_pays(int n, enum cr_mpi_type type)
+{
+    enum { LATENCY = 10000, LEAST = 8192 };
+    double bytes = (type == CR_MPI_FLOAT ? 4.0 : 8.0) * n;
+    int tree = 0, rounds = 2 * (n_all - 1);
+
+    while (1 << tree < n_all)
+        tree++;
+    return bytes >= LEAST && n >= n_all &&
+           rounds * (LATENCY + bytes / n_all) <= 2 * tree * (LATENCY + bytes);
 }
 
 /* ---- Waiting */
+
+/* Whether all of a slot has come; lets all slots proceed. */
+static bool slot_done(int slot)
+{
+    int done;
+
+    rings_advance();
+    if (rings[slot].done < rings[slot].pieces)
+        return false;
+    MPI_Test(&under_way[slot], &done, MPI_STATUS_IGNORE);
+    return done;
+}
 
 static double now(void)
 {
@@ -148,12 +273,13 @@ static void watch_end(const char *here)
 
 /* Asks all others whether they wait, too. Of several that ask, the first one
  * reports. Returns true once the message has come. */
-static bool watch_ask(MPI_Request *request)
+static bool watch_ask(int slot)
 {
     const struct timespec nap = { .tv_nsec = 1000000 };
     char *here = calloc((size_t)n_all, 2), *asked, c = 0;
-    int done = 0, r;
+    bool done = false;
     double end;
+    int r;
 
     if (!here)
         return false;
@@ -170,7 +296,7 @@ static bool watch_ask(MPI_Request *request)
     for (end = now() + ANSWER; now() < end && !done;) {
         nanosleep(&nap, NULL);
         watch_answer(here, asked);
-        MPI_Test(request, &done, MPI_STATUS_IGNORE);
+        done = slot_done(slot);
         for (r = 0; r < own; r++)
             if (asked[r]) {
                 end += 2 * ANSWER; /* leaves it to that one */
@@ -186,16 +312,16 @@ static bool watch_ask(MPI_Request *request)
 /* Waits for the others: awake at first, then with short sleeps, so that a
  * process that shares its processor leaves it to those it waits for. Time in
  * which it was suspended itself does not count. */
-static void complete(MPI_Request *request)
+static void complete(int slot)
 {
     const struct timespec nap = { .tv_nsec = NAP };
     double waited = 0, last = 0, time;
-    int done = 0;
+    bool done = false;
 
     for (int i = 0; !done; i++) {
         if (i > AWAKE)
             nanosleep(&nap, NULL);
-        MPI_Test(request, &done, MPI_STATUS_IGNORE);
+        done = slot_done(slot);
         if (done || i % WATCH != 0 || i <= AWAKE)
             continue;
         watch_answer(NULL, NULL);
@@ -204,22 +330,81 @@ static void complete(MPI_Request *request)
             waited += time - last < 1 ? time - last : 1;
         last = time;
         if (limit > 0 && waited > limit)
-            done = watch_ask(request);
+            done = watch_ask(slot);
     }
 }
 
 /* ---- The table */
 
+/* Processors that this process may use, where one that n processes of this
+ * machine may use counts 1 / n. */
+static double cpus_of(MPI_Comm here)
+{
+    static int n[CPU_SETSIZE];
+    double sum = 0;
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    sched_getaffinity(0, sizeof set, &set);
+    for (int i = 0; i < CPU_SETSIZE; i++)
+        n[i] = CPU_ISSET(i, &set) != 0;
+    MPI_Allreduce(MPI_IN_PLACE, n, CPU_SETSIZE, MPI_INT, MPI_SUM, here);
+    for (int i = 0; i < CPU_SETSIZE; i++)
+        sum += CPU_ISSET(i, &set) ? 1.0 / n[i] : 0;
+    return sum;
+}
+
+static const char *object_start(double timeout, void (*no_memory)(size_t),
+                                int *rank, int *size, int *local,
+                                double *cpus)
+{
+    MPI_Comm here;
+    int level;
+
+    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level) !=
+        MPI_SUCCESS)
+        return "MPI_Init_thread failed";
+    MPI_Comm_rank(MPI_COMM_WORLD, rank);
+    MPI_Comm_size(MPI_COMM_WORLD, size);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL,
+                        &here);
+    *cpus = cpus_of(here);
+    MPI_Comm_size(here, local);
+    MPI_Comm_free(&here);
+    for (int i = 0; i < SLOTS; i++) {
+        under_way[i] = MPI_REQUEST_NULL;
+        apart[i] = MPI_COMM_NULL;
+    }
+    for (int i = 0; i < 2 * LANES; i++)
+        sent[i] = MPI_REQUEST_NULL;
+    limit = timeout;
+    out_of_memory = no_memory;
+    own = *rank;
+    n_all = *size;
+    MPI_Comm_dup(MPI_COMM_WORLD, &watch);
+    MPI_Comm_dup(MPI_COMM_WORLD, &around);
+    hosts = calloc((size_t)n_all, sizeof *hosts);
+    if (!hosts)
+        return "out of memory";
+    gethostname(hosts[own], sizeof *hosts - 1);
+    MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, hosts, sizeof *hosts,
+                  MPI_CHAR, MPI_COMM_WORLD);
+    return level < MPI_THREAD_FUNNELED ? "this MPI does not support programs "
+                                         "with threads"
+                                       : NULL;
+}
+
 static void object_end(void)
 {
-    MPI_Request request;
-
-    MPI_Ibarrier(MPI_COMM_WORLD, &request);
-    complete(&request);
-    for (int i = 0; i < CR_MPI_SLOTS; i++)
+    MPI_Ibarrier(MPI_COMM_WORLD, &under_way[AT_ONCE]);
+    complete(AT_ONCE);
+    for (int i = 0; i < SLOTS; i++)
         if (apart[i] != MPI_COMM_NULL)
             MPI_Comm_free(&apart[i]);
+    for (int i = 0; i < LANES; i++)
+        free(lanes[i].room);
     MPI_Comm_free(&watch);
+    MPI_Comm_free(&around);
     free(hosts);
     MPI_Finalize();
 }
@@ -230,32 +415,35 @@ static void object_abort(int status)
     _Exit(status);
 }
 
+static void reduce(int slot, void *data, int n, enum cr_mpi_type type,
+                   MPI_Op op)
+{
+    if (ring_pays(n, type))
+        ring_start(slot, data, n, type, op);
+    else
+        MPI_Iallreduce(MPI_IN_PLACE, data, n, type_of(type), op,
+                       MPI_COMM_WORLD, &under_way[slot]);
+}
+
 static void object_reduce(void *data, int n, enum cr_mpi_type type,
                           enum cr_mpi_op op)
 {
-    MPI_Request request;
-
-    MPI_Iallreduce(MPI_IN_PLACE, data, n, type_of(type),
-                   op == CR_MPI_SUM ? MPI_SUM : MPI_MAX, MPI_COMM_WORLD,
-                   &request);
-    complete(&request);
+    reduce(AT_ONCE, data, n, type, op == CR_MPI_SUM ? MPI_SUM : MPI_MAX);
+    complete(AT_ONCE);
 }
 
 static void object_reduce_start(int slot, void *data, int n,
                                 enum cr_mpi_type type)
 {
-    MPI_Iallreduce(MPI_IN_PLACE, data, n, type_of(type), MPI_SUM,
-                   MPI_COMM_WORLD, &under_way[slot]);
+    reduce(slot, data, n, type, MPI_SUM);
 }
 
 /* All processes start sums in one order, so this one is collective. */
 static MPI_Comm apart_of(int slot)
 {
-    MPI_Request request;
-
     if (apart[slot] == MPI_COMM_NULL) {
-        MPI_Comm_idup(MPI_COMM_WORLD, &apart[slot], &request);
-        complete(&request);
+        MPI_Comm_idup(MPI_COMM_WORLD, &apart[slot], &under_way[AT_ONCE]);
+        complete(AT_ONCE);
     }
     return apart[slot];
 }
@@ -277,32 +465,25 @@ static void object_gather_start(int slot, void *all, const int *n,
 
 static int object_done(int slot)
 {
-    int done;
-
-    MPI_Test(&under_way[slot], &done, MPI_STATUS_IGNORE);
-    return done;
+    return slot_done(slot);
 }
 
 static void object_wait(int slot)
 {
-    complete(&under_way[slot]);
+    complete(slot);
 }
 
 static void object_broadcast(void *data, int n, int from)
 {
-    MPI_Request request;
-
-    MPI_Ibcast(data, n, MPI_BYTE, from, MPI_COMM_WORLD, &request);
-    complete(&request);
+    MPI_Ibcast(data, n, MPI_BYTE, from, MPI_COMM_WORLD, &under_way[AT_ONCE]);
+    complete(AT_ONCE);
 }
 
 static void object_gather(void *all, const int *n, const int *at)
 {
-    MPI_Request request;
-
     MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, n, at, MPI_BYTE,
-                    MPI_COMM_WORLD, &request);
-    complete(&request);
+                    MPI_COMM_WORLD, &under_way[AT_ONCE]);
+    complete(AT_ONCE);
 }
 
 cr_mpi_calls_fn cr_mpi_calls;
