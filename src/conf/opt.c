@@ -197,7 +197,7 @@ static bool opt_enum(const struct reader *r, const struct cr_opt *row,
                 return true;
             }
     opt_wrong(r, row, node, CR_E_OUT_OF_RANGE);
-    guess = node->text ? cr_closest_name(node->text, words) : NULL;
+    guess = node->text ? cr_term_value(node->text, words) : NULL;
     if (guess)
         cr_hint(r->diag, "did you mean '%s'?", guess);
     return false;

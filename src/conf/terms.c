@@ -252,3 +252,20 @@ const char *cr_term_flag(const char *word, const char *const *names)
 
     return term_paired(flags, CR_LEN(flags), word, names);
 }
+
+const char *cr_term_value(const char *word, const char *const *names)
+{
+    static const char *const values[][2] = {
+        { "fp16", "float16" },    { "half", "float16" },
+        { "f16", "float16" },     { "bf16", "bfloat16" },
+        { "fp32", "float32" },    { "f32", "float32" },
+        { "float", "float32" },   { "single", "float32" },
+        { "double", "float64" },  { "fp64", "float64" },
+        { "f64", "float64" },     { "long", "int64" },
+        { "int", "int32" },       { "zero1", "optimizer" },
+        { "zero2", "gradients" }, { "os", "optimizer" },
+        { "os+g", "gradients" },
+    };
+
+    return term_paired(values, CR_LEN(values), word, names);
+}

@@ -40,5 +40,8 @@ bool cr_term_hint(struct cr_diag *diag, const char *word,
 const char *cr_term_subcommand(const char *word, const char *const *names);
 /* The same for the long name of a flag, such as to for format. */
 const char *cr_term_flag(const char *word, const char *const *names);
+/* The value of the list that the word may stand for, such as float16 for fp16,
+ * or the closest one by spelling; NULL if there is none. */
+const char *cr_term_value(const char *word, const char *const *names);
 
 #endif

@@ -75,6 +75,15 @@ END
     [[ $stderr == *"did you mean 'float32'?"* ]]
 }
 
+@test "short names of other frameworks for a type are known" {
+    for pair in fp16:float16 half:float16 bf16:bfloat16 bfloat:bfloat16; do
+        run --separate-stderr "$CELLRUN" check c.yaml amp.level=O2 \
+            amp.dtype=${pair%:*}
+        [ "$status" -eq 2 ]
+        [[ $stderr == *"did you mean '${pair#*:}'?"* ]]
+    done
+}
+
 @test "to_float and amp.level cannot be combined; both places are named" {
     cat >x.yaml <<'END'
 amp:
