@@ -216,10 +216,21 @@ static size_t words(size_t bytes)
 
 static struct cr_onednn_cache *caches;
 
+static size_t list_of(const struct cr_onednn_cache *c, const void *key)
+{
+    const unsigned char *at = key;
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    size_t i;
+
+    for (i = 0; i < c->key; i++)
+        hash = (hash ^ at[i]) * 16777619u;
+    return hash % CR_ONEDNN_LISTS;
+}
+
 static const struct cr_onednn_made *find(const struct cr_onednn_cache *c,
                                          const void *key)
 {
-    const struct cr_onednn_made *m = atomic_load(&c->made);
+    const struct cr_onednn_made *m = atomic_load(&c->made[list_of(c, key)]);
 
     while (m && memcmp(m->bytes, key, c->key) != 0)
         m = m->next;
@@ -229,11 +240,13 @@ static const struct cr_onednn_made *find(const struct cr_onednn_cache *c,
 static const struct cr_onednn_made *make(struct cr_onednn_cache *c,
                                          const void *key)
 {
-    struct cr_onednn_made *first = atomic_load(&c->made), *m;
+    size_t list = list_of(c, key);
+    struct cr_onednn_made *m;
 
-    if (!first) {
+    if (!c->listed) {
         c->next = caches;
         caches = c;
+        c->listed = true;
     }
     m = calloc(1, sizeof *m + sizeof(int64_t) *
                                   (words(c->key) + words(c->value)));
@@ -244,8 +257,8 @@ static const struct cr_onednn_made *make(struct cr_onednn_cache *c,
     made_now = NULL;
     m->usable = c->make(key, m->bytes + words(c->key));
     m->primitives = made_now;
-    m->next = first;
-    atomic_store(&c->made, m);
+    m->next = atomic_load(&c->made[list]);
+    atomic_store(&c->made[list], m);
     return m;
 }
 
@@ -281,13 +294,18 @@ static void made_free(struct cr_onednn_made *m)
 
 void cr_onednn_forget(void)
 {
-    for (; caches; caches = caches->next) {
-        struct cr_onednn_made *m = atomic_load(&caches->made), *next;
+    struct cr_onednn_made *m, *next;
+    size_t i;
 
-        atomic_store(&caches->made, NULL);
-        for (; m; m = next) {
-            next = m->next;
-            made_free(m);
+    for (; caches; caches = caches->next) {
+        caches->listed = false;
+        for (i = 0; i < CR_ONEDNN_LISTS; i++) {
+            m = atomic_load(&caches->made[i]);
+            atomic_store(&caches->made[i], NULL);
+            for (; m; m = next) {
+                next = m->next;
+                made_free(m);
+            }
         }
     }
 }

@@ -152,12 +152,15 @@ struct cr_onednn_arg {
 void cr_onednn_run(const struct cr_onednn_primitive *p,
                    const struct cr_onednn_arg *args, int n, void *room);
 
+#define CR_ONEDNN_LISTS 64 /* of a hash table */
+
 /* A kernel's primitives by the shape that they were made for. */
 struct cr_onednn_cache {
     size_t key, value; /* bytes of each */
     /* Fills the value, which is zeros; false: the library cannot. */
     bool (*make)(const void *key, void *value);
-    struct cr_onednn_made *_Atomic made;
+    struct cr_onednn_made *_Atomic made[CR_ONEDNN_LISTS];
+    bool listed; /* among those that hold something */
     struct cr_onednn_cache *next;
 };
 

@@ -4,7 +4,6 @@
 #include "mpi/bfloat16.h"
 #include "mpi/scaling.h"
 #include "mpi/shared.h"
-#include "num/low_precision.h"
 
 #include <assert.h>
 #include <dlfcn.h>
@@ -22,6 +21,7 @@
 #endif
 
 #define TIMEOUT 600     /* seconds */
+#define RANKS 4096      /* of one call that has ranges of each */
 #define CHUNK (1 << 30) /* bytes of one call of MPI, whose sizes are ints */
 
 static struct {
@@ -39,7 +39,7 @@ static struct {
         void *data;
         int64_t n;
         enum cr_mpi_type type;
-        struct low *low; /* of CR_MPI_BF16, by messages; kept for later ones */
+        struct cr_bf16_sums *low; /* by messages; kept for later ones */
     } started[CR_MPI_SLOTS]; /* the last one for sums at once */
     int n_started;           /* under way */
     struct cr_mpi_traffic traffic;
@@ -61,17 +61,6 @@ const char *cr_mpi_transport(void)
 {
     return mpi.shared ? "shared memory" : "messages";
 }
-
-/* A sum of numbers in bfloat16: process r adds up range r of all parts, which
- * are exchanged for that, and then all ranges are gathered. */
-struct low {
-    size_t room;     /* bytes of each of the next two */
-    uint16_t *all;   /* of this process; at last, the sum */
-    uint16_t *parts; /* its range, of all processes */
-    int *n, *at;     /* bytes of each range, and where it begins */
-    int *n_parts, *at_parts;
-    bool added; /* the ranges are being gathered */
-};
 
 /* ---- What mpirun says in the environment */
 
@@ -118,109 +107,6 @@ int cr_mpi_rank_given(void)
         return 0;
     return given("OMPI_COMM_WORLD_RANK",
                  given("PMIX_RANK", given("PMI_RANK", 0)));
-}
-
-/* ---- Sums in bfloat16, by messages */
-
-static void *take(size_t n, size_t size)
-{
-    void *at = calloc(n, size);
-
-    if (!at)
-        cr_out_of_memory(n * size);
-    return at;
-}
-
-static void low_free(struct low *low)
-{
-    if (!low)
-        return;
-    free(low->all);
-    free(low->parts);
-    free(low->n);
-    free(low);
-}
-
-static int64_t range_begin(int64_t n, int rank)
-{
-    int64_t begin = (n + mpi.size - 1) / mpi.size * rank;
-
-    return begin < n ? begin : n;
-}
-
-static struct low *low_of(struct started *s)
-{
-    struct low *low = s->low ? s->low : take(1, sizeof *low);
-    size_t size = sizeof *low->all, ranks = (size_t)mpi.size, bytes;
-    int64_t begin, end;
-
-    s->low = low;
-    if (!low->n) {
-        low->n = take(4 * ranks, sizeof *low->n);
-        low->at = low->n + ranks;
-        low->n_parts = low->at + ranks;
-        low->at_parts = low->n_parts + ranks;
-    }
-    for (int r = 0; r < mpi.size; r++) {
-        begin = range_begin(s->n, r);
-        end = range_begin(s->n, r + 1);
-        low->n[r] = (int)(end - begin) * (int)size;
-        low->at[r] = (int)begin * (int)size;
-    }
-    for (int r = 0; r < mpi.size; r++) {
-        low->n_parts[r] = low->n[mpi.rank];
-        low->at_parts[r] = r * low->n[mpi.rank];
-    }
-    bytes = (size_t)low->n[0] * ranks; /* range 0 is a largest one */
-    if (bytes > low->room) {
-        free(low->all);
-        free(low->parts);
-        low->all = take(bytes, 1);
-        low->parts = take(bytes, 1);
-        low->room = bytes;
-    }
-    return low;
-}
-
-static void low_start(int slot)
-{
-    struct started *s = &mpi.started[slot];
-    struct low *low = low_of(s);
-
-    low->added = false;
-    cr_narrow(CR_BF16, s->n, s->data, low->all);
-    mpi.calls->exchange_start(slot, low->all, low->n, low->at, low->parts,
-                              low->n_parts, low->at_parts);
-}
-
-/* After what was started has come. True: that was all. */
-static bool low_advance(int slot)
-{
-    struct started *s = &mpi.started[slot];
-    struct low *low = s->low;
-    int64_t begin = range_begin(s->n, mpi.rank),
-            n = range_begin(s->n, mpi.rank + 1) - begin;
-    cr_real *data = s->data;
-
-    if (s->type != CR_MPI_BF16)
-        return true;
-    if (low->added) {
-        cr_widen(CR_BF16, s->n, low->all, data);
-        return true;
-    }
-    cr_bf16_sum(data + begin, n, low->parts, (size_t)low->n[mpi.rank],
-                mpi.size);
-    cr_narrow(CR_BF16, n, data + begin, low->all + begin);
-    mpi.calls->gather_start(slot, low->all, low->n, low->at);
-    low->added = true;
-    return false;
-}
-
-static void low_wait(int slot)
-{
-    do
-        mpi.calls->wait(slot);
-    while (!low_advance(slot));
 }
 
 /* ---- Start and end */
@@ -346,7 +232,7 @@ int cr_mpi_end(int status)
     mpi.calls->end();
     mpi.calls = NULL;
     for (i = 0; i < CR_MPI_SLOTS; i++)
-        low_free(mpi.started[i].low);
+        cr_bf16_sums_free(mpi.started[i].low);
     return (int)all;
 }
 
@@ -468,6 +354,22 @@ static size_t sent_size(enum cr_mpi_type type)
     return type == CR_MPI_BF16 ? sizeof(uint16_t) : type_size(type);
 }
 
+static void low_start(int slot)
+{
+    struct started *s = &mpi.started[slot];
+
+    if (!s->low)
+        s->low = cr_bf16_sums(mpi.calls, slot, mpi.rank, mpi.size);
+    cr_bf16_sums_start(s->low, s->data, s->n);
+}
+
+static void low_wait(int slot)
+{
+    do
+        mpi.calls->wait(slot);
+    while (!cr_bf16_sums_advance(mpi.started[slot].low));
+}
+
 static void reduce(void *data, int64_t n, enum cr_mpi_type type,
                    enum cr_mpi_op op)
 {
@@ -546,7 +448,9 @@ void cr_mpi_progress(void)
 
     for (i = 0; i < CR_MPI_STARTED && mpi.n_started > 0 && !mpi.shared; i++)
         if (mpi.started[i].state == UNDER_WAY) {
-            if (mpi.calls->done(i) && low_advance(i)) {
+            if (mpi.calls->done(i) &&
+                (mpi.started[i].type != CR_MPI_BF16 ||
+                 cr_bf16_sums_advance(mpi.started[i].low))) {
                 mpi.started[i].state = NOT_STARTED;
                 mpi.n_started--;
             }
@@ -754,7 +658,7 @@ static void gather_shared(void *all, int64_t rows, size_t bytes)
 
 void cr_mpi_gather_rows(void *all, int64_t rows, size_t bytes)
 {
-    int n[4096], at[4096], r;
+    int n[RANKS], at[RANKS], r;
 
     if (!mpi.calls || rows == 0 || bytes == 0)
         return;
@@ -763,7 +667,7 @@ void cr_mpi_gather_rows(void *all, int64_t rows, size_t bytes)
         gather_shared(all, rows, bytes);
         return;
     }
-    if (mpi.size > 4096 || (size_t)rows > INT_MAX / bytes) {
+    if (mpi.size > RANKS || (size_t)rows > INT_MAX / bytes) {
         gather_large(all, rows, bytes);
         return;
     }
@@ -779,13 +683,23 @@ void cr_mpi_gather_rows(void *all, int64_t rows, size_t bytes)
 
 void cr_mpi_gather_parts(void *all, const size_t *from)
 {
-    int r;
+    int n[RANKS], at[RANKS], r;
+    size_t bytes = from[mpi.size];
 
+    if (!mpi.shared && (mpi.size > RANKS || bytes > INT_MAX)) {
+        for (r = 0; r < mpi.size; r++)
+            cr_mpi_broadcast((char *)all + from[r], from[r + 1] - from[r], r);
+        return;
+    }
+    count_wait(bytes / 2);
     if (mpi.shared) {
-        count_wait(from[mpi.size] / 2);
         cr_shared_gather(all, from);
         return;
     }
-    for (r = 0; r < mpi.size; r++)
-        cr_mpi_broadcast((char *)all + from[r], from[r + 1] - from[r], r);
+    for (r = 0; r < mpi.size; r++) {
+        at[r] = (int)from[r];
+        n[r] = (int)from[r + 1] - at[r];
+    }
+    if (mpi.calls)
+        mpi.calls->gather(all, n, at);
 }

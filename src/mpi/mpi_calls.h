@@ -31,8 +31,9 @@ struct cr_mpi_calls {
     int version;
     /* NULL, or what is wrong. A process that waits for longer than `limit`
      * seconds ends all, with the name of the one that it waits for; 0: it
-     * waits for ever. no_memory ends it for want of memory. local: the number
-     * of those on this machine; cpus: of this process. */
+     * waits for ever. no_memory reports that memory is exhausted, and ends the
+     * process. local: the number of those on this machine; cpus: of this
+     * process. */
     const char *(*start)(double limit, void (*no_memory)(size_t bytes),
                          int *rank, int *size, int *local, double *cpus);
     void (*end)(void);

@@ -9,8 +9,8 @@
 # Needs root, ip and tc of iproute2, Open MPI, jq. Links are veth pairs under
 # tc; where the kernel has no sch_netem, a process carries what is delayed
 # (delay.c), which takes part of a processor. More RANKS than processors tell
-# something only where computing takes a small part of a step: the model takes it
-# that each process computes as fast as two do.
+# something only where computing takes a small part of a step: the model takes
+# it that each process computes as fast as two do.
 # Open MPI would bind the first process of each "host" to the same core.
 set -eu
 cd "$(dirname "$0")/../.."

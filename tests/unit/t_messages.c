@@ -1,7 +1,8 @@
 /*
- * Sums by messages over 2 to 5 processes, which this program starts by mpirun:
- * of any length, several under way at a time, begun and waited for in any
- * order. Numbers are small integers, so that sums are exact.
+ * Messages between 2 to 5 processes, which this program starts by mpirun: sums
+ * of any length, several under way at a time, waited for in any order; maxima;
+ * and parts of any length that are gathered. Numbers are small integers, so
+ * that sums are exact.
  */
 #include "mpi/mpi.h"
 #include "num/rng.h"
@@ -85,6 +86,50 @@ static bool sum_check(struct sum *s)
     return good;
 }
 
+/* Parts of any length, and some of none, that all processes get. */
+static bool gather(void)
+{
+    size_t from[16] = { 0 }, i;
+    unsigned char *all;
+    bool good = true;
+    int r;
+
+    for (r = 0; r < cr_mpi_size(); r++)
+        from[r + 1] = from[r] + (size_t)(draw(4) ? draw_size() : 0);
+    all = calloc(from[cr_mpi_size()] + 1, 1);
+    for (i = from[cr_mpi_rank()]; i < from[cr_mpi_rank() + 1]; i++)
+        all[i] = (unsigned char)(i * 7 % 251);
+    cr_mpi_gather_parts(all, from);
+    for (i = 0; i < from[cr_mpi_size()] && good; i++)
+        good = all[i] == i * 7 % 251;
+    if (!good)
+        fprintf(stderr, "rank %d: byte %zu of %zu is %d\n", cr_mpi_rank(),
+                i - 1, from[cr_mpi_size()], all[i - 1]);
+    good = good && all[from[cr_mpi_size()]] == 0;
+    free(all);
+    return good;
+}
+
+/* Maxima, a few and many. */
+static bool maxima(void)
+{
+    int64_t n = draw(2) ? 1 + draw(5) : 1000 + draw(100000), i;
+    int64_t *x = malloc((size_t)n * sizeof *x);
+    bool good = true;
+
+    for (i = 0; i < n; i++)
+        x[i] = i % cr_mpi_size() == cr_mpi_rank() ? i : -1;
+    cr_mpi_max(x, n);
+    for (i = 0; i < n && good; i++)
+        good = x[i] == i;
+    if (!good)
+        fprintf(stderr, "rank %d: maximum %lld of %lld is %lld\n",
+                cr_mpi_rank(), (long long)(i - 1), (long long)n,
+                (long long)x[i - 1]);
+    free(x);
+    return good;
+}
+
 static bool turn(void)
 {
     int n = 1 + (int)draw(SUMS), first = (int)draw(n), i;
@@ -99,6 +144,8 @@ static bool turn(void)
     sum_make(&at_once);
     cr_mpi_sum(at_once.data, at_once.n, at_once.type);
     good = sum_check(&at_once);
+    good = gather() && good;
+    good = maxima() && good;
     usleep((useconds_t)(cr_mpi_rank() * 500)); /* not all come at a time */
     for (i = 0; i < n; i++) {
         int slot = (first + i) % n;
@@ -137,7 +184,7 @@ static void processes(const char *exe, const char *mpi, int n)
     char command[2 * PATH_MAX];
     int status;
 
-    /* cellrun's objects are looked for beside the program */
+    /* cellrun opens its objects in the program's folder */
     (void)snprintf(command, sizeof command,
                    "object=cellrun-mpi-%s.so\n"
                    "cd \"$(dirname '%s')\" && ln -sf ../../$object . &&\n"
@@ -151,7 +198,8 @@ static void processes(const char *exe, const char *mpi, int n)
     if (status == 99)
         ok(true, "%s # SKIP not there", mpi);
     else
-        ok(status == 0, "%s: sums of any length over %d processes", mpi, n);
+        ok(status == 0, "%s: sums and parts of any length, %d processes", mpi,
+           n);
 }
 
 int main(int argc, char **argv)

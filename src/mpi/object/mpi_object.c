@@ -42,7 +42,7 @@ static MPI_Datatype type_of(enum cr_mpi_type type)
                                    : MPI_INT64_T;
 }
 
-/* ---- Sums around a ring ----
+/* ---- Around a ring ----
  *
  * Of n processes each sends to the next one only: a range of the numbers, to
  * which the next one adds its own, n - 1 times; then the sum of each range goes
@@ -51,16 +51,21 @@ static MPI_Datatype type_of(enum cr_mpi_type type)
  * machine no more than one of its processes. Open MPI's MPI_Iallreduce in place
  * sends all of them up a tree and down again.
  *
- * A sum is made of pieces, each with a ring of its own, some of which are under
- * way at a time: one adds while others are sent, and messages are short, which
- * TCP sends in both directions at once. All processes begin pieces in the same
- * order, so the oldest one is under way everywhere.
+ * A sum is made of pieces, each with a ring of its own, and some pieces are
+ * under way at a time: one is added while others are sent, and messages are
+ * short, which TCP sends in both directions at once. All processes begin pieces
+ * in the same order. So once all have started a sum, the oldest piece that is
+ * not complete has a lane in each of them, and lanes cannot wait for one
+ * another. What a process waits for at once has lanes of its own, and does not
+ * wait for other sums.
  */
 
 enum {
-    LANES = 32,      /* pieces under way */
+    LANES = 32,      /* pieces under way, */
+    MORE = 8,        /* and of what is waited for at once */
+    ALL = LANES + MORE,
     PIECE = 1 << 17, /* bytes of a range of a piece, about */
-    PIECES = 1 << 13 /* of a sum, at most: 1 GiB of two processes */
+    TAGS = 1 << 14   /* of either: pieces under way have different ones */
 };
 
 static struct ring {
@@ -69,31 +74,49 @@ static struct ring {
     int size; /* bytes of a number */
     MPI_Datatype type;
     MPI_Op op;
+    const int *bytes, *at; /* of each process, which are gathered; NULL: sums */
     int64_t pieces, begun, done;
 } rings[SLOTS];
 
-static int waiting[SLOTS], n_waiting; /* with pieces that are not begun */
+static int waiting[SLOTS], n_waiting; /* with pieces that are not begun, without
+                                         AT_ONCE */
+static int64_t rounds; /* that are complete, of all pieces */
 
 static struct lane {
     struct ring *ring; /* NULL: free */
     int64_t piece;
     int tag, round, rounds;
     char *room; /* of a range */
-} lanes[LANES];
+} lanes[ALL];
 
-static MPI_Request sent[2 * LANES]; /* of a lane: from the one before, and to
-                                       the next one */
+static MPI_Request requests[2 * ALL]; /* of a lane: from the one before, and to
+                                         the next one */
 
-/* Range r of the lane's piece, counted in either direction. */
+/* Part i of k of n things: the first of them, and how many. */
+static int64_t part_of(int64_t n, int64_t i, int64_t k, int64_t *size)
+{
+    int64_t begin = n * i / k;
+
+    *size = n * (i + 1) / k - begin;
+    return begin;
+}
+
+/* Range r, modulo n_all, of the lane's piece. Where parts are gathered, that of
+ * a process is the range whose sum it would have. */
 static char *lane_range(const struct lane *l, int r, int *n)
 {
     const struct ring *g = l->ring;
-    int64_t first = g->n * l->piece / g->pieces, begin;
-    int64_t all = g->n * (l->piece + 1) / g->pieces - first;
+    int64_t first, begin, all;
 
-    r = (r % n_all + n_all) % n_all;
-    begin = all * r / n_all;
-    *n = (int)(all * (r + 1) / n_all - begin);
+    r = (r - (g->bytes ? 1 : 0) + 3 * n_all) % n_all;
+    if (g->bytes) {
+        first = g->at[r];
+        begin = part_of(g->bytes[r], l->piece, g->pieces, &all);
+    } else {
+        first = part_of(g->n, l->piece, g->pieces, &all);
+        begin = part_of(all, r, n_all, &all);
+    }
+    *n = (int)all;
     return g->data + (first + begin) * g->size;
 }
 
@@ -105,31 +128,50 @@ static bool lane_adds(const struct lane *l)
 static void lane_post(int i)
 {
     struct lane *l = &lanes[i];
-    int r = own - l->round + (lane_adds(l) ? 0 : n_all), n_to, n_from;
+    int r = own - l->round, n_to, n_from;
     char *to = lane_range(l, r, &n_to);
     char *from = lane_range(l, r - 1, &n_from);
 
     MPI_Irecv(lane_adds(l) ? l->room : from, n_from, l->ring->type,
-              (own + n_all - 1) % n_all, l->tag, around, &sent[2 * i]);
+              (own + n_all - 1) % n_all, l->tag, around, &requests[2 * i]);
     MPI_Isend(to, n_to, l->ring->type, (own + 1) % n_all, l->tag, around,
-              &sent[2 * i + 1]);
+              &requests[2 * i + 1]);
 }
 
-/* Begins the next piece of the oldest sum in a free lane. */
-static void lane_begin(int i)
+/* Begins the next piece of a slot in a free lane. */
+static void lane_begin(int i, int slot)
 {
+    static unsigned begun[2];
     struct lane *l = &lanes[i];
-    int slot = waiting[0];
     struct ring *g = &rings[slot];
+    bool at_once = slot == AT_ONCE;
 
     *l = (struct lane){ .ring = g,
-                        .piece = g->begun,
-                        .tag = slot * PIECES + (int)g->begun,
+                        .piece = g->begun++,
+                        .tag = (int)(begun[at_once]++ % TAGS) + at_once * TAGS,
+                        .round = g->bytes ? n_all - 1 : 0,
                         .rounds = 2 * (n_all - 1),
                         .room = l->room };
-    if (++g->begun == g->pieces)
-        memmove(waiting, waiting + 1, (size_t)--n_waiting * sizeof *waiting);
     lane_post(i);
+}
+
+/* Fills free lanes. */
+static void lanes_begin(void)
+{
+    for (int i = 0; i < LANES && n_waiting > 0; i++) {
+        struct ring *g = &rings[waiting[0]];
+
+        if (lanes[i].ring)
+            continue;
+        lane_begin(i, waiting[0]);
+        if (g->begun == g->pieces)
+            memmove(waiting, waiting + 1,
+                    (size_t)--n_waiting * sizeof *waiting);
+    }
+    for (int i = LANES;
+         i < ALL && rings[AT_ONCE].begun < rings[AT_ONCE].pieces; i++)
+        if (!lanes[i].ring)
+            lane_begin(i, AT_ONCE);
 }
 
 /* After both messages of a round have come. */
@@ -138,6 +180,7 @@ static void lane_advance(int i)
     struct lane *l = &lanes[i];
     int n;
 
+    rounds++;
     if (lane_adds(l)) {
         char *to = lane_range(l, own - l->round - 1, &n);
 
@@ -151,50 +194,86 @@ static void lane_advance(int i)
     l->ring = NULL;
 }
 
-static void rings_advance(void)
+/* MPI_UNDEFINED, which is negative: nothing is under way. */
+static int requests_test(void)
 {
-    MPI_Status status[2 * LANES];
-    int done[2 * LANES], n, i;
+    MPI_Status status[2 * ALL]; /* MPICH's header takes none for an error */
+    int done[2 * ALL], n;
 
-    do {
-        for (i = 0; i < LANES && n_waiting > 0; i++)
-            if (!lanes[i].ring)
-                lane_begin(i);
-        MPI_Testsome(2 * LANES, sent, &n, done, status);
-        for (i = 0; i < LANES && n > 0; i++)
-            if (lanes[i].ring && sent[2 * i] == MPI_REQUEST_NULL &&
-                sent[2 * i + 1] == MPI_REQUEST_NULL)
-                lane_advance(i);
-    } while (n > 0); /* MPI_UNDEFINED, which is negative: nothing under way */
+    MPI_Testsome(2 * ALL, requests, &n, done, status);
+    if (n == 0) /* Open MPI lets messages proceed after it has looked */
+        MPI_Testsome(2 * ALL, requests, &n, done, status);
+    return n;
 }
 
-static void ring_start(int slot, void *data, int n, enum cr_mpi_type type,
-                       MPI_Op op)
+static void rings_advance(void)
+{
+    int i;
+
+    do {
+        lanes_begin();
+        if (requests_test() <= 0)
+            return;
+        for (i = 0; i < ALL; i++)
+            if (lanes[i].ring && requests[2 * i] == MPI_REQUEST_NULL &&
+                requests[2 * i + 1] == MPI_REQUEST_NULL)
+                lane_advance(i);
+    } while (true);
+}
+
+static void ring_start(int slot, struct ring ring)
 {
     const size_t room = PIECE + 64;
-    int size = type == CR_MPI_FLOAT ? 4 : 8;
-    int64_t most = (int64_t)n_all * PIECE / size;
 
-    for (int i = 0; i < LANES; i++) {
+    for (int i = 0; i < ALL; i++) {
         lanes[i].room = lanes[i].room ? lanes[i].room : malloc(room);
         if (!lanes[i].room)
             out_of_memory(room);
     }
-    rings[slot] = (struct ring){ .data = data,
-                                 .n = n,
-                                 .size = size,
-                                 .type = type_of(type),
-                                 .op = op,
-                                 .pieces = (n + most - 1) / most };
-    waiting[n_waiting++] = slot;
+    rings[slot] = ring;
+    if (slot != AT_ONCE)
+        waiting[n_waiting++] = slot;
     rings_advance();
 }
 
-/* Where it takes less time than a tree: a message takes as long as LATENCY
- * bytes, and a tree has 2 log2(n) rounds of all bytes. */
+static void ring_sum(int slot, void *data, int n, enum cr_mpi_type type,
+                     MPI_Op op)
+{
+    int size = type == CR_MPI_FLOAT ? 4 : 8;
+    int64_t most = (int64_t)n_all * PIECE / size;
+
+    ring_start(slot, (struct ring){ .data = data,
+                                    .n = n,
+                                    .size = size,
+                                    .type = type_of(type),
+                                    .op = op,
+                                    .pieces = (n + most - 1) / most });
+}
+
+static void ring_gather(int slot, void *all, const int *n, const int *at)
+{
+    int most = 1;
+
+    for (int r = 0; r < n_all; r++)
+        most = n[r] > most ? n[r] : most;
+    ring_start(slot, (struct ring){ .data = all,
+                                    .size = 1,
+                                    .type = MPI_BYTE,
+                                    .bytes = n,
+                                    .at = at,
+                                    .pieces = ((int64_t)most + PIECE - 1) /
+                                              PIECE });
+}
+
+enum {
+    LATENCY = 10000, /* bytes that take as long as a message */
+    LEAST = 8192     /* bytes of a sum */
+};
+
+/* Where it takes less time than a tree, which has 2 log2(n) rounds of all
+ * bytes. */
 static bool ring_pays(int n, enum cr_mpi_type type)
 {
-    enum { LATENCY = 10000, LEAST = 8192 };
     double bytes = (type == CR_MPI_FLOAT ? 4.0 : 8.0) * n;
     int tree = 0, rounds = 2 * (n_all - 1);
 
@@ -202,6 +281,17 @@ static bool ring_pays(int n, enum cr_mpi_type type)
         tree++;
     return bytes >= LEAST && n >= n_all &&
            rounds * (LATENCY + bytes / n_all) <= 2 * tree * (LATENCY + bytes);
+}
+
+/* A machine sends what any of its processes sends only once, but messages wait
+ * for one another. */
+static bool ring_gather_pays(const int *n)
+{
+    double bytes = 0;
+
+    for (int r = 0; r < n_all; r++)
+        bytes += n[r];
+    return bytes >= (double)n_all * LATENCY;
 }
 
 /* ---- Waiting */
@@ -277,6 +367,7 @@ static bool watch_ask(int slot)
 {
     const struct timespec nap = { .tv_nsec = 1000000 };
     char *here = calloc((size_t)n_all, 2), *asked, c = 0;
+    int64_t before = rounds;
     bool done = false;
     double end;
     int r;
@@ -286,12 +377,12 @@ static bool watch_ask(int slot)
     asked = here + n_all;
     here[own] = 1;
     for (r = 0; r < n_all; r++) {
-        MPI_Request sent;
+        MPI_Request question;
 
         if (r == own)
             continue;
-        MPI_Isend(&c, 1, MPI_CHAR, r, ASK, watch, &sent);
-        MPI_Request_free(&sent);
+        MPI_Isend(&c, 1, MPI_CHAR, r, ASK, watch, &question);
+        MPI_Request_free(&question);
     }
     for (end = now() + ANSWER; now() < end && !done;) {
         nanosleep(&nap, NULL);
@@ -303,10 +394,10 @@ static bool watch_ask(int slot)
                 asked[r] = 0;
             }
     }
-    if (!done)
+    if (!done && rounds == before)
         watch_end(here);
     free(here);
-    return true;
+    return done;
 }
 
 /* Waits for the others: awake at first, then with short sleeps, so that a
@@ -316,6 +407,7 @@ static void complete(int slot)
 {
     const struct timespec nap = { .tv_nsec = NAP };
     double waited = 0, last = 0, time;
+    int64_t before = rounds;
     bool done = false;
 
     for (int i = 0; !done; i++) {
@@ -329,8 +421,13 @@ static void complete(int slot)
         if (last > 0)
             waited += time - last < 1 ? time - last : 1;
         last = time;
-        if (limit > 0 && waited > limit)
+        if (rounds != before) /* something has come */
+            waited = 0;
+        before = rounds;
+        if (limit > 0 && waited > limit) {
             done = watch_ask(slot);
+            waited = 0;
+        }
     }
 }
 
@@ -375,8 +472,8 @@ static const char *object_start(double timeout, void (*no_memory)(size_t),
         under_way[i] = MPI_REQUEST_NULL;
         apart[i] = MPI_COMM_NULL;
     }
-    for (int i = 0; i < 2 * LANES; i++)
-        sent[i] = MPI_REQUEST_NULL;
+    for (int i = 0; i < 2 * ALL; i++)
+        requests[i] = MPI_REQUEST_NULL;
     limit = timeout;
     out_of_memory = no_memory;
     own = *rank;
@@ -401,7 +498,7 @@ static void object_end(void)
     for (int i = 0; i < SLOTS; i++)
         if (apart[i] != MPI_COMM_NULL)
             MPI_Comm_free(&apart[i]);
-    for (int i = 0; i < LANES; i++)
+    for (int i = 0; i < ALL; i++)
         free(lanes[i].room);
     MPI_Comm_free(&watch);
     MPI_Comm_free(&around);
@@ -419,7 +516,7 @@ static void reduce(int slot, void *data, int n, enum cr_mpi_type type,
                    MPI_Op op)
 {
     if (ring_pays(n, type))
-        ring_start(slot, data, n, type, op);
+        ring_sum(slot, data, n, type, op);
     else
         MPI_Iallreduce(MPI_IN_PLACE, data, n, type_of(type), op,
                        MPI_COMM_WORLD, &under_way[slot]);
@@ -481,8 +578,11 @@ static void object_broadcast(void *data, int n, int from)
 
 static void object_gather(void *all, const int *n, const int *at)
 {
-    MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, n, at, MPI_BYTE,
-                    MPI_COMM_WORLD, &under_way[AT_ONCE]);
+    if (ring_gather_pays(n))
+        ring_gather(AT_ONCE, all, n, at);
+    else
+        MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, n, at,
+                        MPI_BYTE, MPI_COMM_WORLD, &under_way[AT_ONCE]);
     complete(AT_ONCE);
 }
 
