@@ -220,10 +220,13 @@ bool cr_term_hint(struct cr_diag *diag, const char *word,
 static const char *term_paired(const char *const pairs[][2], size_t n,
                                const char *word, const char *const *names)
 {
-    for (size_t i = 0; i < n; i++)
-        for (int k = 0; strcmp(pairs[i][0], word) == 0 && names[k]; k++)
+    for (size_t i = 0; i < n; i++) {
+        if (!term_equal(word, strlen(word), pairs[i][0]))
+            continue;
+        for (int k = 0; names[k]; k++)
             if (strcmp(pairs[i][1], names[k]) == 0)
                 return names[k];
+    }
     return cr_closest_name(word, names);
 }
 
@@ -262,9 +265,8 @@ const char *cr_term_value(const char *word, const char *const *names)
         { "float", "float32" },   { "single", "float32" },
         { "double", "float64" },  { "fp64", "float64" },
         { "f64", "float64" },     { "long", "int64" },
-        { "int", "int32" },       { "zero1", "optimizer" },
-        { "zero2", "gradients" }, { "os", "optimizer" },
-        { "os+g", "gradients" },
+        { "zero1", "optimizer" }, { "zero2", "gradients" },
+        { "os", "optimizer" },    { "os+g", "gradients" },
     };
 
     return term_paired(values, CR_LEN(values), word, names);

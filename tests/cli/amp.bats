@@ -76,7 +76,7 @@ END
 }
 
 @test "short names of other frameworks for a type are known" {
-    for pair in fp16:float16 half:float16 bf16:bfloat16 bfloat:bfloat16; do
+    for pair in fp16:float16 Half:float16 BF16:bfloat16 bfloat:bfloat16; do
         run --separate-stderr "$CELLRUN" check c.yaml amp.level=O2 \
             amp.dtype=${pair%:*}
         [ "$status" -eq 2 ]

@@ -95,7 +95,8 @@ static bool gather(void)
     int r;
 
     for (r = 0; r < cr_mpi_size(); r++)
-        from[r + 1] = from[r] + (size_t)(draw(4) ? draw_size() : 0);
+        from[r + 1] = from[r] + (size_t)(draw(4) ? draw_size() : 0) *
+                                    (draw(6) ? 1 : 8);
     all = calloc(from[cr_mpi_size()] + 1, 1);
     for (i = from[cr_mpi_rank()]; i < from[cr_mpi_rank() + 1]; i++)
         all[i] = (unsigned char)(i * 7 % 251);

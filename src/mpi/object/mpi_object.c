@@ -410,7 +410,7 @@ static void complete(int slot)
     int64_t before = rounds;
     bool done = false;
 
-    for (int i = 0; !done; i++) {
+    for (int64_t i = 0; !done; i++) {
         if (i > AWAKE)
             nanosleep(&nap, NULL);
         done = slot_done(slot);
