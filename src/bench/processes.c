@@ -250,7 +250,6 @@ void cr_bench_processes(struct cr_bench_job *j)
     s.rows = (s.batch + s.n - 1) / s.n;
     cr_thread_pool_start(j->threads[j->n_threads - 1]);
     cr_bench_data(j, s.batch);
-    s.link = cr_mpi_measure();
     if (!bench_step_of(j, false, s.rows, &part, &alone) ||
         !bench_step_of(j, false, s.batch, &whole, &alone))
         return;
@@ -259,6 +258,8 @@ void cr_bench_processes(struct cr_bench_job *j)
     cr_net_share(j->model.net);
     if (!bench_step_of(j, true, s.batch, &s.measured, &s.step.traffic))
         return;
+    s.link = cr_mpi_measure(s.step.traffic.sum_bytes,
+                            section.reduce_dtype == CR_REDUCE_BF16);
     bench_fit(&s, part, whole);
     if (j->cli->json)
         bench_scaling_json(&s, j->cli->arena);

@@ -6,13 +6,16 @@
 
 #include <stdlib.h>
 
-#define LARGE ((int64_t)1 << 20) /* numbers of a large sum: 4 MiB */
+#define LARGE ((int64_t)1 << 20)   /* numbers of a large sum, at least ... */
+#define LARGEST ((int64_t)1 << 24) /* ... and at most */
 #define SHORT_TIMES 101
 #define LARGE_TIMES 11
 #define BACKWARD (2.0 / 3) /* of the time that a step computes */
 
-/* Median of the seconds of a sum, by this process's clock. */
-static double measure(float *data, int64_t n, int times)
+/* Median of the seconds of a sum, by this process's clock. It is started and
+ * waited for, as those of gradients are: more of such a sum is under way at
+ * once than of one whose numbers are needed right now. */
+static double measure(void *data, int64_t n, enum cr_mpi_type type, int times)
 {
     double seconds[SHORT_TIMES];
     double start;
@@ -20,7 +23,8 @@ static double measure(float *data, int64_t n, int times)
 
     for (i = -times / 10; i < times; i++) {
         start = cr_now();
-        cr_mpi_sum(data, n, CR_MPI_FLOAT);
+        cr_mpi_sum_start(0, data, n, type);
+        cr_mpi_sum_wait(0);
         if (i >= 0)
             seconds[i] = cr_now() - start;
     }
@@ -36,19 +40,26 @@ static int rounds_of(int n)
     return rounds;
 }
 
-struct cr_mpi_link cr_mpi_measure(void)
+struct cr_mpi_link cr_mpi_measure(int64_t bytes, bool bf16)
 {
-    float *data = calloc((size_t)LARGE, sizeof *data);
+    enum cr_mpi_type type = bf16                               ? CR_MPI_BF16
+                            : sizeof(cr_real) == sizeof(float) ? CR_MPI_FLOAT
+                                                               : CR_MPI_DOUBLE;
+    int64_t each = bf16 ? 2 : sizeof(cr_real), n = bytes / each;
+    int processes = cr_mpi_size(), rounds = 2 * rounds_of(processes);
     struct cr_mpi_link link;
-    int n = cr_mpi_size();
-    double sum, bytes = (double)LARGE * sizeof *data;
+    cr_real *data;
+    double sum;
 
+    n = n < LARGE ? LARGE : n > LARGEST ? LARGEST : n;
+    data = calloc((size_t)n, sizeof *data);
     if (!data)
-        cr_out_of_memory((size_t)LARGE * sizeof *data);
-    link.latency = measure(data, 1, SHORT_TIMES) / (2 * rounds_of(n));
-    sum = measure(data, LARGE, LARGE_TIMES);
+        cr_out_of_memory((size_t)n * sizeof *data);
+    link.latency = measure(data, 1, CR_MPI_INT64, SHORT_TIMES) / rounds;
+    sum = measure(data, n, type, LARGE_TIMES);
     free(data);
-    link.per_byte = (sum / (2 * (n - 1)) - link.latency) / (bytes / n);
+    link.per_byte = (sum / (2 * (processes - 1)) - link.latency) * processes /
+                    (double)(n * each);
     if (link.per_byte < 0)
         link.per_byte = 0;
     return link;

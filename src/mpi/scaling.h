@@ -15,6 +15,7 @@
 #ifndef CR_MPI_SCALING_H
 #define CR_MPI_SCALING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* What this process has sent so far. */
@@ -38,8 +39,11 @@ struct cr_mpi_step {
     double skew;   /* seconds that processes wait for the slowest one */
 };
 
-/* Collective: measures sums of one number and of 4 MiB; the median of some. */
-struct cr_mpi_link cr_mpi_measure(void);
+/* Collective: measures a sum of one number, and one of about as many bytes as a
+ * step sends; the median of some. A longer sum is faster per byte: of its
+ * pieces, more are under way. So what counts is the length that the network
+ * has, and whether its gradients are added up in bfloat16. */
+struct cr_mpi_link cr_mpi_measure(int64_t bytes, bool bf16);
 /* "shared memory" or "messages" */
 const char *cr_mpi_transport(void);
 struct cr_mpi_traffic cr_mpi_traffic(void);

@@ -11,7 +11,8 @@
 # (delay.c), which takes part of a processor. More RANKS than processors tell
 # something only where computing takes a small part of a step: the model takes
 # it that each process computes as fast as two do.
-# Open MPI would bind the first process of each "host" to the same core.
+# Open MPI would bind the first process of each "host" to the same core, and
+# finds no socket to map more than two to where a machine does not tell of them.
 set -eu
 cd "$(dirname "$0")/../.."
 CELLRUN=$(realpath "${CELLRUN:-build/cellrun}")
@@ -99,7 +100,7 @@ over() {
     n=$1 hosts=$hosts dir=$dir ip netns exec $id-1 unshare --uts bash -c '
         hostname "$0"
         exec mpirun.openmpi --allow-run-as-root --host "$hosts" -n "$n" \
-            --bind-to none \
+            --map-by slot --bind-to none \
             --mca plm_rsh_agent "$dir/agent" --mca pml ob1 \
             --mca btl self,tcp --mca btl_tcp_if_include eth0 \
             --mca oob_tcp_if_include eth0 -x CELLRUN_THREADS \
