@@ -1,14 +1,13 @@
 /*
  * A network in a process, where the kernel has no sch_netem: carries packets
- * between tun devices, each of them a host, over links of a rate and a delay.
+ * between tun devices, each of them a host, and delays them.
  *
- *   delay BITS_PER_SECOND SECONDS DEVICE...
+ *   delay SECONDS DEVICE...
  *
- * What is sent to an IPv4 address that ends in .i goes to device i, from 1. It
- * leaves its host when what that host has sent before has left, at the rate,
- * and arrives a delay later. Each host has a thread, so that links are not
- * slower where there are more of them. Prints "ready" when all devices are
- * open; they may move to other namespaces then.
+ * What is sent to an IPv4 address that ends in .i goes to device i, from 1.
+ * Each host has a thread, so that links are not slower where there are more of
+ * them. Prints "ready" when all devices are open; they may move to other
+ * namespaces then.
  */
 #include <fcntl.h>
 #include <linux/if_tun.h>
@@ -39,12 +38,11 @@ struct packet {
 static struct host {
     struct packet *queue;
     int first, n;
-    double free; /* when its link is free again */
 } host[HOSTS];
 
 static struct pollfd tun[HOSTS];
 static int hosts;
-static double bytes_per_second, delay;
+static double delay; /* seconds */
 
 static double now(void)
 {
@@ -82,7 +80,6 @@ static void open_tun(int i, const char *name)
 static void take(int i)
 {
     struct host *h = &host[i];
-    double at;
 
     while (h->n < QUEUE) {
         struct packet *p = &h->queue[(h->first + h->n) % QUEUE];
@@ -93,10 +90,7 @@ static void take(int i)
         p->to = p->size >= 20 && p->bytes[0] >> 4 == 4 ? p->bytes[19] - 1 : -1;
         if (p->to < 0 || p->to >= hosts)
             continue;
-        at = now();
-        h->free = (h->free > at ? h->free : at) +
-                  (double)p->size / bytes_per_second;
-        p->arrives = h->free + delay;
+        p->arrives = now() + delay;
         h->n++;
     }
 }
@@ -145,16 +139,14 @@ int main(int argc, char **argv)
 {
     int i;
 
-    hosts = argc - 3;
-    bytes_per_second = argc > 1 ? atof(argv[1]) / 8 : 0;
-    delay = argc > 2 ? atof(argv[2]) : -1;
-    if (hosts < 2 || hosts > HOSTS || !(bytes_per_second > 0) || delay < 0) {
-        fputs("usage: delay BITS_PER_SECOND SECONDS DEVICE DEVICE...\n",
-              stderr);
+    hosts = argc - 2;
+    delay = argc > 1 ? atof(argv[1]) : -1;
+    if (hosts < 2 || hosts > HOSTS || delay < 0) {
+        fputs("usage: delay SECONDS DEVICE DEVICE...\n", stderr);
         return 2;
     }
     for (i = 0; i < hosts; i++)
-        open_tun(i, argv[3 + i]);
+        open_tun(i, argv[2 + i]);
     prctl(PR_SET_TIMERSLACK, 1); /* of the threads, too */
     puts("ready");
     fflush(stdout);

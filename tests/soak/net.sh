@@ -42,6 +42,12 @@ host() {
     ip -n "$id-$1" link set eth0 up
 }
 
+# rate I RATE: of what host I sends
+rate() {
+    tc -n "$id-$1" qdisc add dev eth0 root handle 1: \
+        tbf rate "$2" burst 256k latency 4ms
+}
+
 # by_tc RATE DELAY: links of tc on one bridge; false: the kernel cannot
 by_tc() {
     ip link add $id type bridge
@@ -50,29 +56,30 @@ by_tc() {
         ip netns add $id-$i
         ip link add $id.$i type veth peer name eth0 netns $id-$i
         ip link set $id.$i master $id up
-        tc -n $id-$i qdisc add dev eth0 root handle 1: \
-            tbf rate "$1" burst 256k latency 4ms
+        rate $i "$1"
         [ "$2" = 0 ] || tc -n $id-$i qdisc add dev eth0 parent 1: handle 2: \
             netem delay "$2" limit 100000 2>/dev/null || return 1
         host $i
     done
 }
 
-# by_process RATE DELAY: links of delay.c
+# by_process RATE DELAY: links of delay.c, which have a rate by tc. A packet
+# takes about as long on each of them.
 by_process() {
-    local devices=() rate=${1/gbit/e9} delay=${2/us/e-6}
+    local devices=() delay=${2/us/e-6} mtu=65000
+    [[ $1 == 10gbit ]] || mtu=9000
     for ((i = 1; i <= RANKS; i++)); do
         ip tuntap add dev $id.$i mode tun
         devices+=("$id.$i")
     done
-    "$CARRIER" "${rate/mbit/e6}" "${delay/ms/e-3}" "${devices[@]}" \
-        >"$dir/ready" &
+    "$CARRIER" "${delay/ms/e-3}" "${devices[@]}" >"$dir/ready" &
     carrier=$!
     until [ -s "$dir/ready" ]; do kill -0 $carrier; sleep 0.1; done
     for ((i = 1; i <= RANKS; i++)); do
         ip netns add $id-$i
         ip link set $id.$i netns $id-$i
-        ip -n $id-$i link set $id.$i name eth0 mtu 65000
+        ip -n $id-$i link set $id.$i name eth0 mtu $mtu
+        rate $i "$1"
         host $i
     done
 }
