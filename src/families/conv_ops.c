@@ -227,6 +227,21 @@ static bool check_inputs(struct cr_op_plan *p, const struct cr_convolve *a,
            check_padding(p, a, rank);
 }
 
+static size_t larger(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* Room of a thread in low precision: what takes most there is bfloat16, if
+ * another kernel computes it. */
+static size_t low_room(const struct cr_conv *c)
+{
+    struct cr_conv low = *c;
+
+    low.bf16 = true;
+    return cr_conv_thread_scratch(&low);
+}
+
 static bool plan(struct cr_op_plan *p, bool transposed)
 {
     const struct cr_convolve *a = p->attr;
@@ -269,6 +284,8 @@ static bool plan(struct cr_op_plan *p, bool transposed)
     c = transposed ? geometry(a, y, w, x, true) : geometry(a, x, w, y, false);
     p->scratch = cr_conv_scratch(&c);
     p->thread_scratch = cr_conv_thread_scratch(&c);
+    if (!transposed)
+        p->thread_scratch = larger(p->thread_scratch, low_room(&c));
     p->macs = (double)cr_count(transposed ? x : y) * (double)w->dim[1] * taps;
     return true;
 }
@@ -310,9 +327,22 @@ static enum cr_channels_last deconvolve_last(const struct cr_op_plan *p)
 
 /* ---- what the kernels of a step do besides ---- */
 
+/* `operands`: those that are multiplied. */
+static struct cr_conv geometry_of(const struct cr_op_ctx *s, unsigned operands)
+{
+    struct cr_conv c =
+        geometry(s->attr, &s->in[X], &s->in[W], &s->out[0], false);
+
+    c.low = s->low;
+    c.bf16 = s->low == CR_BF16 && (s->holds & operands) == operands;
+    c.x_low = s->two_bytes & CR_X(X);
+    c.dy_low = s->grads_two_bytes & CR_Y(0);
+    return c;
+}
+
 static struct cr_conv forward_geometry(const struct cr_op_ctx *s)
 {
-    return geometry(s->attr, &s->in[X], &s->in[W], &s->out[0], false);
+    return geometry_of(s, CR_X(X) | CR_X(W));
 }
 
 /* Its forward pass is the input gradient of this one. */
@@ -352,36 +382,63 @@ static bool deconvolve_accepts(const struct cr_op_ctx *s, unsigned of,
 
 /* ---- the steps ---- */
 
+/* Of its kernel in low precision, which may be another one. */
+static size_t own_scratch(const struct cr_op_ctx *s)
+{
+    struct cr_conv real = forward_geometry(s), low = real;
+
+    real.bf16 = false;
+    low.bf16 = s->low == CR_BF16;
+    return larger(cr_conv_scratch(&low), cr_conv_scratch(&real));
+}
+
+size_t cr_convolve_low_scratch(const struct cr_op_ctx *s)
+{
+    struct cr_conv real = forward_geometry(s);
+
+    real.bf16 = false;
+    return cr_samples_scratch(s) + own_scratch(s) - cr_conv_scratch(&real);
+}
+
+/* Sums for the bias do not read dy in two bytes. */
 static struct cr_samples samples(const struct cr_op_ctx *s,
                                  void (*run)(const struct cr_op_ctx *part))
 {
     struct cr_conv c = forward_geometry(s);
+    struct cr_conv sums = geometry_of(s, CR_X(X) | CR_Y(0));
 
     return (struct cr_samples){ .inputs = B + 1,
-                                .scratch = cr_conv_scratch(&c),
+                                .scratch = own_scratch(s),
                                 .addend = MORE,
-                                .run = run };
+                                .run = run,
+                                .low_x = cr_conv_low_x(&c),
+                                .low_dy = cr_conv_low_dy(&sums) && !s->dx[B] };
 }
 
-void cr_convolve_forward(const struct cr_op_ctx *s)
+static void part_forward(const struct cr_op_ctx *s)
 {
-    struct cr_samples parts = samples(s, cr_convolve_forward);
     struct cr_conv c = forward_geometry(s);
     struct cr_epilogue end = s->end;
 
     end.bias = s->x[B];
     end.add = s->x[MORE];
-    if (s->low != CR_REAL) {
-        struct cr_op_ctx one = *s;
-
-        /* a library packs a weight for a number of samples */
-        if (!cr_blas_own())
-            one.x[PACKED] = NULL;
-        cr_samples_forward(&one, &parts);
-        return;
-    }
     cr_conv_forward(&c, s->x[X], s->x[W], s->x[PACKED], &end, s->y[0],
                     s->scratch);
+}
+
+void cr_convolve_forward(const struct cr_op_ctx *s)
+{
+    struct cr_samples parts = samples(s, part_forward);
+    struct cr_op_ctx one = *s;
+
+    if (s->low == CR_REAL) {
+        part_forward(s);
+        return;
+    }
+    /* a library packs a weight for a number of samples */
+    if (!cr_blas_own())
+        one.x[PACKED] = NULL;
+    cr_samples_forward(&one, &parts);
 }
 
 static const char *convolve_name(const struct cr_op_ctx *s)
@@ -448,10 +505,25 @@ static void bias_backward(const struct cr_op_ctx *s)
                      (cr_real)s->alpha[B], s->accumulate[B], s->dx[B]);
 }
 
+static void part_backward(const struct cr_op_ctx *s)
+{
+    struct cr_conv c = geometry_of(s, CR_X(W) | CR_Y(0));
+    struct cr_conv sums = geometry_of(s, CR_X(X) | CR_Y(0));
+    struct cr_epilogue end = { .add = s->accumulate[X] ? s->dx[X] : NULL,
+                               .mask = s->mask[X] };
+
+    if (s->dx[X])
+        cr_conv_input(&c, s->dy[0], s->x[W], &end, s->dx[X], s->scratch);
+    if (s->dx[W])
+        cr_conv_weight(&sums, s->x[X], s->dy[0], (cr_real)s->alpha[W],
+                       s->accumulate[W], s->dx[W], s->scratch);
+    bias_backward(s);
+}
+
 /* dx goes before dW, because W may be updated in place (alpha = -lr). */
 static void low_backward(const struct cr_op_ctx *s)
 {
-    struct cr_samples parts = samples(s, cr_convolve_backward);
+    struct cr_samples parts = samples(s, part_backward);
     struct cr_op_ctx one = *s;
 
     if (s->dx[W] != s->x[W]) {
@@ -469,20 +541,10 @@ static void low_backward(const struct cr_op_ctx *s)
 
 void cr_convolve_backward(const struct cr_op_ctx *s)
 {
-    struct cr_conv c = forward_geometry(s);
-    struct cr_epilogue end = { .add = s->accumulate[X] ? s->dx[X] : NULL,
-                               .mask = s->mask[X] };
-
-    if (s->low != CR_REAL) {
+    if (s->low == CR_REAL)
+        part_backward(s);
+    else
         low_backward(s);
-        return;
-    }
-    if (s->dx[X])
-        cr_conv_input(&c, s->dy[0], s->x[W], &end, s->dx[X], s->scratch);
-    if (s->dx[W])
-        cr_conv_weight(&c, s->x[X], s->dy[0], (cr_real)s->alpha[W],
-                       s->accumulate[W], s->dx[W], s->scratch);
-    bias_backward(s);
 }
 
 /* The convolution's x is our y: dx is a forward, dW has x and dy exchanged. */

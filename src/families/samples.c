@@ -34,9 +34,8 @@ static int64_t part_samples(const struct cr_op_ctx *s)
 size_t cr_samples_scratch(const struct cr_op_ctx *s)
 {
     int64_t all = s->in[0].dim[0];
-    int64_t each = all > 0
-                       ? (cr_count(&s->in[0]) + cr_count(&s->out[0])) / all
-                       : 0;
+    int64_t each =
+        all > 0 ? (cr_count(&s->in[0]) + cr_count(&s->out[0])) / all : 0;
 
     return (size_t)(part_samples(s) * each) * sizeof(cr_real) + 64;
 }
@@ -47,16 +46,20 @@ static void part_first(struct part *p, const struct cr_op_ctx *s,
     size_t own = (op->scratch + 63) / 64 * 64;
     int i;
 
-    *p = (struct part){ .s = s, .run = *s, .all = s->in[0].dim[0],
-                        .n = part_samples(s) };
+    *p = (struct part){
+        .s = s, .run = *s, .all = s->in[0].dim[0], .n = part_samples(s)
+    };
     assert(op->inputs <= CR_OP_MAX);
     for (i = 0; i < op->inputs; i++)
         p->in[i] = s->in[i];
     p->out[0] = s->out[0];
     p->run.in = p->in;
     p->run.out = p->out;
-    p->run.low = CR_REAL;
-    p->run.rounds = p->run.holds = 0;
+    if (!op->low_x) {
+        p->run.low = CR_REAL;
+        p->run.holds = 0;
+    }
+    p->run.rounds = 0;
     p->run.two_bytes = p->run.grads_two_bytes = 0;
     if (p->all == 0)
         return;
@@ -99,17 +102,37 @@ static void widen_range(void *ctx, int64_t from, int64_t to)
     cr_widen(w->type, to - from, w->from + from, w->to + from);
 }
 
-/* The part's numbers of an operand, in room if they take two bytes. */
-static const cr_real *part_read(const struct part *p, bool two_bytes,
-                                const void *x, int64_t size, cr_real *room)
+/* The part's numbers of an operand; `low`: as they lie, else in room if they
+ * take two bytes. */
+static const void *part_read(const struct part *p, bool two_bytes, bool low,
+                             const void *x, int64_t size, cr_real *room)
 {
     struct widening w = { p->s->low, (const uint16_t *)x + p->from * size,
                           room };
 
     if (!x || !two_bytes)
         return x ? cr_creals(x) + p->from * size : NULL;
+    if (low)
+        return w.from;
     cr_parallel_for(p->n * size, 0.5, &w, widen_range);
     return room;
+}
+
+static void x_open(struct part *p, const struct cr_samples *op)
+{
+    unsigned two_bytes = p->s->two_bytes & CR_X(0);
+
+    p->run.x[0] =
+        part_read(p, two_bytes, op->low_x, p->s->x[0], p->x_size, p->x);
+    p->run.two_bytes = op->low_x ? two_bytes : 0;
+}
+
+static void dy_open(struct part *p, bool low)
+{
+    unsigned two_bytes = p->s->grads_two_bytes & CR_Y(0);
+
+    p->run.dy[0] = part_read(p, two_bytes, low, p->s->dy[0], p->y_size, p->y);
+    p->run.grads_two_bytes = low ? two_bytes : 0;
 }
 
 static void y_close(void *ctx, int64_t from, int64_t to)
@@ -125,8 +148,7 @@ void cr_samples_forward(const struct cr_op_ctx *s, const struct cr_samples *op)
     struct part p;
 
     for (part_first(&p, s, op); part_begin(&p, op); p.from += p.n) {
-        p.run.x[0] = part_read(&p, s->two_bytes & CR_X(0), s->x[0], p.x_size,
-                               p.x);
+        x_open(&p, op);
         p.run.y[0] = s->two_bytes & CR_Y(0)
                          ? p.y
                          : cr_reals(s->y[0]) + p.from * p.y_size;
@@ -213,23 +235,23 @@ static void part_dx(const struct part *all, const struct cr_samples *op)
     cr_parallel_for(p.n * p.x_size, 1, &p, dx_close);
 }
 
-void cr_samples_backward(const struct cr_op_ctx *s,
-                         const struct cr_samples *op)
+void cr_samples_backward(const struct cr_op_ctx *s, const struct cr_samples *op)
 {
     bool others = other_gradients(s);
     struct part p;
     int i;
 
     for (part_first(&p, s, op); part_begin(&p, op); p.from += p.n) {
-        p.run.dy[0] = part_read(&p, s->grads_two_bytes & CR_Y(0), s->dy[0],
-                                p.y_size, p.y);
-        if (s->dx[0])
+        if (s->dx[0]) {
+            dy_open(&p, op->low_x);
             part_dx(&p, op);
+        }
         if (!others)
             continue;
+        if (!s->dx[0] || op->low_x != op->low_dy)
+            dy_open(&p, op->low_dy);
         p.run.dx[0] = NULL;
-        p.run.x[0] = part_read(&p, s->two_bytes & CR_X(0), s->x[0], p.x_size,
-                               p.x);
+        x_open(&p, op);
         for (i = 1; i < CR_OP_MAX && p.from > 0; i++)
             p.run.accumulate[i] = true;
         op->run(&p.run);

@@ -16,8 +16,11 @@ struct cr_samples {
     size_t scratch; /* bytes of its own scratch memory */
     size_t saved;   /* bytes that forward saves for each sample */
     int addend;     /* an input with the shape of the result; 0: none */
-    /* Its forward or backward function, for float32. */
+    /* Its forward or backward function, for float32; but for what it reads as
+     * it lies, perhaps in two bytes per number (part->low, .two_bytes): x, and
+     * dy for the gradient of x; and dy for the other gradients. */
     void (*run)(const struct cr_op_ctx *part);
+    bool low_x, low_dy;
 };
 
 /* .low_scratch of struct cr_op. */

@@ -64,10 +64,10 @@ const struct cr_section cr_section_amp = {
                   "subcells; it cannot be combined with amp.level. Dense "
                   "layers and matrix products in bfloat16 use AVX512-BF16 "
                   "and AMX-BF16 on processors where they are the faster "
-                  "way. Their sums are then float32 too, but of pairs of "
-                  "products (AMX: of 16 pairs), and numbers below 2^-126 "
-                  "count as 0: the last bits of a sum may differ before it "
-                  "is rounded to bfloat16.",
+                  "way, and so do convolutions. Their sums are then float32 "
+                  "too, but of pairs of products (AMX: of 16 pairs), and "
+                  "numbers below 2^-126 count as 0: the last bits of a sum "
+                  "may differ before it is rounded to bfloat16.",
         .example = "amp: {level: O2, dtype: bfloat16, cast: {float32: "
                    "[\"dense_relu_sequential.4\"]}}\n",
         .opts = amp_opts,

@@ -4,12 +4,14 @@
 
 /* In order of preference. Ours where our own kernels compute products: so plain
  * and the libraries can be had for comparison. */
-static const struct cr_kernel *const rows[] = { &cr_conv_nhwc.head,
+static const struct cr_kernel *const rows[] = { &cr_conv_nhwc_bf16.head,
+                                                &cr_conv_nhwc.head,
                                                 &cr_conv_nchw.head,
 #ifndef CR_DOUBLE
                                                 &cr_conv_onednn.head,
 #endif
-                                                &cr_conv_im2col.head, NULL };
+                                                &cr_conv_im2col.head,
+                                                NULL };
 
 const struct cr_kernels cr_kernels_conv = { rows };
 
@@ -19,19 +21,44 @@ static const struct cr_conv_kernel *kernel_of(const struct cr_conv *c)
         &cr_kernels_conv, c);
 }
 
+/* And what it is given. */
+static const struct cr_conv_kernel *kernel_for(const struct cr_conv *c,
+                                               struct cr_conv *as)
+{
+    const struct cr_conv_kernel *k = kernel_of(c);
+
+    *as = *c;
+    as->in_pairs = k->in_pairs;
+    return k;
+}
+
 unsigned cr_conv_takes(const struct cr_conv *c)
 {
     return kernel_of(c)->takes;
 }
 
+bool cr_conv_low_x(const struct cr_conv *c)
+{
+    return kernel_of(c)->low_x;
+}
+
+bool cr_conv_low_dy(const struct cr_conv *c)
+{
+    return kernel_of(c)->low_dy;
+}
+
 size_t cr_conv_scratch(const struct cr_conv *c)
 {
-    return kernel_of(c)->scratch(c);
+    struct cr_conv as;
+
+    return kernel_for(c, &as)->scratch(&as);
 }
 
 size_t cr_conv_thread_scratch(const struct cr_conv *c)
 {
-    return kernel_of(c)->thread_scratch(c);
+    struct cr_conv as;
+
+    return kernel_for(c, &as)->thread_scratch(&as);
 }
 
 bool cr_conv_prefers_last(const struct cr_conv *c)
@@ -56,34 +83,43 @@ const char *cr_conv_kernel_name(const struct cr_conv *c)
 
 size_t cr_conv_packed(const struct cr_conv *c)
 {
-    const struct cr_conv_kernel *k = kernel_of(c);
+    struct cr_conv as;
+    const struct cr_conv_kernel *k = kernel_for(c, &as);
 
-    return k->packed ? k->packed(c) : 0;
+    return k->packed ? k->packed(&as) : 0;
 }
 
 void cr_conv_pack(const struct cr_conv *c, const cr_real *w, cr_real *packed)
 {
-    kernel_of(c)->pack(c, w, packed);
+    struct cr_conv as;
+
+    kernel_for(c, &as)->pack(&as, w, packed);
 }
 
 void cr_conv_forward(const struct cr_conv *c, const cr_real *x,
                      const cr_real *w, const cr_real *packed,
                      const struct cr_epilogue *end, cr_real *y, void *scratch)
 {
-    kernel_of(c)->forward(c, x, w, packed, end, y, scratch);
+    struct cr_conv as;
+
+    kernel_for(c, &as)->forward(&as, x, w, packed, end, y, scratch);
 }
 
 void cr_conv_input(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
                    const struct cr_epilogue *end, cr_real *dx, void *scratch)
 {
-    kernel_of(c)->input(c, dy, w, end, dx, scratch);
+    struct cr_conv as;
+
+    kernel_for(c, &as)->input(&as, dy, w, end, dx, scratch);
 }
 
 void cr_conv_weight(const struct cr_conv *c, const cr_real *x,
                     const cr_real *dy, cr_real alpha, bool add, cr_real *dw,
                     void *scratch)
 {
-    kernel_of(c)->weight(c, x, dy, alpha, add, dw, scratch);
+    struct cr_conv as;
+
+    kernel_for(c, &as)->weight(&as, x, dy, alpha, add, dw, scratch);
 }
 
 /* ---- the gradient of the bias ---- */

@@ -14,6 +14,10 @@
  * accepts everything. CELLRUN_BLAS=onednn takes oneDNN's primitives, which want
  * channels last, too; other libraries take im2col alone.
  *
+ * Numbers of low precision are float32 in memory, or take two bytes each where
+ * the kernel reads them so. bfloat16 is multiplied as such with channels last,
+ * where the processor has AVX512-BF16 (conv_nhwc_bf16.c).
+ *
  * Outputs are split over threads; a gradient of weights is summed over chunks
  * of the batch that depend on the shapes alone: the bytes do not depend on the
  * number of threads.
@@ -32,6 +36,10 @@ struct cr_conv {
     /* depth, height, width; missing dimensions are 1 */
     int64_t in[3], out[3], kernel[3], stride[3], dilation[3], pad_before[3];
     enum cr_layout x, y; /* of x and dx, of y and dy; w is row-major */
+    enum cr_type low;    /* CR_F16, CR_BF16: of what takes two bytes */
+    bool bf16;           /* all numbers that are multiplied are bfloat16 */
+    bool x_low, dy_low;  /* x, dy lie in two bytes per number */
+    bool in_pairs;       /* as in the kernel's row */
 };
 
 /* One way to compute all three. Private to src/kernels and its tests; the
@@ -39,6 +47,8 @@ struct cr_conv {
 struct cr_conv_kernel {
     struct cr_kernel head; /* .accepts is given the struct cr_conv */
     unsigned takes;        /* as cr_conv_takes */
+    bool low_x, low_dy;    /* as cr_conv_low_x, cr_conv_low_dy */
+    bool in_pairs;         /* multiplies pairs of bfloat16 */
     /* Bytes of `scratch` of the functions below, and those that they ask
      * cr_thread_scratch for, at most. */
     size_t (*scratch)(const struct cr_conv *c);
@@ -52,18 +62,22 @@ struct cr_conv_kernel {
                     const cr_real *packed, const struct cr_epilogue *end,
                     cr_real *y, void *scratch);
     void (*input)(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
-                  const struct cr_epilogue *end, cr_real *dx,
-                  void *scratch);
+                  const struct cr_epilogue *end, cr_real *dx, void *scratch);
     void (*weight)(const struct cr_conv *c, const cr_real *x, const cr_real *dy,
                    cr_real alpha, bool add, cr_real *dw, void *scratch);
 };
 
-extern const struct cr_conv_kernel cr_conv_nhwc, cr_conv_nchw, cr_conv_im2col;
+extern const struct cr_conv_kernel cr_conv_nhwc_bf16, cr_conv_nhwc,
+    cr_conv_nchw, cr_conv_im2col;
 extern const struct cr_conv_kernel cr_conv_onednn; /* float only */
 
 /* Parts of an epilogue (enum cr_end) that the kernel takes: after forward and
  * input, and alpha with weight. */
 unsigned cr_conv_takes(const struct cr_conv *c);
+/* Whether the source may lie in two bytes per number, x of forward and weight
+ * and dy of input; and whether dy of weight may. */
+bool cr_conv_low_x(const struct cr_conv *c);
+bool cr_conv_low_dy(const struct cr_conv *c);
 /* Bytes of `scratch` of the three functions below. */
 size_t cr_conv_scratch(const struct cr_conv *c);
 /* Bytes that they ask cr_thread_scratch for, at most. */
@@ -81,12 +95,10 @@ void cr_conv_pack(const struct cr_conv *c, const cr_real *w, cr_real *packed);
 /* y = convolution of x; packed: w as cr_conv_pack makes it, or NULL */
 void cr_conv_forward(const struct cr_conv *c, const cr_real *x,
                      const cr_real *w, const cr_real *packed,
-                     const struct cr_epilogue *end, cr_real *y,
-                     void *scratch);
+                     const struct cr_epilogue *end, cr_real *y, void *scratch);
 /* dx = gradient of the input, the adjoint, from dy */
 void cr_conv_input(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
-                   const struct cr_epilogue *end, cr_real *dx,
-                   void *scratch);
+                   const struct cr_epilogue *end, cr_real *dx, void *scratch);
 /* dw = alpha (gradient) + (add ? dw : 0) */
 void cr_conv_weight(const struct cr_conv *c, const cr_real *x,
                     const cr_real *dy, cr_real alpha, bool add, cr_real *dw,

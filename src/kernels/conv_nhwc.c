@@ -12,12 +12,17 @@
  *
  * In training weights are packed in every call: they are small, and have just
  * changed.
+ *
+ * Two rows: one multiplies float32, and reads what is stored in two bytes as
+ * that; the other one multiplies pairs of bfloat16.
  */
 #include "kernels/conv_nhwc.h"
 
 #include <string.h>
 
 #include "kernels/conv_simd.h"
+#include "kernels/gemm.h"
+#include "num/low_precision.h"
 
 #define COPY_BYTES (384 << 10) /* of a band: half of a level 2 */
 
@@ -26,6 +31,19 @@ static bool accepts(const void *what)
     const struct cr_conv *c = what;
     return conv_lanes() > 0 && c->x == CR_CHANNELS_LAST &&
            c->y == CR_CHANNELS_LAST && conv_is_flat(c);
+}
+
+static bool accepts_pairs(const void *what)
+{
+    const struct cr_conv *c = what;
+
+    return c->bf16 && accepts(c) && cr_gemm_bf16_available();
+}
+
+/* Words of a number of channels. */
+static int64_t words(const struct cr_conv *c, int64_t channels)
+{
+    return c->in_pairs ? conv_up(channels, 2) : channels;
 }
 
 /* Division that rounds down, of numbers of either sign. */
@@ -41,7 +59,7 @@ static int64_t mod(int64_t a, int64_t b)
 
 /* ---- scratch ---- */
 
-/* Numbers of all packed weights of one grid, in groups of two vectors. */
+/* Words of all packed weights of one grid, in groups of two vectors. */
 static int64_t packed(int64_t cout, int64_t cin, int64_t taps)
 {
     return conv_up(cout, conv_lanes()) * conv_lanes() * cin * taps;
@@ -105,8 +123,9 @@ static int64_t fold_places(const struct cr_conv *c)
 
 static size_t packed_bytes(const struct cr_conv *c)
 {
-    int64_t weights = c->group * packed(c->co / c->group, c->ci / c->group,
-                                        conv_taps(c));
+    int64_t weights =
+        c->group * packed(c->co / c->group, words(c, c->ci / c->group),
+                          conv_taps(c));
 
     return (size_t)(2 * numbers_up(conv_taps(c) * (int64_t)sizeof(int64_t)) +
                     weights * (int64_t)sizeof(cr_real) + 128);
@@ -116,15 +135,15 @@ static size_t scratch_bytes(const struct cr_conv *c)
 {
     int64_t cig = c->ci / c->group, cog = c->co / c->group, taps = conv_taps(c);
     int64_t size = (int64_t)sizeof(cr_real);
-    int64_t forward = c->group * packed(cog, cig, taps) * size;
-    int64_t input = c->group * packed(cig, cog, taps) * size;
+    int64_t forward = c->group * packed(cog, words(c, cig), taps) * size;
+    int64_t input = c->group * packed(cig, words(c, cog), taps) * size;
     int64_t sums = chunks(c) * units(c) * unit_numbers(c) * size;
     int64_t tables =
         numbers_up(2 * taps * (int64_t)sizeof(int64_t)) +
         numbers_up(grids(c) * (int64_t)sizeof(struct cr_conv_nhwc_grid));
 
     if (folds(c)) {
-        input = packed(fold_lanes(c), cog, c->kernel[H]) * size;
+        input = packed(fold_lanes(c), words(c, cog), c->kernel[H]) * size;
         tables += numbers_up(fold_places(c) * (int64_t)sizeof(int64_t));
     }
     return (size_t)(tables + conv_max(conv_max(forward, input), sums) + 128);
@@ -141,7 +160,7 @@ static void size_copy(struct cr_conv_nhwc_source *s, int64_t rows, int64_t high,
 {
     int64_t row, units = s->n * s->groups, threads = cr_thread_count();
 
-    s->blocks = conv_up(s->channels, CR_CONV_NHWC_BLOCK);
+    s->blocks = conv_up(s->words, CR_CONV_NHWC_BLOCK);
     s->quotients = conv_up(width, s->step_col);
     s->pitch = s->quotients * s->step_col * CR_CONV_NHWC_BLOCK;
     row = s->pitch * (int64_t)sizeof(cr_real);
@@ -162,13 +181,18 @@ static void size_copy(struct cr_conv_nhwc_source *s, int64_t rows, int64_t high,
 static struct cr_conv_nhwc_source source_of_x(const struct cr_conv *c,
                                               const cr_real *x, int64_t extra)
 {
+    int64_t cig = c->ci / c->group;
+    bool columns = extra > 0; /* of the sums */
     struct cr_conv_nhwc_source s = { .x = x,
+                                     .stored = c->x_low ? c->low : CR_REAL,
+                                     .columns = columns,
                                      .n = c->n,
                                      .h = c->in[H],
                                      .w = c->in[W],
                                      .pixel = c->ci,
                                      .groups = c->group,
-                                     .channels = c->ci / c->group,
+                                     .channels = cig,
+                                     .words = columns ? cig : words(c, cig),
                                      .lo_row = -c->pad_before[H],
                                      .lo_col = -c->pad_before[W],
                                      .step_row = c->stride[H],
@@ -216,6 +240,7 @@ static bool in_runs(const int64_t *tap, int64_t taps)
 struct pack {
     const struct cr_conv_nhwc_grid *grid;
     const cr_real *w;     /* of the convolution */
+    bool pairs;           /* of c, rounded to bfloat16 */
     const int64_t *place; /* in the kernel, of every tap */
     int64_t groups, cout, cin;
     int64_t o_step, c_step, group_step;
@@ -228,10 +253,26 @@ static int64_t output_at(const struct pack *p, int64_t o)
     return p->fold ? o % p->fold * p->o_step + o / p->fold : o * p->o_step;
 }
 
+/* Pair c of n outputs from o on, `some` of which are there. */
+static void pack_pairs(const struct pack *p, const cr_real *w, int64_t c,
+                       int64_t o, int64_t some, int64_t n, void *to)
+{
+    cr_real pair[64];
+    int64_t i, v;
+
+    memset(pair, 0, sizeof pair);
+    for (i = 0; i < 2 && 2 * c + i < p->cin; i++)
+        for (v = 0; v < some; v++)
+            pair[2 * v + i] =
+                w[(2 * c + i) * p->c_step + output_at(p, o + v)];
+    cr_narrow(CR_BF16, 2 * n, pair, to);
+}
+
 static void pack_part(void *ctx, int task, int n_tasks)
 {
     const struct pack *p = ctx;
     int64_t wide = 2 * p->lanes, sets = conv_up(p->cout, wide);
+    int64_t cin = p->pairs ? conv_up(p->cin, 2) : p->cin;
     int64_t u, end = p->groups * sets * (task + 1) / n_tasks, b, k, c, v;
     int64_t i, run;
 
@@ -241,15 +282,19 @@ static void pack_part(void *ctx, int task, int n_tasks)
         int64_t some = conv_min(left, n);
         const cr_real *w = p->w + group * p->group_step;
         cr_real *to = (cr_real *)p->grid->w + group * p->grid->w_group +
-                      o * p->cin * p->grid->taps;
+                      o * cin * p->grid->taps;
 
         run = p->grid->runs && n == p->lanes ? 3 : 1;
-        for (b = 0; b < p->cin; b += CR_CONV_NHWC_BLOCK)
+        for (b = 0; b < cin; b += CR_CONV_NHWC_BLOCK)
             for (k = 0; k < p->grid->taps; k += run)
-                for (c = b; c < conv_min(b + CR_CONV_NHWC_BLOCK, p->cin); c++)
+                for (c = b; c < conv_min(b + CR_CONV_NHWC_BLOCK, cin); c++)
                     for (i = k; i < k + run; i++, to += n) {
                         const cr_real *from = w + p->place[i] + c * p->c_step;
 
+                        if (p->pairs) {
+                            pack_pairs(p, w + p->place[i], c, o, some, n, to);
+                            continue;
+                        }
                         if (!p->fold)
                             from += o * p->o_step;
                         for (v = 0; v < some && !p->fold; v++)
@@ -275,6 +320,21 @@ CONV_PART(conv_nhwc, apply)
 CONV_PART(conv_nhwc, sums)
 CONV_PART(conv_nhwc, reduce)
 
+static void apply_pairs(void *ctx, int task, int n_tasks)
+{
+    cr_conv_nhwc_apply_bf16(ctx, task, n_tasks);
+}
+
+static void sums_pairs(void *ctx, int task, int n_tasks)
+{
+    cr_conv_nhwc_sums_bf16(ctx, task, n_tasks);
+}
+
+static void apply(const struct cr_conv *c, struct cr_conv_nhwc_apply *g)
+{
+    cr_parallel_run(c->in_pairs ? apply_pairs : apply_part, g, conv_threads(c));
+}
+
 /* The grid of all outputs. Its taps and weights lie at `at`, where they are
  * packed already or, with w, are packed now. */
 static struct cr_conv_nhwc_grid forward_grid(
@@ -291,9 +351,11 @@ static struct cr_conv_nhwc_grid forward_grid(
                                       .taps = (int)taps,
                                       .tap = tap,
                                       .w = conv_carve(&at, 0),
-                                      .w_group = packed(cog, cig, taps) };
+                                      .w_group =
+                                          packed(cog, words(c, cig), taps) };
     struct pack p = { .grid = &grid,
                       .w = w,
+                      .pairs = c->in_pairs,
                       .place = place,
                       .groups = c->group,
                       .cout = cog,
@@ -338,7 +400,7 @@ static void forward(const struct cr_conv *c, const cr_real *x, const cr_real *w,
     grid = packed ? forward_grid(c, &g.s, NULL, (char *)packed)
                   : forward_grid(c, &g.s, w, scratch);
     g.room = copies(&g.s, 1);
-    cr_parallel_run(apply_part, &g, conv_threads(c));
+    apply(c, &g);
 }
 
 /* ---- the gradient of the input ---- */
@@ -369,12 +431,14 @@ static struct cr_conv_nhwc_source source_of_dy(const struct cr_conv *c,
 {
     int64_t lo_row, hi_row, lo_col, hi_col;
     struct cr_conv_nhwc_source s = { .x = dy,
+                                     .stored = c->dy_low ? c->low : CR_REAL,
                                      .n = c->n,
                                      .h = c->out[H],
                                      .w = c->out[W],
                                      .pixel = c->co,
                                      .groups = c->group,
                                      .channels = c->co / c->group,
+                                     .words = words(c, c->co / c->group),
                                      .step_row = 1,
                                      .step_col = 1 };
 
@@ -504,6 +568,7 @@ static void input_folded(const struct cr_conv *c, const cr_real *dy,
         struct cr_conv_nhwc_grid *to = &grid[g.grids++];
         struct pack p = { .grid = to,
                           .w = w,
+                          .pairs = c->in_pairs,
                           .place = place,
                           .groups = 1,
                           .cout = c->kernel[W] * c->ci,
@@ -516,13 +581,13 @@ static void input_folded(const struct cr_conv *c, const cr_real *dy,
         *to = fold_grid_of(c, &g.s, a, tap, place);
         to->w = packed_w;
         pack(&p);
-        packed_w += packed(fold_lanes(c), c->co, to->taps);
+        packed_w += packed(fold_lanes(c), words(c, c->co), to->taps);
         tap += to->taps;
         place += to->taps;
     }
     g.fold = &fold;
     g.room = copies(&g.s, 1) + fold_bytes(c, &g.s);
-    cr_parallel_run(apply_part, &g, conv_threads(c));
+    apply(c, &g);
 }
 
 static void input(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
@@ -552,6 +617,7 @@ static void input(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
             struct cr_conv_nhwc_grid *to = &grid[g.grids++];
             struct pack p = { .grid = to,
                               .w = w,
+                              .pairs = c->in_pairs,
                               .place = place,
                               .groups = c->group,
                               .cout = cig,
@@ -563,14 +629,14 @@ static void input(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
 
             *to = grid_of(c, &g.s, a, b, tap, place);
             to->w = packed_w;
-            to->w_group = packed(cig, cog, to->taps);
+            to->w_group = packed(cig, words(c, cog), to->taps);
             pack(&p);
             packed_w += c->group * to->w_group;
             tap += to->taps;
             place += to->taps;
         }
     g.room = copies(&g.s, 1);
-    cr_parallel_run(apply_part, &g, conv_threads(c));
+    apply(c, &g);
 }
 
 /* ---- the gradient of the weight ---- */
@@ -600,6 +666,7 @@ static void weight(const struct cr_conv *c, const cr_real *x, const cr_real *dy,
     int64_t extra = dy_bytes(c);
     struct cr_conv_nhwc_sums g = { .s = source_of_x(c, x, extra),
                                    .dy = dy,
+                                   .dy_stored = c->dy_low ? c->low : CR_REAL,
                                    .rows = c->out[H],
                                    .cols = c->out[W],
                                    .cout = cog,
@@ -617,10 +684,10 @@ static void weight(const struct cr_conv *c, const cr_real *x, const cr_real *dy,
     for (i = 0; i < c->kernel[H]; i++)
         for (j = 0; j < c->kernel[W]; j++)
             tap[i * c->kernel[W] + j] = tap_of_x(c, &g.s, i, j);
-    g.runs = in_runs(tap, taps);
+    g.runs = !c->in_pairs && in_runs(tap, taps);
     g.together = together(&g.s, extra);
     g.room = copies(&g.s, g.together);
-    cr_parallel_run(sums_part, &g, conv_threads(c));
+    cr_parallel_run(c->in_pairs ? sums_pairs : sums_part, &g, conv_threads(c));
     cr_parallel_run(reduce_part, &g,
                     g.units * g.unit < 16384 ? 1 : cr_thread_count());
 }
@@ -637,9 +704,31 @@ static size_t thread_scratch(const struct cr_conv *c)
     return a > b && a > d ? a : b > d ? b : d;
 }
 
+#define TAKES \
+    (CR_END_SCALE | CR_END_BIAS | CR_END_ADD | CR_END_ACT | CR_END_MASK)
+
 const struct cr_conv_kernel cr_conv_nhwc = {
     .head = { .name = "conv_nhwc", .blas = "own", .accepts = accepts },
-    .takes = CR_END_SCALE | CR_END_BIAS | CR_END_ADD | CR_END_ACT | CR_END_MASK,
+    .takes = TAKES,
+    .low_x = true,
+    .scratch = scratch_bytes,
+    .thread_scratch = thread_scratch,
+    .packed = packed_bytes,
+    .pack = pack_forward,
+    .forward = forward,
+    .input = input,
+    .weight = weight,
+};
+
+const struct cr_conv_kernel cr_conv_nhwc_bf16 = {
+    .head = { .name = "conv_nhwc_bf16",
+              .isa = CR_ISA_AVX512,
+              .blas = "own",
+              .accepts = accepts_pairs },
+    .takes = TAKES,
+    .low_x = true,
+    .low_dy = true,
+    .in_pairs = true,
     .scratch = scratch_bytes,
     .thread_scratch = thread_scratch,
     .packed = packed_bytes,

@@ -2,6 +2,9 @@
  * Direct convolution of channels-last tensors in two dimensions. conv_nhwc.inc
  * has the kernels, conv_nhwc.c prepares their arguments. Private to
  * src/kernels.
+ *
+ * The kernels multiply words of 32 bits. A word is a number in float32, or a
+ * pair in bfloat16: of two channels in apply, of two columns in sums.
  */
 #ifndef CR_KERNELS_CONV_NHWC_H
 #define CR_KERNELS_CONV_NHWC_H
@@ -19,11 +22,16 @@
  * an output row reads for one tap follow each other:
  *
  *   [block][row][column % step_col][column / step_col][16]
+ *
+ * A pair of columns lies where the first of them would.
  */
 struct cr_conv_nhwc_source {
-    const cr_real *x;
+    const void *x;
+    enum cr_type stored;      /* CR_REAL, or the type that takes two bytes */
+    bool columns;             /* pairs are of columns */
     int64_t n, h, w, pixel;   /* pixel: channels of all groups */
     int64_t groups, channels; /* channels: of one group */
+    int64_t words;            /* of a pixel, in the copy */
     int64_t lo_row, lo_col, step_row, step_col;
     int64_t quotients;    /* columns / step_col, rounded up */
     int64_t pitch, plane; /* numbers of a row, of a block */
@@ -63,7 +71,7 @@ struct cr_conv_nhwc_fold {
 
 struct cr_conv_nhwc_apply {
     struct cr_conv_nhwc_source s;
-    size_t room; /* of a thread, for its copy and z */
+    size_t room;                          /* of a thread, for its copy and z */
     const struct cr_conv_nhwc_fold *fold; /* NULL: y is computed directly */
     int grids;
     const struct cr_conv_nhwc_grid *grid;
@@ -78,7 +86,8 @@ struct cr_conv_nhwc_apply {
 struct cr_conv_nhwc_sums {
     struct cr_conv_nhwc_source s;
     size_t room; /* of a thread, for its copies */
-    const cr_real *dy;
+    const void *dy;
+    enum cr_type dy_stored;
     int64_t rows, cols, cout, dy_pixel, taps;
     const int64_t *tap;
     bool runs;
@@ -94,8 +103,10 @@ typedef void cr_conv_nhwc_apply_part(const struct cr_conv_nhwc_apply *g,
 typedef void cr_conv_nhwc_sums_part(const struct cr_conv_nhwc_sums *s, int task,
                                     int n_tasks);
 
-cr_conv_nhwc_apply_part cr_conv_nhwc_apply_avx512, cr_conv_nhwc_apply_avx2;
-cr_conv_nhwc_sums_part cr_conv_nhwc_sums_avx512, cr_conv_nhwc_sums_avx2;
+cr_conv_nhwc_apply_part cr_conv_nhwc_apply_avx512, cr_conv_nhwc_apply_avx2,
+    cr_conv_nhwc_apply_bf16;
+cr_conv_nhwc_sums_part cr_conv_nhwc_sums_avx512, cr_conv_nhwc_sums_avx2,
+    cr_conv_nhwc_sums_bf16;
 /* Adds up chunks into dw. */
 cr_conv_nhwc_sums_part cr_conv_nhwc_reduce_avx512, cr_conv_nhwc_reduce_avx2;
 

@@ -136,16 +136,17 @@ static void mark(struct cr_exec *e)
     struct cr_exec_step *s;
     int k;
 
-    for (s = e->first; s; s = s->next)
-        for (k = 0; k < s->n_in; k++) {
+    for (s = e->first; s; s = s->next) {
+        for (k = 0; k < s->n_in && s->macs > 0; k++) {
             const struct cr_pval *x = s->x[k].val;
 
-            if (x && x->low != CR_REAL && takes(s, CR_X(k), x->low) &&
-                s->macs > 0) {
+            if (x && x->low != CR_REAL && takes(s, CR_X(k), x->low))
                 s->low = x->low;
-                s->holds |= CR_X(k);
-            }
         }
+        for (k = 0; k < s->n_in && s->low != CR_REAL && s->macs > 0; k++)
+            if (s->x[k].val && s->x[k].val->low == s->low)
+                s->holds |= CR_X(k);
+    }
 }
 
 bool cr_plan_casts(struct cr_exec *e)

@@ -4,6 +4,8 @@
 #include "kernels/conv.h"
 
 #include "kernels.h"
+#include "kernels/gemm.h"
+#include "num/low_precision.h"
 
 static const struct cr_conv_kernel chosen = {
     .head = { .name = "convolution" },
@@ -24,15 +26,15 @@ static bool accepts(const struct cr_conv_kernel *k, const struct cr_conv *c)
 enum {
     PLANAR,
     DIRECT,
+    PAIRS,
     PRODUCTS,
     LIBRARY,
     CHOSEN
 };
 
 static const struct cr_conv_kernel *const ways[] = {
-    [PLANAR] = &cr_conv_nchw,
-    [DIRECT] = &cr_conv_nhwc,
-    [PRODUCTS] = &cr_conv_im2col,
+    [PLANAR] = &cr_conv_nchw,     [DIRECT] = &cr_conv_nhwc,
+    [PAIRS] = &cr_conv_nhwc_bf16, [PRODUCTS] = &cr_conv_im2col,
 #ifdef CR_DOUBLE
     [LIBRARY] = &chosen,
 #else
@@ -89,6 +91,24 @@ static void draw_axis(struct cr_conv *c, int axis, bool single)
     c->out[axis] = draw_one_in(8) && most > 1 ? most - 1 : most;
 }
 
+static bool wants_last(void)
+{
+    return way == DIRECT || way == PAIRS || way == LIBRARY;
+}
+
+/* Low precision, of which some may lie in two bytes per number. */
+static void draw_low(struct cr_conv *c)
+{
+    c->low = way == PAIRS                       ? CR_BF16
+             : way < PRODUCTS && draw_one_in(2) ? CR_REAL
+             : draw_one_in(2)                   ? CR_F16
+                                                : CR_BF16;
+    c->bf16 = c->low == CR_BF16;
+    c->in_pairs = ways[way]->in_pairs;
+    c->x_low = ways[way]->low_x && c->low != CR_REAL && draw_one_in(2);
+    c->dy_low = ways[way]->low_dy && draw_one_in(2);
+}
+
 /* Many large images of few channels: sums over them are taken in pieces. */
 static struct cr_conv draw_many(void)
 {
@@ -96,8 +116,8 @@ static struct cr_conv draw_many(void)
 
     c.ci = draw(1, 2);
     c.co = draw(1, 2);
-    c.x = c.y = way == DIRECT || way == LIBRARY ? CR_CHANNELS_LAST
-                                                : CR_ROW_MAJOR;
+    c.x = c.y = wants_last() ? CR_CHANNELS_LAST : CR_ROW_MAJOR;
+    draw_low(&c);
     many = true;
     draw_axis(&c, 0, true);
     draw_axis(&c, 1, false);
@@ -125,10 +145,10 @@ static struct cr_conv draw_conv(void)
         c.group = draw_one_in(3) ? draw(1, 7) : 1;
         c.ci = c.group * draw_size(1, c.group > 1 ? 9 : most);
         c.co = c.group * draw_size(1, c.group > 1 ? 9 : most);
-        c.x = c.y = way == DIRECT || way == LIBRARY ||
-                                (way != PLANAR && draw_one_in(2))
+        c.x = c.y = wants_last() || (way != PLANAR && draw_one_in(2))
                         ? CR_CHANNELS_LAST
                         : CR_ROW_MAJOR;
+        draw_low(&c);
         draw_axis(&c, 0, !deep);
         draw_axis(&c, 1, flat);
         draw_axis(&c, 2, false);
@@ -262,7 +282,7 @@ static void tell(const struct cr_conv *c, const char *what)
     setting_is("%s of (%lld, %lld, %lld %lld %lld)%s, %lld channels out, group "
                "%lld, kernel %lld %lld %lld, stride %lld %lld %lld, dilation "
                "%lld %lld %lld, before %lld %lld %lld, out %lld %lld %lld, "
-               "threads %d, %s",
+               "threads %d, %s, type %d%s%s",
                what, (long long)c->n, (long long)c->ci, (long long)c->in[0],
                (long long)c->in[1], (long long)c->in[2],
                c->x == CR_CHANNELS_LAST ? " channels last" : "",
@@ -274,7 +294,8 @@ static void tell(const struct cr_conv *c, const char *what)
                (long long)c->pad_before[0], (long long)c->pad_before[1],
                (long long)c->pad_before[2], (long long)c->out[0],
                (long long)c->out[1], (long long)c->out[2], cr_thread_count(),
-               cr_isa_name(cr_isa()));
+               cr_isa_name(cr_isa()), (int)c->low, c->x_low ? ", x low" : "",
+               c->dy_low ? ", dy low" : "");
 }
 
 /* Bytes that hold whatever a planner would have left there. */
@@ -283,6 +304,28 @@ static void *scratch_new(const struct cr_conv *c)
     size_t bytes = ways[way]->scratch(c);
 
     return memset(fence_new(bytes), 0xff, bytes);
+}
+
+/* n numbers of the type of c, as floats; and as they lie in memory. */
+static cr_real *numbers_of(const struct cr_conv *c, int64_t n)
+{
+    cr_real *x = numbers_new(n);
+
+    if (c->low != CR_REAL)
+        cr_round_to_type(c->low, n, x, x);
+    return x;
+}
+
+static const cr_real *lying(const struct cr_conv *c, bool low, const cr_real *x,
+                            int64_t n)
+{
+    uint16_t *bits;
+
+    if (!low)
+        return x;
+    bits = fence_new((size_t)n * sizeof *bits);
+    cr_narrow(c->low, n, x, bits);
+    return (const cr_real *)(const void *)bits;
 }
 
 /* w as the kernel packs it; NULL: it does not. */
@@ -302,6 +345,7 @@ static enum verdict outputs(enum of of)
     int64_t nx = c.n * c.ci * size3(c.in), ny = c.n * c.co * size3(c.out);
     int64_t nw = c.co * (c.ci / c.group) * size3(c.kernel);
     bool y = of == OF_Y;
+    const cr_real *source;
     cr_real *from, *w, *to;
     double *sum, *size;
     struct cr_epilogue e;
@@ -309,8 +353,11 @@ static enum verdict outputs(enum of of)
     enum verdict v;
 
     tell(&c, y ? "y" : "dx");
-    from = numbers_new(y ? nx : ny);
-    w = numbers_new(nw);
+    if (!y && ways[way]->low_x)
+        c.dy_low = c.x_low; /* the source, here */
+    from = numbers_of(&c, y ? nx : ny);
+    w = numbers_of(&c, nw);
+    source = lying(&c, y ? c.x_low : c.dy_low, from, y ? nx : ny);
     r.n = y ? ny : nx;
     r.channels = y ? c.co : c.ci;
     r.terms = (y ? c.ci : c.co) / c.group * size3(c.kernel);
@@ -321,11 +368,11 @@ static enum verdict outputs(enum of of)
     e = draw_end(r.channels, r.n, to, &r.old);
     r.got = to;
     if (y)
-        ways[way]->forward(&c, from, w,
+        ways[way]->forward(&c, source, w,
                            draw_one_in(2) ? packed_new(&c, w) : NULL, &e, to,
                            scratch_new(&c));
     else
-        ways[way]->input(&c, from, w, &e, to, scratch_new(&c));
+        ways[way]->input(&c, source, w, &e, to, scratch_new(&c));
     sum = calloc((size_t)r.n, sizeof *sum);
     size = calloc((size_t)r.n, sizeof *size);
     naive(&c, of, from, w, sum, size);
@@ -350,14 +397,17 @@ static enum verdict weight(void)
     struct cr_conv c = draw_conv();
     struct cr_epilogue none = { 0 };
     struct result r = { .what = "dw" };
+    int64_t nx, ny;
     bool add = draw_one_in(2);
     cr_real alpha = draw_one_in(2) ? 1 : draw_real(), *x, *dy, *dw;
     double *sum, *size;
     enum verdict v;
 
     tell(&c, "dw");
-    x = numbers_new(c.n * c.ci * size3(c.in));
-    dy = numbers_new(c.n * c.co * size3(c.out));
+    nx = c.n * c.ci * size3(c.in);
+    ny = c.n * c.co * size3(c.out);
+    x = numbers_of(&c, nx);
+    dy = numbers_of(&c, ny);
     r.n = c.co * (c.ci / c.group) * size3(c.kernel);
     r.terms = c.n * size3(c.out);
     r.channels = r.space = 1;
@@ -365,7 +415,9 @@ static enum verdict weight(void)
     r.old = add ? numbers_new(r.n) : NULL;
     dw = add ? numbers_copy(r.old, r.n) : numbers_undefined(r.n);
     r.got = dw;
-    ways[way]->weight(&c, x, dy, alpha, add, dw, scratch_new(&c));
+    ways[way]->weight(&c, lying(&c, c.x_low, x, nx),
+                      lying(&c, c.dy_low, dy, ny), alpha, add, dw,
+                      scratch_new(&c));
     sum = calloc((size_t)r.n, sizeof *sum);
     size = calloc((size_t)r.n, sizeof *size);
     naive(&c, OF_DW, x, dy, sum, size);
@@ -422,7 +474,7 @@ static void all_of(const struct cr_conv *c, int threads, const cr_real *x,
     ways[way]->forward(c, x, w, NULL, &none, to, scratch);
     ways[way]->input(c, dy, w, &none, dx, scratch);
     ways[way]->weight(c, x, dy, 1, false, dx + c->n * c->ci * size3(c->in),
-                     scratch);
+                      scratch);
     if (cr_thread_scratch_size() > cr_conv_thread_scratch(c) + 63) {
         printf("# takes %zu bytes of room, plans %zu\n# in %s\n",
                cr_thread_scratch_size(), cr_conv_thread_scratch(c), setting);
@@ -480,6 +532,8 @@ int main(void)
         if (vectors) {
             compare(PLANAR, i);
             compare(DIRECT, i);
+            if (implementation_take(i) && cr_gemm_bf16_available())
+                compare(PAIRS, i);
         }
         if (sizeof(cr_real) == sizeof(float) && i == ONEDNN)
             compare(LIBRARY, i);
