@@ -4,7 +4,8 @@
 
 /* In order of preference. Ours where our own kernels compute products: so plain
  * and the libraries can be had for comparison. */
-static const struct cr_kernel *const rows[] = { &cr_conv_nhwc_bf16.head,
+static const struct cr_kernel *const rows[] = { &cr_conv_nhwc_amx.head,
+                                                &cr_conv_nhwc_bf16.head,
                                                 &cr_conv_nhwc.head,
                                                 &cr_conv_nchw.head,
 #ifndef CR_DOUBLE
@@ -29,6 +30,7 @@ static const struct cr_conv_kernel *kernel_for(const struct cr_conv *c,
 
     *as = *c;
     as->in_pairs = k->in_pairs;
+    as->in_tiles = k->in_tiles;
     return k;
 }
 

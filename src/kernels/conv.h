@@ -39,7 +39,7 @@ struct cr_conv {
     enum cr_type low;    /* CR_F16, CR_BF16: of what takes two bytes */
     bool bf16;           /* all numbers that are multiplied are bfloat16 */
     bool x_low, dy_low;  /* x, dy lie in two bytes per number */
-    bool in_pairs;       /* as in the kernel's row */
+    bool in_pairs, in_tiles; /* as in the kernel's row */
 };
 
 /* One way to compute all three. Private to src/kernels and its tests; the
@@ -49,6 +49,7 @@ struct cr_conv_kernel {
     unsigned takes;        /* as cr_conv_takes */
     bool low_x, low_dy;    /* as cr_conv_low_x, cr_conv_low_dy */
     bool in_pairs;         /* multiplies pairs of bfloat16 */
+    bool in_tiles;         /* by AMX */
     /* Bytes of `scratch` of the functions below, and those that they ask
      * cr_thread_scratch for, at most. */
     size_t (*scratch)(const struct cr_conv *c);
@@ -67,8 +68,8 @@ struct cr_conv_kernel {
                    cr_real alpha, bool add, cr_real *dw, void *scratch);
 };
 
-extern const struct cr_conv_kernel cr_conv_nhwc_bf16, cr_conv_nhwc,
-    cr_conv_nchw, cr_conv_im2col;
+extern const struct cr_conv_kernel cr_conv_nhwc_amx, cr_conv_nhwc_bf16,
+    cr_conv_nhwc, cr_conv_nchw, cr_conv_im2col;
 extern const struct cr_conv_kernel cr_conv_onednn; /* float only */
 
 /* Parts of an epilogue (enum cr_end) that the kernel takes: after forward and

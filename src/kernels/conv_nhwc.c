@@ -13,8 +13,10 @@
  * In training weights are packed in every call: they are small, and have just
  * changed.
  *
- * Two rows: one multiplies float32, and reads what is stored in two bytes as
- * that; the other one multiplies pairs of bfloat16.
+ * Three rows: one multiplies float32, and reads what is stored in two bytes as
+ * that; the others multiply pairs of bfloat16, one of them by AMX. That one
+ * leaves the gradient of the weight to float32: pairs are of columns there,
+ * and lie across its registers.
  */
 #include "kernels/conv_nhwc.h"
 
@@ -25,6 +27,7 @@
 #include "num/low_precision.h"
 
 #define COPY_BYTES (384 << 10) /* of a band: half of a level 2 */
+#define TILE_BYTES (32 * CR_CONV_NHWC_BLOCK * 4) /* columns of a tile */
 
 static bool accepts(const void *what)
 {
@@ -38,6 +41,22 @@ static bool accepts_pairs(const void *what)
     const struct cr_conv *c = what;
 
     return c->bf16 && accepts(c) && cr_gemm_bf16_available();
+}
+
+/* With 16 words of a column in a register, or all that there are. */
+static bool fills_tiles(int64_t channels)
+{
+    int64_t n = conv_up(channels, 2);
+
+    return n <= CR_CONV_NHWC_BLOCK || n % CR_CONV_NHWC_BLOCK == 0;
+}
+
+static bool accepts_tiles(const void *what)
+{
+    const struct cr_conv *c = what;
+
+    return accepts_pairs(what) && cr_gemm_bf16_has_amx() &&
+           fills_tiles(c->ci / c->group) && fills_tiles(c->co / c->group);
 }
 
 /* Words of a number of channels. */
@@ -223,6 +242,13 @@ static size_t copies(const struct cr_conv_nhwc_source *s, int64_t n)
     return (size_t)(n * s->blocks * s->plane) * sizeof(cr_real);
 }
 
+/* Of the copy for apply, and what tiles read after it: z, or this. */
+static size_t source_bytes(const struct cr_conv *c,
+                           const struct cr_conv_nhwc_source *s)
+{
+    return copies(s, 1) + (c->in_tiles ? TILE_BYTES : 0);
+}
+
 static bool in_runs(const int64_t *tap, int64_t taps)
 {
     int64_t k;
@@ -320,19 +346,29 @@ CONV_PART(conv_nhwc, apply)
 CONV_PART(conv_nhwc, sums)
 CONV_PART(conv_nhwc, reduce)
 
-static void apply_pairs(void *ctx, int task, int n_tasks)
-{
-    cr_conv_nhwc_apply_bf16(ctx, task, n_tasks);
-}
-
-static void sums_pairs(void *ctx, int task, int n_tasks)
-{
-    cr_conv_nhwc_sums_bf16(ctx, task, n_tasks);
-}
+#if defined(__x86_64__) && !defined(CR_DOUBLE)
+#define PAIRS_PART(name, kernel)                            \
+    static void name(void *ctx, int task, int n_tasks)      \
+    {                                                       \
+        cr_conv_nhwc_##kernel(ctx, task, n_tasks);          \
+    }
+#else
+#define PAIRS_PART(name, kernel)                            \
+    static void name(void *ctx, int task, int n_tasks)      \
+    {                                                       \
+        (void)ctx, (void)task, (void)n_tasks;               \
+    }
+#endif
+PAIRS_PART(apply_pairs, apply_bf16)
+PAIRS_PART(apply_tiles, apply_amx)
+PAIRS_PART(sums_pairs, sums_bf16)
 
 static void apply(const struct cr_conv *c, struct cr_conv_nhwc_apply *g)
 {
-    cr_parallel_run(c->in_pairs ? apply_pairs : apply_part, g, conv_threads(c));
+    cr_parallel_run(c->in_tiles   ? apply_tiles
+                    : c->in_pairs ? apply_pairs
+                                  : apply_part,
+                    g, conv_threads(c));
 }
 
 /* The grid of all outputs. Its taps and weights lie at `at`, where they are
@@ -370,7 +406,7 @@ static struct cr_conv_nhwc_grid forward_grid(
             place[i * c->kernel[W] + j] = i * c->kernel[W] + j;
             tap[i * c->kernel[W] + j] = tap_of_x(c, s, i, j);
         }
-    grid.runs = in_runs(tap, taps);
+    grid.runs = !c->in_tiles && in_runs(tap, taps);
     if (w)
         pack(&p);
     return grid;
@@ -399,7 +435,7 @@ static void forward(const struct cr_conv *c, const cr_real *x, const cr_real *w,
 
     grid = packed ? forward_grid(c, &g.s, NULL, (char *)packed)
                   : forward_grid(c, &g.s, w, scratch);
-    g.room = copies(&g.s, 1);
+    g.room = source_bytes(c, &g.s);
     apply(c, &g);
 }
 
@@ -478,7 +514,7 @@ static struct cr_conv_nhwc_grid grid_of(const struct cr_conv *c,
                           (floor_div(col, sw) - s->lo_col) * CR_CONV_NHWC_BLOCK;
             place[g.taps++] = i * c->kernel[W] + j;
         }
-    g.runs = in_runs(tap, g.taps);
+    g.runs = !c->in_tiles && in_runs(tap, g.taps);
     return g;
 }
 
@@ -586,7 +622,7 @@ static void input_folded(const struct cr_conv *c, const cr_real *dy,
         place += to->taps;
     }
     g.fold = &fold;
-    g.room = copies(&g.s, 1) + fold_bytes(c, &g.s);
+    g.room = source_bytes(c, &g.s) + fold_bytes(c, &g.s);
     apply(c, &g);
 }
 
@@ -635,7 +671,7 @@ static void input(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
             tap += to->taps;
             place += to->taps;
         }
-    g.room = copies(&g.s, 1);
+    g.room = source_bytes(c, &g.s);
     apply(c, &g);
 }
 
@@ -661,6 +697,7 @@ static void weight(const struct cr_conv *c, const cr_real *x, const cr_real *dy,
                    cr_real alpha, bool add, cr_real *dw, void *scratch)
 {
     int64_t cog = c->co / c->group, taps = conv_taps(c), i, j;
+    bool pairs = c->in_pairs && !c->in_tiles;
     char *at = scratch;
     int64_t *tap = conv_carve(&at, taps * (int64_t)sizeof *tap);
     int64_t extra = dy_bytes(c);
@@ -684,10 +721,10 @@ static void weight(const struct cr_conv *c, const cr_real *x, const cr_real *dy,
     for (i = 0; i < c->kernel[H]; i++)
         for (j = 0; j < c->kernel[W]; j++)
             tap[i * c->kernel[W] + j] = tap_of_x(c, &g.s, i, j);
-    g.runs = !c->in_pairs && in_runs(tap, taps);
+    g.runs = !pairs && in_runs(tap, taps);
     g.together = together(&g.s, extra);
     g.room = copies(&g.s, g.together);
-    cr_parallel_run(c->in_pairs ? sums_pairs : sums_part, &g, conv_threads(c));
+    cr_parallel_run(pairs ? sums_pairs : sums_part, &g, conv_threads(c));
     cr_parallel_run(reduce_part, &g,
                     g.units * g.unit < 16384 ? 1 : cr_thread_count());
 }
@@ -698,7 +735,8 @@ static size_t thread_scratch(const struct cr_conv *c)
     struct cr_conv_nhwc_source sums = source_of_x(c, NULL, dy_bytes(c));
     struct cr_conv_nhwc_source dy = source_of_dy(c, NULL);
     int64_t n = together(&sums, dy_bytes(c));
-    size_t a = copies(&x, 1), b = copies(&dy, 1) + fold_bytes(c, &dy);
+    size_t a = source_bytes(c, &x);
+    size_t b = source_bytes(c, &dy) + fold_bytes(c, &dy);
     size_t d = copies(&sums, n);
 
     return a > b && a > d ? a : b > d ? b : d;
@@ -711,6 +749,24 @@ const struct cr_conv_kernel cr_conv_nhwc = {
     .head = { .name = "conv_nhwc", .blas = "own", .accepts = accepts },
     .takes = TAKES,
     .low_x = true,
+    .scratch = scratch_bytes,
+    .thread_scratch = thread_scratch,
+    .packed = packed_bytes,
+    .pack = pack_forward,
+    .forward = forward,
+    .input = input,
+    .weight = weight,
+};
+
+const struct cr_conv_kernel cr_conv_nhwc_amx = {
+    .head = { .name = "conv_nhwc_amx",
+              .isa = CR_ISA_AVX512,
+              .blas = "own",
+              .accepts = accepts_tiles },
+    .takes = TAKES,
+    .low_x = true,
+    .in_pairs = true,
+    .in_tiles = true,
     .scratch = scratch_bytes,
     .thread_scratch = thread_scratch,
     .packed = packed_bytes,

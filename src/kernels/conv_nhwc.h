@@ -104,7 +104,7 @@ typedef void cr_conv_nhwc_sums_part(const struct cr_conv_nhwc_sums *s, int task,
                                     int n_tasks);
 
 cr_conv_nhwc_apply_part cr_conv_nhwc_apply_avx512, cr_conv_nhwc_apply_avx2,
-    cr_conv_nhwc_apply_bf16;
+    cr_conv_nhwc_apply_bf16, cr_conv_nhwc_apply_amx;
 cr_conv_nhwc_sums_part cr_conv_nhwc_sums_avx512, cr_conv_nhwc_sums_avx2,
     cr_conv_nhwc_sums_bf16;
 /* Adds up chunks into dw. */

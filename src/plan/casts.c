@@ -130,6 +130,17 @@ static void fuse(struct cr_exec *e)
     }
 }
 
+/* Whether only casts to that type read y[0]: they round its gradient. */
+static bool casts_alone(const struct cr_exec_step *s, enum cr_type type)
+{
+    const struct cr_operand *at;
+
+    for (at = s->y[0]->uses; at; at = at->next)
+        if (at->step->op != &cr_op_fake_cast || cast_type(at->step) != type)
+            return false;
+    return s->y[0]->n_uses > 0;
+}
+
 /* Which operands of products hold such numbers already. */
 static void mark(struct cr_exec *e)
 {
@@ -146,6 +157,8 @@ static void mark(struct cr_exec *e)
         for (k = 0; k < s->n_in && s->low != CR_REAL && s->macs > 0; k++)
             if (s->x[k].val && s->x[k].val->low == s->low)
                 s->holds |= CR_X(k);
+        if (s->low != CR_REAL && s->macs > 0 && casts_alone(s, s->low))
+            s->holds |= CR_Y(0);
     }
 }
 

@@ -27,6 +27,7 @@ enum {
     PLANAR,
     DIRECT,
     PAIRS,
+    TILES,
     PRODUCTS,
     LIBRARY,
     CHOSEN
@@ -34,7 +35,8 @@ enum {
 
 static const struct cr_conv_kernel *const ways[] = {
     [PLANAR] = &cr_conv_nchw,     [DIRECT] = &cr_conv_nhwc,
-    [PAIRS] = &cr_conv_nhwc_bf16, [PRODUCTS] = &cr_conv_im2col,
+    [PAIRS] = &cr_conv_nhwc_bf16, [TILES] = &cr_conv_nhwc_amx,
+    [PRODUCTS] = &cr_conv_im2col,
 #ifdef CR_DOUBLE
     [LIBRARY] = &chosen,
 #else
@@ -93,18 +95,19 @@ static void draw_axis(struct cr_conv *c, int axis, bool single)
 
 static bool wants_last(void)
 {
-    return way == DIRECT || way == PAIRS || way == LIBRARY;
+    return way == DIRECT || way == PAIRS || way == TILES || way == LIBRARY;
 }
 
 /* Low precision, of which some may lie in two bytes per number. */
 static void draw_low(struct cr_conv *c)
 {
-    c->low = way == PAIRS                       ? CR_BF16
+    c->low = way == PAIRS || way == TILES       ? CR_BF16
              : way < PRODUCTS && draw_one_in(2) ? CR_REAL
              : draw_one_in(2)                   ? CR_F16
                                                 : CR_BF16;
     c->bf16 = c->low == CR_BF16;
     c->in_pairs = ways[way]->in_pairs;
+    c->in_tiles = ways[way]->in_tiles;
     c->x_low = ways[way]->low_x && c->low != CR_REAL && draw_one_in(2);
     c->dy_low = ways[way]->low_dy && draw_one_in(2);
 }
@@ -534,6 +537,8 @@ int main(void)
             compare(DIRECT, i);
             if (implementation_take(i) && cr_gemm_bf16_available())
                 compare(PAIRS, i);
+            if (implementation_take(i) && cr_gemm_bf16_has_amx())
+                compare(TILES, i);
         }
         if (sizeof(cr_real) == sizeof(float) && i == ONEDNN)
             compare(LIBRARY, i);
