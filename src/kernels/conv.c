@@ -73,8 +73,11 @@ bool cr_conv_prefers_last(const struct cr_conv *c)
     of_plain = &kernel_of(c)->head;
     if (of_last == &cr_conv_im2col.head)
         return false;
-    if (cr_kernel_prefers(&cr_kernels_conv))
-        return cr_kernel_is_preferred(of_last);
+    if (cr_kernel_prefers(&cr_kernels_conv)) {
+        last.bf16 = true; /* its numbers may be */
+        return cr_kernel_is_preferred(of_last) ||
+               cr_kernel_is_preferred(&kernel_of(&last)->head);
+    }
     return cr_kernel_compare(of_plain, of_last, c) <= 0;
 }
 

@@ -45,7 +45,7 @@ host() {
 # rate I RATE: of what host I sends
 rate() {
     tc -n "$id-$1" qdisc add dev eth0 root handle 1: \
-        tbf rate "$2" burst 256k latency 4ms
+        tbf rate "$2" burst 128k latency 4ms
 }
 
 # by_tc RATE DELAY: links of tc on one bridge; false: the kernel cannot

@@ -537,7 +537,8 @@ int main(void)
             compare(DIRECT, i);
             if (implementation_take(i) && cr_gemm_bf16_available())
                 compare(PAIRS, i);
-            if (implementation_take(i) && cr_gemm_bf16_has_amx())
+            if (implementation_take(i) && cr_gemm_bf16_available() &&
+                cr_gemm_bf16_has_amx())
                 compare(TILES, i);
         }
         if (sizeof(cr_real) == sizeof(float) && i == ONEDNN)
