@@ -310,7 +310,7 @@ soak-net: all $(BUILD)/tests/soak/delay
 	    CARRIER="$(abspath $(BUILD))/tests/soak/delay" tests/soak/net.sh
 $(BUILD)/tests/soak/delay: tests/soak/delay.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call Q,link $@)$(CC) $(ours) $(CFLAGS) $(LDFLAGS) -o $@ $<
+	$(call Q,link $@)$(CC) $(ours) $(CFLAGS) $(LDFLAGS) -pthread -o $@ $<
 
 # Kills the processes of a sweep N times.
 soak-sweep: all

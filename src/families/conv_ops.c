@@ -21,6 +21,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "base/thread_pool.h"
 #include "families/nhwc.h"
 #include "families/samples.h"
 #include "graph/op_attrs.h"
@@ -232,14 +233,34 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* Room of a thread in low precision: what takes most there is bfloat16, if
- * another kernel computes it. */
-static size_t low_room(const struct cr_conv *c)
+/* Scratch memory, also where bfloat16 is multiplied: perhaps by another kernel.
+ */
+static size_t scratch(const struct cr_conv *c)
 {
-    struct cr_conv low = *c;
+    struct cr_conv real = *c, bf16 = *c;
 
-    low.bf16 = true;
-    return cr_conv_thread_scratch(&low);
+    real.bf16 = false;
+    bf16.bf16 = true;
+    return larger(cr_conv_scratch(&real), cr_conv_scratch(&bf16));
+}
+
+/* Room of a thread, likewise. In low precision samples come some at a time, and
+ * a thread may take more room where there are fewer of them than threads. */
+static size_t room(const struct cr_conv *c)
+{
+    struct cr_conv some = *c;
+    int64_t threads = cr_thread_count();
+    size_t most = 0;
+    int i;
+
+    for (i = 0; i < 2; i++) {
+        some.bf16 = i == 1;
+        for (some.n = 1; some.n <= c->n && some.n <= threads; some.n++)
+            most = larger(most, cr_conv_thread_scratch(&some));
+        some.n = c->n;
+        most = larger(most, cr_conv_thread_scratch(&some));
+    }
+    return most;
 }
 
 static bool plan(struct cr_op_plan *p, bool transposed)
@@ -282,10 +303,8 @@ static bool plan(struct cr_op_plan *p, bool transposed)
                         "output %s is too large for memory",
                         cr_diag_format(p->arena, y));
     c = transposed ? geometry(a, y, w, x, true) : geometry(a, x, w, y, false);
-    p->scratch = cr_conv_scratch(&c);
-    p->thread_scratch = cr_conv_thread_scratch(&c);
-    if (!transposed)
-        p->thread_scratch = larger(p->thread_scratch, low_room(&c));
+    p->scratch = transposed ? cr_conv_scratch(&c) : scratch(&c);
+    p->thread_scratch = transposed ? cr_conv_thread_scratch(&c) : room(&c);
     p->macs = (double)cr_count(transposed ? x : y) * (double)w->dim[1] * taps;
     return true;
 }
@@ -382,37 +401,24 @@ static bool deconvolve_accepts(const struct cr_op_ctx *s, unsigned of,
 
 /* ---- the steps ---- */
 
-/* Of its kernel in low precision, which may be another one. */
-static size_t own_scratch(const struct cr_op_ctx *s)
-{
-    struct cr_conv real = forward_geometry(s), low = real;
-
-    real.bf16 = false;
-    low.bf16 = s->low == CR_BF16;
-    return larger(cr_conv_scratch(&low), cr_conv_scratch(&real));
-}
-
-size_t cr_convolve_low_scratch(const struct cr_op_ctx *s)
-{
-    struct cr_conv real = forward_geometry(s);
-
-    real.bf16 = false;
-    return cr_samples_scratch(s) + own_scratch(s) - cr_conv_scratch(&real);
-}
-
-/* Sums for the bias do not read dy in two bytes. */
+/* What is stored in two bytes is left so if all kernels that it goes to read
+ * it. Sums for the bias do not. */
 static struct cr_samples samples(const struct cr_op_ctx *s,
                                  void (*run)(const struct cr_op_ctx *part))
 {
     struct cr_conv c = forward_geometry(s);
+    struct cr_conv input = geometry_of(s, CR_X(W) | CR_Y(0));
     struct cr_conv sums = geometry_of(s, CR_X(X) | CR_Y(0));
+    bool low =
+        cr_conv_low_x(&c) && cr_conv_low_x(&input) && cr_conv_low_x(&sums);
 
     return (struct cr_samples){ .inputs = B + 1,
-                                .scratch = own_scratch(s),
+                                .scratch = scratch(&c),
                                 .addend = MORE,
                                 .run = run,
-                                .low_x = cr_conv_low_x(&c),
-                                .low_dy = cr_conv_low_dy(&sums) && !s->dx[B] };
+                                .low_x = low,
+                                .low_dy =
+                                    low && cr_conv_low_dy(&sums) && !s->dx[B] };
 }
 
 static void part_forward(const struct cr_op_ctx *s)

@@ -50,8 +50,6 @@ bool cr_convolve_plan(struct cr_op_plan *plan);
 extern const struct cr_op_kernels cr_convolve_kernels;
 void cr_convolve_forward(const struct cr_op_ctx *ctx);
 void cr_convolve_backward(const struct cr_op_ctx *ctx);
-/* .low_scratch of struct cr_op. */
-size_t cr_convolve_low_scratch(const struct cr_op_ctx *step);
 
 bool cr_deconvolve_plan(struct cr_op_plan *plan);
 extern const struct cr_op_kernels cr_deconvolve_kernels;

@@ -5,6 +5,7 @@
  *
  * Options and defaults are those of MindSpore's ops.conv2d. */
 #include "families/conv_ops.h"
+#include "families/samples.h"
 
 static const struct cr_opt conv2d_opts[] = {
     CR_CONVOLVE_OPTS,
@@ -21,7 +22,7 @@ const struct cr_op cr_op_conv2d = {
     .algebra = { .linear = CR_X(0) | CR_X(1), .channels = 1 },
     .kernels = &cr_convolve_kernels,
     .low = CR_X(0) | CR_Y(0),
-    .low_scratch = cr_convolve_low_scratch,
+    .low_scratch = cr_samples_scratch,
     .plan = cr_convolve_plan,
     .forward = cr_convolve_forward,
     .bprop = "return (kernel(0), kernel(1),\n"

@@ -4,6 +4,7 @@
  *
  * Options and defaults are those of MindSpore's ops.conv3d. */
 #include "families/conv_ops.h"
+#include "families/samples.h"
 
 static const struct cr_opt conv3d_opts[] = {
     CR_CONVOLVE_OPTS,
@@ -19,7 +20,7 @@ const struct cr_op cr_op_conv3d = {
     .algebra = { .linear = CR_X(0) | CR_X(1), .channels = 1 },
     .kernels = &cr_convolve_kernels,
     .low = CR_X(0) | CR_Y(0),
-    .low_scratch = cr_convolve_low_scratch,
+    .low_scratch = cr_samples_scratch,
     .plan = cr_convolve_plan,
     .forward = cr_convolve_forward,
     .bprop = "return (kernel(0), kernel(1),\n"
