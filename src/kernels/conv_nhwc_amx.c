@@ -43,7 +43,7 @@ KERNEL static void amx_end(void)
     _tile_release();
 }
 
-#include "kernels/conv_nhwc_pairs.h"
+#include "kernels/conv_nhwc_pairs.inc"
 
 #define IN_TILES
 #define APPLY_BEGIN(words) amx_begin((int)(words))

@@ -19,7 +19,7 @@
     _mm512_castsi512_ps(_mm512_and_si512(_mm512_castps_si512(V_SET(x)), \
                                          _mm512_set1_epi32(0xffff)))
 
-#include "kernels/conv_nhwc_pairs.h"
+#include "kernels/conv_nhwc_pairs.inc"
 
 /* Two columns of dy, or one and zeros. */
 KERNEL CR_INLINE void direct_dy(enum cr_type stored, const char *dy,
