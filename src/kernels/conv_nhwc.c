@@ -742,20 +742,17 @@ static size_t thread_scratch(const struct cr_conv *c)
     return a > b && a > d ? a : b > d ? b : d;
 }
 
-#define TAKES \
-    (CR_END_SCALE | CR_END_BIAS | CR_END_ADD | CR_END_ACT | CR_END_MASK)
+/* What the rows have in common. */
+#define ROW                                                                  \
+    .takes = CR_END_SCALE | CR_END_BIAS | CR_END_ADD | CR_END_ACT |          \
+             CR_END_MASK,                                                    \
+    .low_x = true, .scratch = scratch_bytes,                                 \
+    .thread_scratch = thread_scratch, .packed = packed_bytes,                \
+    .pack = pack_forward, .forward = forward, .input = input, .weight = weight
 
 const struct cr_conv_kernel cr_conv_nhwc = {
     .head = { .name = "conv_nhwc", .blas = "own", .accepts = accepts },
-    .takes = TAKES,
-    .low_x = true,
-    .scratch = scratch_bytes,
-    .thread_scratch = thread_scratch,
-    .packed = packed_bytes,
-    .pack = pack_forward,
-    .forward = forward,
-    .input = input,
-    .weight = weight,
+    ROW,
 };
 
 const struct cr_conv_kernel cr_conv_nhwc_amx = {
@@ -763,17 +760,9 @@ const struct cr_conv_kernel cr_conv_nhwc_amx = {
               .isa = CR_ISA_AVX512,
               .blas = "own",
               .accepts = accepts_tiles },
-    .takes = TAKES,
-    .low_x = true,
     .in_pairs = true,
     .in_tiles = true,
-    .scratch = scratch_bytes,
-    .thread_scratch = thread_scratch,
-    .packed = packed_bytes,
-    .pack = pack_forward,
-    .forward = forward,
-    .input = input,
-    .weight = weight,
+    ROW,
 };
 
 const struct cr_conv_kernel cr_conv_nhwc_bf16 = {
@@ -781,15 +770,7 @@ const struct cr_conv_kernel cr_conv_nhwc_bf16 = {
               .isa = CR_ISA_AVX512,
               .blas = "own",
               .accepts = accepts_pairs },
-    .takes = TAKES,
-    .low_x = true,
     .low_dy = true,
     .in_pairs = true,
-    .scratch = scratch_bytes,
-    .thread_scratch = thread_scratch,
-    .packed = packed_bytes,
-    .pack = pack_forward,
-    .forward = forward,
-    .input = input,
-    .weight = weight,
+    ROW,
 };
