@@ -408,6 +408,7 @@ clean:
 # The only target that uses the network; does nothing when all is installed.
 want := $(PACKAGES)
 packages-ci: want += $(PACKAGES_CI)
+packages-ci: packages # after it: apt-get runs once at a time
 packages packages-ci:
 	@if ! command -v dpkg-query >/dev/null; then \
 	    command -v pkg-config >/dev/null && pkg-config $(libs) && exit 0; \
