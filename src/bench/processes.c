@@ -25,34 +25,59 @@ struct scaling {
     double measured; /* seconds of a step */
 };
 
-/* Steps of all processes at once, each with the message that the training loop
- * sends before a step. */
-static bool bench_steps_together(struct cr_exec *e,
-                                 const struct cr_bench_train *train, int64_t n)
+/* A step that is measured. */
+struct stepping {
+    struct cr_bench_job *job;
+    struct cr_exec *exec;
+    struct cr_bench_train how;
+    bool shared; /* one batch, not one of each process */
+};
+
+/* Steps of all processes at once. Where they share a batch, each comes with the
+ * messages of the training loop: one before it, and those by which it learns of
+ * faults, after the forward pass and after the backward pass. */
+static bool bench_steps_together(const struct stepping *s, int64_t n)
 {
     int64_t say[CR_SIGNALS + 2] = { 0 };
     bool ok = true;
+    int i;
 
+    if (!s->shared)
+        return cr_bench_steps(s->exec, &s->how, n);
     for (; n > 0; n--) {
         cr_mpi_max(say, CR_LEN(say));
-        ok = cr_bench_steps(e, train, 1) && ok;
+        ok = cr_bench_steps(s->exec, &s->how, 1) && ok;
+        for (i = 0; i < 2; i++)
+            if (!cr_exec_check_faults(s->exec, s->job->cli->diag))
+                return false;
     }
     return ok;
 }
 
 /* Seconds, those of the slowest process. */
-static double bench_together(struct cr_exec *e,
-                             const struct cr_bench_train *train, int64_t n)
+static double bench_together(const struct stepping *s, int64_t n)
 {
     double start;
     int64_t ns;
 
     cr_mpi_all(true);
     start = cr_now();
-    bench_steps_together(e, train, n);
+    bench_steps_together(s, n);
     ns = (int64_t)(1e9 * (cr_now() - start));
     cr_mpi_max(&ns, 1);
     return 1e-9 * (double)ns;
+}
+
+/* Whether the first steps can be computed; reports. */
+static bool bench_warm_up(const struct stepping *s)
+{
+    struct cr_diag *diag = s->job->cli->diag;
+    bool ok = bench_steps_together(s, s->job->o->warmup + 1);
+
+    if (diag->errors == 0 && cr_exec_check_faults(s->exec, diag) && !ok)
+        cr_error(diag, CR_NOWHERE, CR_E_DIVERGED,
+                 "the gradient of the loss is not finite");
+    return cr_mpi_agree(diag, diag->errors == 0);
 }
 
 /* Median seconds of a training step of all processes at once: of one batch
@@ -60,37 +85,29 @@ static double bench_together(struct cr_exec *e,
 static bool bench_step_of(struct cr_bench_job *j, bool shared, int64_t batch,
                           double *seconds, struct cr_mpi_traffic *traffic)
 {
-    struct cr_bench_train how = { 0 };
-    struct cr_exec *e = cr_bench_plan(j, true, shared, batch, &how);
+    struct stepping s = { .job = j, .shared = shared };
     double *times = CR_NEWS(j->cli->arena, double, j->o->repeat);
     struct cr_mpi_traffic before;
     int64_t k, n = 1;
     bool ok;
 
-    if (!cr_mpi_agree(j->cli->diag, e != NULL)) {
-        cr_exec_free(e);
-        return false;
-    }
-    ok = bench_steps_together(e, &how, j->o->warmup + 1);
-    if (!ok && cr_exec_check_faults(e, j->cli->diag))
-        cr_error(j->cli->diag, CR_NOWHERE, CR_E_DIVERGED,
-                 "the gradient of the loss is not finite");
-    ok =
-        cr_mpi_agree(j->cli->diag, ok && cr_exec_check_faults(e, j->cli->diag));
-    while (ok && bench_together(e, &how, n) < CR_BENCH_ROUND / 2)
+    s.exec = cr_bench_plan(j, true, shared, batch, &s.how);
+    ok = cr_mpi_agree(j->cli->diag, s.exec != NULL) && bench_warm_up(&s);
+    while (ok && bench_together(&s, n) < CR_BENCH_ROUND / 2)
         n *= 2;
     for (k = 0; ok && k < j->o->repeat; k++)
-        times[k] = bench_together(e, &how, n) / (double)n;
-    before = cr_mpi_traffic();
-    bench_steps_together(e, &how, 1);
-    *traffic = cr_mpi_traffic();
-    traffic->sums -= before.sums;
-    traffic->sum_bytes -= before.sum_bytes;
-    traffic->waits -= before.waits;
-    traffic->wait_bytes -= before.wait_bytes;
-    if (ok)
+        times[k] = bench_together(&s, n) / (double)n;
+    if (ok) {
         *seconds = cr_median(times, j->o->repeat);
-    cr_exec_free(e);
+        before = cr_mpi_traffic();
+        bench_steps_together(&s, 1);
+        *traffic = cr_mpi_traffic();
+        traffic->sums -= before.sums;
+        traffic->sum_bytes -= before.sum_bytes;
+        traffic->waits -= before.waits;
+        traffic->wait_bytes -= before.wait_bytes;
+    }
+    cr_exec_free(s.exec);
     return ok;
 }
 
@@ -102,7 +119,7 @@ static void bench_fit(struct scaling *s, double part, double whole)
     struct cr_mpi_step *step = &s->step;
     double sums = cr_mpi_sums_seconds(&s->link, &step->traffic, s->n);
     double waits = cr_mpi_waits_seconds(&s->link, &step->traffic, s->n);
-    double rest;
+    double most = cr_mpi_hidden_most(sums, part), rest;
 
     step->per_row = (whole - part) / (double)(s->batch - s->rows);
     if (step->per_row < 0)
@@ -113,8 +130,18 @@ static void bench_fit(struct scaling *s, double part, double whole)
         step->per_row = part / (double)s->rows;
     }
     rest = s->measured - part - waits;
-    step->hidden = rest <= 0 || sums == 0 ? 1 : 1 - fmin(rest / sums, 1);
+    step->hidden = most > 0 ? fmin(fmax(sums - rest, 0) / most, 1) : 1;
     step->skew = fmax(0, rest - sums);
+}
+
+/* Part of the time of the sums that passes while the process computes. */
+static double bench_hidden(const struct scaling *s)
+{
+    double sums = cr_mpi_sums_seconds(&s->link, &s->step.traffic, s->n);
+    double compute = s->step.fixed + s->step.per_row * (double)s->rows;
+
+    return sums > 0 ? s->step.hidden * cr_mpi_hidden_most(sums, compute) / sums
+                    : 1;
 }
 
 static double bench_expected(const struct scaling *s, int n, int64_t batch)
@@ -148,7 +175,7 @@ static void bench_scaling_print(const struct scaling *s, struct cr_arena *arena)
     printf("gradients:  %.1f KB in %" PRId64 " sums of %.3f ms; %.0f %% of "
            "that while the process computes\n",
            1e-3 * (double)t->sum_bytes, t->sums,
-           1e3 * cr_mpi_sums_seconds(&s->link, t, s->n), 100 * s->step.hidden);
+           1e3 * cr_mpi_sums_seconds(&s->link, t, s->n), 100 * bench_hidden(s));
     printf("waits:      %.1f KB in %" PRId64 " messages of %.3f ms\n",
            1e-3 * (double)t->wait_bytes, t->waits,
            1e3 * cr_mpi_waits_seconds(&s->link, t, s->n));
@@ -197,7 +224,7 @@ static void bench_scaling_json(const struct scaling *s, struct cr_arena *arena)
              ", \"compute_seconds\": %.6g, \"seconds\": %.6g, \"expected\": [",
              s->n, cr_thread_count(), cr_mpi_transport(), s->link.latency,
              s->link.per_byte, t->sums, t->sum_bytes, t->waits, t->wait_bytes,
-             s->step.hidden, s->step.skew, s->batch, s->rows,
+             bench_hidden(s), s->step.skew, s->batch, s->rows,
              s->step.fixed + s->step.per_row * (double)s->rows, s->measured);
     for (n = 1; n <= PROCESSES_MAX; n *= 2) {
         cr_buf_f(&b, "%s{\"processes\": %d", n > 1 ? ", " : "", n);

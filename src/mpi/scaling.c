@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "mpi/mpi.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #define LARGE ((int64_t)1 << 20)   /* numbers of a large sum, at least ... */
@@ -65,34 +66,52 @@ struct cr_mpi_link cr_mpi_measure(int64_t bytes, bool bf16)
     return link;
 }
 
-double cr_mpi_sum_seconds(const struct cr_mpi_link *link, int n, double bytes)
-{
-    double tree = 2 * rounds_of(n) * (link->latency + bytes * link->per_byte);
-    double ring = 2 * (n - 1) * (link->latency + bytes / n * link->per_byte);
+/* A sum: rounds one after another, each of which sends `part` of the bytes. */
+struct way {
+    int rounds;
+    double part;
+};
 
-    return tree < ring ? tree : ring;
+static struct way way_of(const struct cr_mpi_link *link, int n, double bytes)
+{
+    struct way tree = { 2 * rounds_of(n), 1 }, ring = { 2 * (n - 1), 1.0 / n };
+    double send = bytes * link->per_byte;
+
+    return tree.rounds * (link->latency + send) <
+                   ring.rounds * (link->latency + send / n)
+               ? tree
+               : ring;
 }
 
-/* `calls` of the same size. */
+/* `calls` of the same size, one after another, or all under way at once. */
 static double calls_seconds(const struct cr_mpi_link *link, int64_t calls,
-                            int64_t bytes, int n)
+                            int64_t bytes, int n, bool at_once)
 {
-    return calls == 0
-               ? 0
-               : (double)calls *
-                     cr_mpi_sum_seconds(link, n, (double)bytes / (double)calls);
+    double k = (double)calls;
+    struct way way;
+
+    if (calls == 0)
+        return 0;
+    way = way_of(link, n, (double)bytes / k);
+    return way.rounds * ((at_once ? 1 : k) * link->latency +
+                         way.part * (double)bytes * link->per_byte);
 }
 
 double cr_mpi_sums_seconds(const struct cr_mpi_link *link,
                            const struct cr_mpi_traffic *t, int n)
 {
-    return calls_seconds(link, t->sums, t->sum_bytes, n);
+    return calls_seconds(link, t->sums, t->sum_bytes, n, true);
 }
 
 double cr_mpi_waits_seconds(const struct cr_mpi_link *link,
                             const struct cr_mpi_traffic *t, int n)
 {
-    return calls_seconds(link, t->waits, t->wait_bytes, n);
+    return calls_seconds(link, t->waits, t->wait_bytes, n, false);
+}
+
+double cr_mpi_hidden_most(double sums, double compute)
+{
+    return fmin(sums, BACKWARD * compute);
 }
 
 double cr_mpi_step_seconds(const struct cr_mpi_link *link,
@@ -100,12 +119,10 @@ double cr_mpi_step_seconds(const struct cr_mpi_link *link,
 {
     double compute = step->fixed + step->per_row * rows;
     double sums = cr_mpi_sums_seconds(link, &step->traffic, n);
-    double hidden = step->hidden * sums;
+    double hidden = step->hidden * cr_mpi_hidden_most(sums, compute);
 
     if (n == 1)
         return compute;
-    if (hidden > BACKWARD * compute)
-        hidden = BACKWARD * compute;
     return compute + sums - hidden + step->skew +
            cr_mpi_waits_seconds(link, &step->traffic, n);
 }

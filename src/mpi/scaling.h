@@ -34,8 +34,8 @@ struct cr_mpi_step {
     double fixed, per_row; /* seconds that a process computes: for any number
                               of rows, and for each of them */
     struct cr_mpi_traffic traffic; /* in one step */
-    double hidden; /* part of the time of the sums, 0 to 1, that passes while
-                      the process computes */
+    double hidden; /* part, 0 to 1, that passes while the process computes, of
+                      what can: cr_mpi_hidden_most */
     double skew;   /* seconds that processes wait for the slowest one */
 };
 
@@ -48,17 +48,16 @@ struct cr_mpi_link cr_mpi_measure(int64_t bytes, bool bf16);
 const char *cr_mpi_transport(void);
 struct cr_mpi_traffic cr_mpi_traffic(void);
 
-/* Time in seconds of an all-reduce of `bytes` bytes over n processes. */
-double cr_mpi_sum_seconds(const struct cr_mpi_link *link, int n, double bytes);
-/* Seconds of all sums of a step, and of the calls that it waits for, if
- * nothing else is done. */
+/* Seconds of all sums of a step, which are under way at once, and of the calls
+ * that it waits for, one after another, if nothing else is done. */
 double cr_mpi_sums_seconds(const struct cr_mpi_link *link,
                            const struct cr_mpi_traffic *t, int n);
 double cr_mpi_waits_seconds(const struct cr_mpi_link *link,
                             const struct cr_mpi_traffic *t, int n);
-/* Seconds of a step over n processes that compute `rows` rows each. Sums are
- * hidden by the backward pass at most, which is taken for two thirds of the
- * time. */
+/* Seconds of the sums that can pass while a process computes: those of the
+ * backward pass, which is taken for two thirds of the time. */
+double cr_mpi_hidden_most(double sums, double compute);
+/* Seconds of a step over n processes that compute `rows` rows each. */
 double cr_mpi_step_seconds(const struct cr_mpi_link *link,
                            const struct cr_mpi_step *step, int n, double rows);
 

@@ -11,23 +11,36 @@ static bool near(double x, double y)
     return fabs(x - y) <= 1e-9 * fabs(y);
 }
 
+static double sum(int n, int64_t bytes)
+{
+    struct cr_mpi_link link = { 0.5, 0.01 };
+    struct cr_mpi_traffic t = { .sums = 1, .sum_bytes = bytes };
+
+    return cr_mpi_sums_seconds(&link, &t, n);
+}
+
 static void sums(void)
 {
     struct cr_mpi_link link = { 0.5, 0.01 };
+    struct cr_mpi_traffic t = { 10, 500, 10, 500 };
 
-    ok(near(cr_mpi_sum_seconds(&link, 2, 50), 1.5),
+    ok(near(sum(2, 50), 1.5),
        "two processes exchange halves, and their sums");
-    ok(near(cr_mpi_sum_seconds(&link, 8, 10), 3 * 1.2),
+    ok(near(sum(8, 10), 3 * 1.2),
        "a short sum over 8: three rounds up a tree, and down");
     /* 7 + 2 * 7/8 * 10 = 24.5 < 3 * 21 */
-    ok(near(cr_mpi_sum_seconds(&link, 8, 1000), 24.5),
+    ok(near(sum(8, 1000), 24.5),
        "a long sum over 8: around a ring");
-    ok(near(cr_mpi_sum_seconds(&link, 5, 0), 3),
+    ok(near(sum(5, 0), 3),
        "a number of processes between powers of two");
-    ok(near(cr_mpi_sum_seconds(&link, 1024, 1000), 10 * 21),
+    ok(near(sum(1024, 1000), 10 * 21),
        "a tree, where a ring has too many rounds");
-    ok(cr_mpi_sum_seconds(&link, 1024, 1e6) < 2e4 + 1023,
+    ok(sum(1024, 1000000) < 2e4 + 1023,
        "a long sum hardly grows with the number of processes");
+    ok(near(cr_mpi_sums_seconds(&link, &t, 2), 2 * (0.5 + 2.5)),
+       "sums that are under way at once wait for one latency");
+    ok(near(cr_mpi_waits_seconds(&link, &t, 2), 10 * 1.5),
+       "those that a process waits for, each for its own");
 }
 
 static void steps(void)
@@ -43,12 +56,17 @@ static void steps(void)
 
     ok(near(cr_mpi_step_seconds(&link, &step, 1, 64), 35),
        "one process sends nothing");
-    /* sums 2 * 1.5, half of them hidden; 3 waits of 1 */
-    ok(near(cr_mpi_step_seconds(&link, &step, 2, 32), 19 + 1.5 + 3 + 0.25),
+    /* sums of 2 (0.5 + 0.5), half of them hidden; 3 waits of 1 */
+    ok(near(cr_mpi_step_seconds(&link, &step, 2, 32), 19 + 1 + 3 + 0.25),
        "two processes");
+    step.per_row = 0.025; /* 0.95 in all: 2 / 3 of that can hide sums */
+    step.fixed = 0.15;
+    ok(near(cr_mpi_step_seconds(&link, &step, 2, 32),
+            0.95 + 2 - 0.95 / 3 + 3.25),
+       "half of what can be hidden, where that is less than all");
     step.hidden = 1;
     step.fixed = 0.3;
-    ok(near(cr_mpi_step_seconds(&link, &step, 2, 0), 0.3 + 3 - 0.2 + 3.25),
+    ok(near(cr_mpi_step_seconds(&link, &step, 2, 0), 0.3 + 2 - 0.2 + 3.25),
        "two thirds of the time that it computes hide sums, at most");
 }
 

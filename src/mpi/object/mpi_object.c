@@ -7,7 +7,10 @@
 #include "mpi/mpi_calls.h"
 
 #include <mpi.h>
+#include <pthread.h>
 #include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +24,10 @@ enum {
     AWAKE = 2000, /* tests before a process that waits begins to sleep */
     NAP = 20000,  /* nanoseconds */
     WATCH = 256,  /* naps between two looks at who else waits */
+    LOOK = 200000, /* nanoseconds after which what is under way is looked at,
+                      while this process computes ... */
+    LONG = 1000000, /* ... for so many without a look, as it has done ... */
+    RECENT = 256, /* ... since that many sums */
     ANSWER = 5,   /* seconds in which a process that waits answers */
     ASK = 1,      /* tags of `watch` */
     HERE
@@ -34,6 +41,14 @@ static double limit;   /* seconds that a process waits; 0: for ever */
 static void (*out_of_memory)(size_t bytes);
 static int own, n_all;
 static char (*hosts)[64];
+
+static double now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
 
 static MPI_Datatype type_of(enum cr_mpi_type type)
 {
@@ -81,6 +96,7 @@ static struct ring {
 static int waiting[SLOTS], n_waiting; /* with pieces that are not begun, without
                                          AT_ONCE */
 static int64_t rounds; /* that are complete, of all pieces */
+static _Atomic double looked; /* when messages last could proceed */
 
 static struct lane {
     struct ring *ring; /* NULL: free */
@@ -210,6 +226,7 @@ static void rings_advance(void)
 {
     int i;
 
+    atomic_store(&looked, now());
     do {
         lanes_begin();
         if (requests_test() <= 0)
@@ -294,6 +311,108 @@ static bool ring_gather_pays(const int *n)
     return bytes >= (double)n_all * LATENCY;
 }
 
+/* ---- While this process computes ----
+ *
+ * A message proceeds when its process looks at it. The network's steps let it
+ * look between two of them; where one of them takes long, a thread looks, as
+ * long as something is under way. Where all are short it would only take time.
+ * Whoever calls MPI has the lock: a process that waits keeps it.
+ */
+
+static struct {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t begun;
+    bool may, runs, ends;
+    int worth;   /* sums for which it is woken */
+    double left; /* when this process last went on to compute */
+} helper = { .lock = PTHREAD_MUTEX_INITIALIZER,
+             .begun = PTHREAD_COND_INITIALIZER };
+
+/* Of what this process does not wait for. */
+static bool some_under_way(void)
+{
+    for (int i = 0; i < CR_MPI_SLOTS; i++)
+        if (rings[i].done < rings[i].pieces ||
+            under_way[i] != MPI_REQUEST_NULL)
+            return true;
+    return false;
+}
+
+static void *helper_runs(void *none)
+{
+    const struct timespec nap = { .tv_nsec = LOOK };
+    int done;
+
+    pthread_mutex_lock(&helper.lock);
+    while (!helper.ends) {
+        if (!some_under_way()) {
+            pthread_cond_wait(&helper.begun, &helper.lock);
+            continue;
+        }
+        pthread_mutex_unlock(&helper.lock);
+        do
+            nanosleep(&nap, NULL);
+        while (now() < atomic_load(&looked) + 1e-9 * LOOK);
+        pthread_mutex_lock(&helper.lock);
+        rings_advance();
+        for (int i = 0; i < CR_MPI_SLOTS; i++)
+            MPI_Test(&under_way[i], &done, MPI_STATUS_IGNORE);
+    }
+    pthread_mutex_unlock(&helper.lock);
+    return none;
+}
+
+/* Signals are for the other threads. */
+static void helper_begin(void)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    helper.runs = pthread_create(&helper.thread, NULL, helper_runs, NULL) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    helper.may = helper.runs;
+}
+
+/* After something was started. */
+static void helper_wake(void)
+{
+    if (!helper.may || helper.worth == 0)
+        return;
+    helper.worth--;
+    if (helper.runs)
+        pthread_cond_signal(&helper.begun);
+    else
+        helper_begin();
+}
+
+static void helper_end(void)
+{
+    if (!helper.runs)
+        return;
+    pthread_mutex_lock(&helper.lock);
+    helper.ends = true;
+    pthread_cond_signal(&helper.begun);
+    pthread_mutex_unlock(&helper.lock);
+    pthread_join(helper.thread, NULL);
+    helper.runs = helper.may = false;
+}
+
+/* Before and after calls of the thread that computes. */
+static void enter(void)
+{
+    pthread_mutex_lock(&helper.lock);
+    if (some_under_way() && now() > helper.left + 1e-9 * LONG)
+        helper.worth = RECENT;
+}
+
+static void leave(void)
+{
+    helper.left = now();
+    pthread_mutex_unlock(&helper.lock);
+}
+
 /* ---- Waiting */
 
 /* Whether all of a slot has come; lets all slots proceed. */
@@ -306,14 +425,6 @@ static bool slot_done(int slot)
         return false;
     MPI_Test(&under_way[slot], &done, MPI_STATUS_IGNORE);
     return done;
-}
-
-static double now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 /* Tells those who ask that this process waits, too; notes who has answered,
@@ -458,7 +569,7 @@ static const char *object_start(double timeout, void (*no_memory)(size_t),
     MPI_Comm here;
     int level;
 
-    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level) !=
+    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &level) !=
         MPI_SUCCESS)
         return "MPI_Init_thread failed";
     MPI_Comm_rank(MPI_COMM_WORLD, rank);
@@ -474,6 +585,7 @@ static const char *object_start(double timeout, void (*no_memory)(size_t),
     }
     for (int i = 0; i < 2 * ALL; i++)
         requests[i] = MPI_REQUEST_NULL;
+    helper.may = level >= MPI_THREAD_SERIALIZED;
     limit = timeout;
     out_of_memory = no_memory;
     own = *rank;
@@ -493,6 +605,7 @@ static const char *object_start(double timeout, void (*no_memory)(size_t),
 
 static void object_end(void)
 {
+    helper_end();
     MPI_Ibarrier(MPI_COMM_WORLD, &under_way[AT_ONCE]);
     complete(AT_ONCE);
     for (int i = 0; i < SLOTS; i++)
@@ -525,14 +638,19 @@ static void reduce(int slot, void *data, int n, enum cr_mpi_type type,
 static void object_reduce(void *data, int n, enum cr_mpi_type type,
                           enum cr_mpi_op op)
 {
+    enter();
     reduce(AT_ONCE, data, n, type, op == CR_MPI_SUM ? MPI_SUM : MPI_MAX);
     complete(AT_ONCE);
+    leave();
 }
 
 static void object_reduce_start(int slot, void *data, int n,
                                 enum cr_mpi_type type)
 {
+    enter();
     reduce(slot, data, n, type, MPI_SUM);
+    leave();
+    helper_wake();
 }
 
 /* All processes start sums in one order, so this one is collective. */
@@ -549,41 +667,58 @@ static void object_exchange_start(int slot, const void *data, const int *n,
                                   const int *at, void *to, const int *n_to,
                                   const int *at_to)
 {
+    enter();
     MPI_Ialltoallv(data, n, at, MPI_BYTE, to, n_to, at_to, MPI_BYTE,
                    apart_of(slot), &under_way[slot]);
+    leave();
+    helper_wake();
 }
 
 static void object_gather_start(int slot, void *all, const int *n,
                                 const int *at)
 {
+    enter();
     MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, n, at, MPI_BYTE,
                     apart_of(slot), &under_way[slot]);
+    leave();
+    helper_wake();
 }
 
 static int object_done(int slot)
 {
-    return slot_done(slot);
+    int done;
+
+    enter();
+    done = slot_done(slot);
+    leave();
+    return done;
 }
 
 static void object_wait(int slot)
 {
+    enter();
     complete(slot);
+    leave();
 }
 
 static void object_broadcast(void *data, int n, int from)
 {
+    enter();
     MPI_Ibcast(data, n, MPI_BYTE, from, MPI_COMM_WORLD, &under_way[AT_ONCE]);
     complete(AT_ONCE);
+    leave();
 }
 
 static void object_gather(void *all, const int *n, const int *at)
 {
+    enter();
     if (ring_gather_pays(n))
         ring_gather(AT_ONCE, all, n, at);
     else
         MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, n, at,
                         MPI_BYTE, MPI_COMM_WORLD, &under_way[AT_ONCE]);
     complete(AT_ONCE);
+    leave();
 }
 
 cr_mpi_calls_fn cr_mpi_calls;
