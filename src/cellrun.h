@@ -238,10 +238,17 @@ struct cellrun_step {
  * dx, and every input must then have as many samples; it is not for cells
  * with trained parameters, whose gradients are sums over all samples. Cells
  * with statistics are not split in forward.
+ *
+ * With CELLRUN_SAMPLES_APART each process of mpirun calls the cell with some
+ * samples of the batch, dimension 0 of inputs and outputs, instead of with all
+ * of them. What is computed for a sample must depend on this sample and on
+ * parameters only, and step->seed must not be used; gradients of parameters are
+ * summed over the processes. Not for cells with statistics.
  */
 enum cellrun_flags {
     CELLRUN_SPLIT_FORWARD = 1,
-    CELLRUN_SPLIT_BPROP = 2
+    CELLRUN_SPLIT_BPROP = 2,
+    CELLRUN_SAMPLES_APART = 4
 };
 
 /* ---- Descriptions */

@@ -3,8 +3,9 @@
  *
  *   y = x w        dx = dy w        dw = sum of dy x over the batch
  *
- * x (n, features), w (features). Computes what ../seeds/net_with_param.yaml
- * does; the initial value of the weight is an option.
+ * x (n, features), w (features). Processes of mpirun may share out the samples.
+ * Computes what ../seeds/net_with_param.yaml does; the initial value of the
+ * weight is an option.
  */
 #include <cellrun.h>
 #include <stdio.h>
@@ -78,6 +79,7 @@ static const struct cellrun_cell net_with_param = {
     .detail = "Input (n, features), output the same. y = x w.",
     .options = options,
     .params = params,
+    .flags = CELLRUN_SAMPLES_APART,
     .shape = net_shape,
     .forward = net_forward,
     .bprop = net_bprop,

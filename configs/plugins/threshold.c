@@ -5,7 +5,7 @@
  *   y = x where x > threshold, else value;   dx = dy where x > threshold
  *
  * ../seeds/threshold.yaml does the same with a `bprop` in the config. Elements
- * are independent, so batches may be split over threads.
+ * are independent, so batches may be split over threads and processes.
  */
 #include <cellrun.h>
 
@@ -60,7 +60,8 @@ static const struct cellrun_cell threshold = {
     .summary = "What is not above a threshold becomes a value.",
     .detail = "Any shape. y = x where x > threshold, else value.",
     .options = options,
-    .flags = CELLRUN_SPLIT_FORWARD | CELLRUN_SPLIT_BPROP,
+    .flags = CELLRUN_SPLIT_FORWARD | CELLRUN_SPLIT_BPROP |
+             CELLRUN_SAMPLES_APART,
     .forward = threshold_forward,
     .bprop = threshold_bprop,
 };

@@ -205,6 +205,9 @@ struct cr_op {
     struct cr_val *(*build)(struct cr_build *b, const void *attr, int n,
                             struct cr_val *const *in);
     bool prints;               /* forward or backward may print */
+    bool rows_apart;           /* cells of plug-ins: a row of the inputs, axis
+                                  0, gives one of the outputs; what other ops
+                                  do, plan/split.c knows */
     bool draws;                /* random numbers, outside of training too */
     /* Gradient composed of other ops, as lines of a bprop; gradient_op.c lists
      * the available names. NULL: see .algebra.linear. */

@@ -81,6 +81,8 @@ static enum rule rule_of(const struct cr_op *op)
     char name[80];
     size_t i;
 
+    if (op->rows_apart)
+        return RULE_FIRST;
     snprintf(name, sizeof name, " %s ", op->about.name);
     for (i = 0; i < CR_LEN(rules); i++)
         if (strstr(rules[i].ops, name))

@@ -352,6 +352,12 @@ static bool cell_params(const struct opener *o, struct cr_plugin_cell *c)
             return plugin_wrong(
                 o, "%s: parameter '%s' cannot be trained without bprop",
                 c->of->name, of[i].name);
+        if (of[i].role == CELLRUN_STATISTIC &&
+            (c->of->flags & CELLRUN_SAMPLES_APART))
+            return plugin_wrong(o,
+                                "%s: CELLRUN_SAMPLES_APART is not allowed for "
+                                "cells with statistics",
+                                c->of->name);
         if (of[i].role == CELLRUN_TRAINED &&
             (c->of->flags & CELLRUN_SPLIT_BPROP))
             return plugin_wrong(o,
@@ -400,7 +406,8 @@ static bool plugin_cell(const struct opener *o, const struct cellrun_cell *of,
         return false;
     if (!of->forward)
         return plugin_wrong(o, "%s: it has no 'forward'", of->name);
-    if (of->flags & ~(unsigned)(CELLRUN_SPLIT_FORWARD | CELLRUN_SPLIT_BPROP))
+    if (of->flags & ~(unsigned)(CELLRUN_SPLIT_FORWARD | CELLRUN_SPLIT_BPROP |
+                                CELLRUN_SAMPLES_APART))
         return plugin_wrong(o, "%s: unknown flags %#x", of->name, of->flags);
     c->of = of;
     c->file = o->name;

@@ -74,6 +74,33 @@ END
     near "$(last 6)" "$(last 7)" 0
 }
 
+# plugin NAME: of configs/plugins, for this build
+plugin() {
+    local top real=
+    top=$(realpath "$BATS_TEST_DIRNAME/../..")
+    if "$CELLRUN" version | grep float64 >/dev/null; then
+        real=-DCELLRUN_DOUBLE
+    fi
+    # shellcheck disable=SC2086
+    ${CC:-cc} -std=c17 -O2 -fPIC -shared $real -I"$top/src" -o "$1.so" \
+        "$top/configs/plugins/$1.c"
+}
+
+@test "plug-in cells with CELLRUN_SAMPLES_APART are shared out" {
+    plugin threshold
+    plugin net_with_param
+    network <<'END'
+plugin: [threshold.so, net_with_param.so]
+network:
+  fc: {Dense: [8, 16]}
+  act: {ThresholdLayer: {threshold: 0.1, value: 0.05}}
+  scale: {NetWithParam: {features: 16}}
+  out: {Dense: [16, 3]}
+END
+    as_one 12 3e-6
+    ! grep mixes err || false
+}
+
 @test "weights of classes, ignored labels, accumulation, clip and EMA" {
     as_one 12 3e-6 train.grad_accumulation=2 train.clip.norm=0.5 \
         train.ema.decay=0.9 log.grad_norm=true \

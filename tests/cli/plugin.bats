@@ -483,6 +483,7 @@ wrong() {
 32|Fine: found 1 inputs and 17 outputs
 33|Fine: found 1 inputs and -1 outputs
 34|Fine: unknown flags 0x40
+35|Fine: CELLRUN_SAMPLES_APART is not allowed for cells with statistics
 40|symbol 'cellrun_plugin' was not created by the macro CELLRUN_PLUGIN of cellrun.h
 41|built for version 99 of cellrun.h, this cellrun has version 3
 42|the sizes of its structs differ
@@ -490,7 +491,7 @@ wrong() {
 44|duplicate cell Fine
 45|symbol 'cellrun_plugin' not found
 END
-    [ "$n" -eq 31 ]
+    [ "$n" -eq 32 ]
 }
 
 @test "two plug-ins with one name; one plug-in twice; a block of that name" {

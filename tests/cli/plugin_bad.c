@@ -48,6 +48,8 @@ static const struct cellrun_param params[] = {
     { .name = "weight" },
 #elif CASE == 24 || CASE == 25 || CASE == 26
     { .name = "weight" },
+#elif CASE == 35
+    { .name = "weight", .role = CELLRUN_STATISTIC },
 #elif CASE == 27
     { .name = "a" }, { .name = "b" }, { .name = "c" }, { .name = "d" },
     { .name = "e" }, { .name = "f" }, { .name = "g" }, { .name = "h" },
@@ -88,6 +90,8 @@ static const struct cellrun_cell cell = {
     .flags = CELLRUN_SPLIT_BPROP,
 #elif CASE == 34
     .flags = 64,
+#elif CASE == 35
+    .flags = CELLRUN_SAMPLES_APART,
 #endif
 #if CASE != 26
     .shape = shape,

@@ -3,22 +3,27 @@
 # name each, joined by links of a given rate and delay, against the time that
 # `bench --mpi` on two of them expects.
 #
-#   RATES='1gbit 10gbit'  DELAYS='0 50us 1ms'  RANKS=2  STEPS=300
-#   CONFIGS='configs/digits.yaml'  CELLRUN=build/cellrun
+#   RATES='1000 10000' (Mbit/s)  DELAYS='0 50 1000' (us)  RANKS=2  STEPS=300
+#   CONFIGS='configs/digits.yaml'  CELLRUN=build/cellrun  SLOW=1
 #
 # Needs root, ip and tc of iproute2, Open MPI, jq. Links are veth pairs under
 # tc; where the kernel has no sch_netem, a process carries what is delayed
-# (delay.c), which takes part of a processor. More RANKS than processors tell
-# something only where computing takes a small part of a step: the model takes
-# it that each process computes as fast as two do.
+# (delay.c), which takes part of a processor.
+#
+# More RANKS than processors: with CONFIGS='wide small', networks that wait
+# instead of computing (wait.c), so that a processor serves several of them; and
+# with SLOW=10, in time that passes 10 times as slowly: rates are a tenth, delays
+# and waits are ten times as long, and processors that much faster to the links
+# (Gupta et al., To Infinity and Beyond, NSDI 2006). Times are printed as if
+# SLOW were 1. Limits of TCP's own, such as 200 ms before it sends again, remain.
 # Open MPI would bind the first process of each "host" to the same core, and
 # finds no socket to map more than two to where a machine does not tell of them.
 set -eu
 cd "$(dirname "$0")/../.."
 CELLRUN=$(realpath "${CELLRUN:-build/cellrun}")
 CARRIER=$(realpath "${CARRIER:-build/plain/tests/soak/delay}")
-RATES=${RATES:-1gbit 10gbit} DELAYS=${DELAYS:-0 50us 1ms} RANKS=${RANKS:-2}
-CONFIGS=${CONFIGS:-configs/digits.yaml} STEPS=${STEPS:-300}
+RATES=${RATES:-1000 10000} DELAYS=${DELAYS:-0 50 1000} RANKS=${RANKS:-2}
+CONFIGS=${CONFIGS:-configs/digits.yaml} STEPS=${STEPS:-300} SLOW=${SLOW:-1}
 export CELLRUN_THREADS=1
 [ "$(id -u)" = 0 ] || { echo 'network namespaces need root' >&2; exit 2; }
 dir=$(mktemp -d) id=cr$$
@@ -42,13 +47,13 @@ host() {
     ip -n "$id-$1" link set eth0 up
 }
 
-# rate I RATE: of what host I sends
+# rate I MBIT: of what host I sends
 rate() {
     tc -n "$id-$1" qdisc add dev eth0 root handle 1: \
-        tbf rate "$2" burst 128k latency 4ms
+        tbf rate "$2mbit" burst 128k latency 4ms
 }
 
-# by_tc RATE DELAY: links of tc on one bridge; false: the kernel cannot
+# by_tc MBIT US: links of tc on one bridge; false: the kernel cannot
 by_tc() {
     ip link add $id type bridge
     ip link set $id up
@@ -58,21 +63,21 @@ by_tc() {
         ip link set $id.$i master $id up
         rate $i "$1"
         [ "$2" = 0 ] || tc -n $id-$i qdisc add dev eth0 parent 1: handle 2: \
-            netem delay "$2" limit 100000 2>/dev/null || return 1
+            netem delay "$2us" limit 100000 2>/dev/null || return 1
         host $i
     done
 }
 
-# by_process RATE DELAY: links of delay.c, which have a rate by tc. A packet
+# by_process MBIT US: links of delay.c, which have a rate by tc. A packet
 # takes about as long on each of them.
 by_process() {
-    local devices=() delay=${2/us/e-6} mtu=65000
-    [[ $1 == 10gbit ]] || mtu=9000
+    local devices=() mtu=65000
+    [ "$1" -ge 10000 ] || mtu=9000
     for ((i = 1; i <= RANKS; i++)); do
         ip tuntap add dev $id.$i mode tun
         devices+=("$id.$i")
     done
-    "$CARRIER" "${delay/ms/e-3}" "${devices[@]}" >"$dir/ready" &
+    "$CARRIER" "$2e-6" "${devices[@]}" >"$dir/ready" &
     carrier=$!
     until [ -s "$dir/ready" ]; do kill -0 $carrier; sleep 0.1; done
     for ((i = 1; i <= RANKS; i++)); do
@@ -84,7 +89,7 @@ by_process() {
     done
 }
 
-# links RATE DELAY: namespaces $id-1, $id-2 ... with addresses 10.99.0.1 ...
+# links MBIT US: namespaces $id-1, $id-2 ... with addresses 10.99.0.1 ...
 links() {
     down
     by_tc "$@" || { down && by_process "$@"; }
@@ -104,10 +109,10 @@ chmod +x "$dir/agent"
 over() {
     local hosts
     hosts=$(seq -s , -f 10.99.0.%g "$1")
-    n=$1 hosts=$hosts dir=$dir ip netns exec $id-1 unshare --uts bash -c '
+    n=$1 hosts=$hosts dir=$dir yield=$yield ip netns exec $id-1 unshare --uts bash -c '
         hostname "$0"
         exec mpirun.openmpi --allow-run-as-root --host "$hosts" -n "$n" \
-            --map-by slot --bind-to none \
+            --map-by slot --bind-to none --mca mpi_yield_when_idle "$yield" \
             --mca plm_rsh_agent "$dir/agent" --mca pml ob1 \
             --mca btl self,tcp --mca btl_tcp_if_include eth0 \
             --mca oob_tcp_if_include eth0 -x CELLRUN_THREADS \
@@ -115,30 +120,57 @@ over() {
         "$CELLRUN" "${@:2}"
 }
 
-printf '%s\t' config rate delay processes 'latency us' MB/s computing
+# waiting NAME WIDTH US: 8 layers that wait for so long per sample
+waiting() {
+    {
+        echo "base: $PWD/configs/digits.yaml"
+        echo 'plugin: wait.so'
+        echo 'datapipe: {batch: {batch_size: 32}}'
+        echo 'network: !replace'
+        echo '  flatten: Flatten'
+        for ((i = 0; i < 8; i++)); do
+            echo "  dense$i: {Dense: [$((i ? $2 : 784)), $2]}"
+            echo "  relu$i: ReLU"
+            echo "  wait$i: {Wait: {seconds: $(($3 * SLOW))e-6}}"
+        done
+        echo "  dense: {Dense: [$2, 10]}"
+    } >"$dir/$1.yaml"
+}
+
+yield=0
+[ "$RANKS" -le "$(nproc)" ] || yield=1
+cc -std=c17 -O2 -D_GNU_SOURCE -fPIC -shared -Isrc -o "$dir/wait.so" \
+    tests/soak/wait.c
+waiting wide 800 78
+waiting small 280 10
+
+printf '%s\t' config Mbit/s 'delay us' processes 'latency us' MB/s computing
 printf '%s\t' expected measured
 echo ratio
 for config in $CONFIGS; do
+    on=$(basename "$config" .yaml)
+    [ -e "$config" ] || config=$dir/$config.yaml
     for rate in $RATES; do
         for delay in $DELAYS; do
-            links "$rate" "$delay"
+            links $((rate / SLOW)) $((delay * SLOW))
             over 2 bench --mpi "$config" --json >"$dir/bench.json"
             for ((n = 2; n <= RANKS; n *= 2)); do
                 over $n train "$config" -q --json --profile --no-ckpt \
                     --force -o "$dir/run" --steps "$STEPS" \
                     >"$dir/train.json"
                 jq -r --slurpfile train "$dir/train.json" --argjson n $n \
-                    --arg on "$(basename "$config" .yaml)" --arg rate "$rate" \
-                    --arg delay "$delay" '
+                    --arg on "$on" --arg rate "$rate" \
+                    --arg delay "$delay" --argjson slow "$SLOW" '
+                    def rounded: . * 100 | round / 100;
                     ($train[0].profile | 1e3 * .seconds.steps / .steps) as $ms
                     | (.expected[] | select(.processes == $n).seconds * 1e3)
                         as $expected
-                    | [$on, $rate, $delay, $n, (.latency * 1e6 | round),
-                       (1e-6 / .seconds_per_byte | round),
-                       (.compute_seconds * 1e5 | round / 100),
-                       ($expected * 100 | round / 100),
-                       ($ms * 100 | round / 100),
-                       ($ms / $expected * 100 | round / 100)] | @tsv' \
+                    | [$on, $rate, $delay, $n,
+                       (.latency * 1e6 / $slow | round),
+                       (1e-6 / .seconds_per_byte * $slow | round),
+                       (.compute_seconds * 1e3 / $slow | rounded),
+                       ($expected / $slow | rounded), ($ms / $slow | rounded),
+                       ($ms / $expected | rounded)] | @tsv' \
                     "$dir/bench.json"
             done
         done

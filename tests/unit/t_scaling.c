@@ -24,15 +24,12 @@ static void sums(void)
     struct cr_mpi_link link = { 0.5, 0.01 };
     struct cr_mpi_traffic t = { 10, 500, 10, 500 };
 
-    ok(near(sum(2, 50), 1.5),
-       "two processes exchange halves, and their sums");
+    ok(near(sum(2, 50), 1.5), "two processes exchange halves, and their sums");
     ok(near(sum(8, 10), 3 * 1.2),
        "a short sum over 8: three rounds up a tree, and down");
     /* 7 + 2 * 7/8 * 10 = 24.5 < 3 * 21 */
-    ok(near(sum(8, 1000), 24.5),
-       "a long sum over 8: around a ring");
-    ok(near(sum(5, 0), 3),
-       "a number of processes between powers of two");
+    ok(near(sum(8, 1000), 24.5), "a long sum over 8: around a ring");
+    ok(near(sum(5, 0), 3), "a number of processes between powers of two");
     ok(near(sum(1024, 1000), 10 * 21),
        "a tree, where a ring has too many rounds");
     ok(sum(1024, 1000000) < 2e4 + 1023,

@@ -24,10 +24,10 @@ enum {
     AWAKE = 2000, /* tests before a process that waits begins to sleep */
     NAP = 20000,  /* nanoseconds */
     WATCH = 256,  /* naps between two looks at who else waits */
-    LOOK = 200000, /* nanoseconds after which what is under way is looked at,
-                      while this process computes ... */
+    LOOK = 200000,  /* nanoseconds after which what is under way is looked at,
+                       while this process computes ... */
     LONG = 1000000, /* ... for so many without a look, as it has done ... */
-    RECENT = 256, /* ... since that many sums */
+    RECENT = 256,   /* ... since that many sums */
     ANSWER = 5,   /* seconds in which a process that waits answers */
     ASK = 1,      /* tags of `watch` */
     HERE
