@@ -107,6 +107,14 @@ static bool attention_masks(struct cr_op_plan *p, const struct cr_sdpa *a,
     return true;
 }
 
+bool cr_attention_rows_apart(const void *attr, const struct cr_spec *x, int in,
+                             int out)
+{
+    (void)x;
+    (void)in;
+    return ((const struct cr_attention *)attr)->batch_first && out == 0;
+}
+
 bool cr_attention_plan(struct cr_op_plan *p, struct cr_spec *weights)
 {
     const struct cr_attention *o = p->attr;

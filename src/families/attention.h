@@ -44,6 +44,8 @@ extern const char *const cr_attention_inputs[];
 /* Checks the inputs; sets keep, scratch and macs, and where and what the
  * weights are: (N, L, S), or (N, heads, L, S) unless averaged. */
 bool cr_attention_plan(struct cr_op_plan *plan, struct cr_spec *weights);
+bool cr_attention_rows_apart(const void *attr, const struct cr_spec *x, int in,
+                             int out);
 /* All but results and gradients. */
 struct cr_sdpa cr_attention(const struct cr_op_ctx *ctx);
 void cr_attention_gradients(const struct cr_op_ctx *ctx, struct cr_sdpa *a);

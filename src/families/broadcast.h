@@ -164,7 +164,7 @@ const void *cr_elements(enum cr_type as, enum cr_type type, const void *data,
 #define CR_BROADCAST_OP_OF(is, op, n, names)                               \
     .min_inputs = (n), .max_inputs = (n), .outputs = 1, .inputs = (names), \
     .int_inputs = CR_X(n) - 1, .low = (CR_X(n) - 1) | CR_Y(0),             \
-    .algebra = { .kind = (is) },                                           \
+    .algebra = { .kind = (is) }, .rows = CR_ROWS_ALIGN,                    \
     .kernels = &cr_broadcast_kernels, .plan = op##_plan,                   \
     .forward = op##_forward
 

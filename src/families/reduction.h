@@ -99,6 +99,7 @@ const struct cr_ints *cr_reduce_attr_axis(const struct cr_op_ctx *ctx);
                .opts = cr_reduce_attr_opts,           \
                .size = sizeof(struct cr_reduce_attr), \
                .renamed = cr_reduce_attr_renamed },   \
-    .min_inputs = 1, .max_inputs = 1, .outputs = 1, .inputs = cr_input
+    .rows = CR_ROWS_EACH, .min_inputs = 1, .max_inputs = 1, .outputs = 1, \
+    .inputs = cr_input
 
 #endif

@@ -115,6 +115,15 @@ static bool sizes(struct cr_op_plan *p, const struct cr_rnn_kind *kind,
                     (long long)steps, (long long)n, (long long)size);
 }
 
+bool cr_rnn_rows_apart(const void *attr, const struct cr_spec *x, int in,
+                       int out)
+{
+    bool second = x->rank == 3 && !((const struct cr_rnn *)attr)->batch_first;
+
+    (void)out;
+    return in == second;
+}
+
 bool cr_rnn_plan(struct cr_op_plan *p, const struct cr_rnn_kind *kind)
 {
     const struct cr_rnn *o = p->attr;

@@ -96,6 +96,8 @@ void cr_rnn_tanh_backward(const struct cr_rnn_row *row, bool when, int64_t n,
                           const cr_real *y, cr_real *d);
 
 bool cr_rnn_plan(struct cr_op_plan *p, const struct cr_rnn_kind *kind);
+bool cr_rnn_rows_apart(const void *attr, const struct cr_spec *x, int in,
+                       int out);
 void cr_rnn_forward(const struct cr_op_ctx *s, const struct cr_rnn_kind *kind);
 void cr_rnn_backward(const struct cr_op_ctx *s, const struct cr_rnn_kind *kind);
 extern const struct cr_op_kernels cr_rnn_kernels;
@@ -105,7 +107,8 @@ extern const struct cr_op_kernels cr_rnn_kernels;
     .min_inputs = 2, .max_inputs = INPUTS, .outputs = OUTPUTS, \
     .saved_for_backward = CR_X(CR_RNN_W) | CR_X(CR_RNN_SEQ),   \
     .int_inputs = CR_X(CR_RNN_SEQ), .inputs = cr_rnn_inputs,   \
-    .kernels = &cr_rnn_kernels
+    .kernels = &cr_rnn_kernels, .rows = CR_ROWS_EACH,          \
+    .rows_apart = cr_rnn_rows_apart
 
 /* ---- rnn_cell.c: the cells around them ---- */
 

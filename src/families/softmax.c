@@ -39,6 +39,15 @@ bool cr_softmax_plan(struct cr_op_plan *p)
     return true;
 }
 
+bool cr_softmax_rows_apart(const void *attr, const struct cr_spec *x, int in,
+                           int out)
+{
+    const struct cr_softmax *o = attr;
+
+    (void)in;
+    return cr_axis_place(o->axis, x->rank) != out;
+}
+
 struct soft {
     const struct cr_op_ctx *s;
     const struct cr_softmax_kernel *k, *rows;

@@ -9,6 +9,8 @@
 #include "graph/op_attrs.h"
 
 bool cr_softmax_plan(struct cr_op_plan *plan);
+bool cr_softmax_rows_apart(const void *attr, const struct cr_spec *x, int in,
+                           int out);
 /* y = exp(x - m) / sum exp(x - m), or its logarithm;  m = max x */
 void cr_softmax(const struct cr_op_ctx *ctx, bool logarithm);
 /* y = softmax of a line of n numbers; returns the logarithm of the sum of

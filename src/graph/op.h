@@ -190,6 +190,22 @@ enum cr_channels_last cr_last_too(const struct cr_op_plan *plan);
 struct cr_build;
 struct cr_val;
 
+/* Which rows of its inputs a row of the results takes: rows are those of a
+ * batch, along one axis of a value. What keeps them apart is shared out among
+ * processes (plan/split.c). */
+enum cr_rows {
+    CR_ROWS_MIXED, /* all of them */
+    CR_ROWS_EACH,  /* one, where results have as many of them */
+    CR_ROWS_FILL,  /* the same; without inputs, rows are alike */
+    CR_ROWS_FIRST, /* one, where the rows are the first axis; without inputs, a
+                      row follows from its number */
+    CR_ROWS_ALIGN, /* one; inputs are broadcast to the output */
+    CR_ROWS_VIEW,  /* one; nothing but ones may stand before their axis */
+    CR_ROWS_SHAPE, /* none, but the shape of the input */
+    CR_ROWS_SUM    /* adds up numbers of rows, first axes; where the result has
+                      rows, as FIRST */
+};
+
 struct cr_op {
     struct cr_descriptor about; /* opts: the attributes, for construct */
     int min_inputs, max_inputs, outputs;
@@ -205,9 +221,12 @@ struct cr_op {
     struct cr_val *(*build)(struct cr_build *b, const void *attr, int n,
                             struct cr_val *const *in);
     bool prints;               /* forward or backward may print */
-    bool rows_apart;           /* cells of plug-ins: a row of the inputs, axis
-                                  0, gives one of the outputs; what other ops
-                                  do, plan/split.c knows */
+    enum cr_rows rows;
+    /* Whether rows stay apart with these attributes, where the rows are axis
+     * `in` of input 0, which is x, and `out` of the results; negative: it has
+     * none. NULL: with all. */
+    bool (*rows_apart)(const void *attr, const struct cr_spec *x, int in,
+                       int out);
     bool draws;                /* random numbers, outside of training too */
     /* Gradient composed of other ops, as lines of a bprop; gradient_op.c lists
      * the available names. NULL: see .algebra.linear. */
@@ -230,6 +249,12 @@ struct cr_op {
     void (*forward)(const struct cr_op_ctx *ctx);
     void (*backward)(const struct cr_op_ctx *ctx); /* NULL: no gradient */
 };
+
+/* An axis counted from the start; a negative one counts from the end. */
+static inline int64_t cr_axis_place(int64_t axis, int rank)
+{
+    return axis < 0 ? axis + rank : axis;
+}
 
 /* Index of an input by its name; -1: not found. */
 int cr_op_input(const struct cr_op *op, const char *name);

@@ -74,6 +74,7 @@ const struct cr_op cr_op_argmax = {
                .opts = argmax_opts,
                .size = sizeof(struct argmax),
                .renamed = cr_reduce_attr_renamed },
+    .rows = CR_ROWS_EACH,
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

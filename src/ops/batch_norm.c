@@ -380,6 +380,7 @@ const struct cr_op cr_op_batch_norm = {
                          "training updates if they are statistics of a cell.",
                .opts = cr_batch_norm_opts,
                .size = sizeof(struct cr_batch_norm) },
+    .rows = CR_ROWS_FIRST,
     .min_inputs = 5,
     .max_inputs = 6,
     .outputs = 1,

@@ -52,6 +52,7 @@ const struct cr_op cr_op_broadcast_to = {
                .summary = "Broadcasts the tensor to a shape.",
                .opts = broadcast_to_opts,
                .size = sizeof(struct cr_reshape) },
+    .rows = CR_ROWS_FILL,
     CR_MOVE_OP,
     .plan = broadcast_to_plan,
     .forward = broadcast_to_forward,

@@ -74,6 +74,7 @@ const struct cr_op cr_op_cast = {
                .summary = "Casts to another type.",
                .opts = cast_opts,
                .size = sizeof(struct cast) },
+    .rows = CR_ROWS_ALIGN,
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

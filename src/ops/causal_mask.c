@@ -32,6 +32,7 @@ const struct cr_op cr_op_causal_mask = {
                           "excluded.",
                .detail = "For an input (..., L, E) a mask (L, L), true where "
                          "attention is blocked." },
+    .rows = CR_ROWS_SHAPE,
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

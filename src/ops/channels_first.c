@@ -45,6 +45,7 @@ const struct cr_op cr_op_channels_first = {
                .internal = true,
                .summary = "Moves the last axis, the channels, to the second "
                           "place." },
+    .rows = CR_ROWS_FIRST,
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

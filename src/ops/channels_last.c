@@ -83,6 +83,7 @@ const struct cr_op cr_op_channels_last = {
                .internal = true,
                .summary = "Moves the second axis, the channels, to the last "
                           "place." },
+    .rows = CR_ROWS_FIRST,
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

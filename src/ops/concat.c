@@ -49,5 +49,6 @@ const struct cr_op cr_op_concat = {
                .summary = "Concatenates tensors along an axis.",
                .opts = cr_concat_opts,
                .size = sizeof(struct cr_concat) },
+    .rows = CR_ROWS_EACH,
     CR_CONCAT_OP(concat),
 };

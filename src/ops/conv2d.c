@@ -18,6 +18,7 @@ const struct cr_op cr_op_conv2d = {
                           "C, L).",
                .opts = conv2d_opts,
                .size = sizeof(struct cr_convolve) },
+    .rows = CR_ROWS_FIRST,
     CR_CONVOLVE_OP,
     .algebra = { .linear = CR_X(0) | CR_X(1), .channels = 1 },
     .kernels = &cr_convolve_kernels,

@@ -16,6 +16,7 @@ const struct cr_op cr_op_conv2d_transpose = {
                .summary = "2-D transposed convolution: the adjoint of conv2d.",
                .opts = conv2d_transpose_opts,
                .size = sizeof(struct cr_convolve) },
+    .rows = CR_ROWS_FIRST,
     CR_CONVOLVE_OP,
     .kernels = &cr_deconvolve_kernels,
     .plan = cr_deconvolve_plan,

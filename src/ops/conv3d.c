@@ -16,6 +16,7 @@ const struct cr_op cr_op_conv3d = {
                .summary = "3-D convolution over (N, C, D, H, W).",
                .opts = conv3d_opts,
                .size = sizeof(struct cr_convolve) },
+    .rows = CR_ROWS_FIRST,
     CR_CONVOLVE_OP,
     .algebra = { .linear = CR_X(0) | CR_X(1), .channels = 1 },
     .kernels = &cr_convolve_kernels,

@@ -348,6 +348,15 @@ static void cross_entropy_backward(const struct cr_op_ctx *s)
     }
 }
 
+static bool cross_entropy_rows_apart(const void *attr, const struct cr_spec *x,
+                                     int in, int out)
+{
+    const struct cr_cross_entropy *o = attr;
+
+    return in == 0 && (out < 0 ? o->reduction != CR_NONE : out == 0) &&
+           cr_axis_place(o->axis, x->rank) != 0;
+}
+
 const struct cr_op cr_op_cross_entropy = {
     .about = { .name = "cross_entropy",
                .summary = "Softmax cross entropy with class indices or class "
@@ -356,6 +365,8 @@ const struct cr_op cr_op_cross_entropy = {
                          "with one number per class.",
                .opts = cross_entropy_opts,
                .size = sizeof(struct cr_cross_entropy) },
+    .rows = CR_ROWS_SUM,
+    .rows_apart = cross_entropy_rows_apart,
     .min_inputs = 2,
     .max_inputs = 2,
     .outputs = 1,

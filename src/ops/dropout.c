@@ -135,6 +135,7 @@ const struct cr_op cr_op_dropout = {
                .summary = "Dropout: zeroes elements at random in training.",
                .opts = dropout_opts,
                .size = sizeof(struct dropout) },
+    .rows = CR_ROWS_FIRST,
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

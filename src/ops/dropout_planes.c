@@ -121,6 +121,7 @@ const struct cr_op cr_op_dropout_planes = {
                           "training.",
                .opts = dropout_planes_opts,
                .size = sizeof(struct dropout_planes) },
+    .rows = CR_ROWS_FIRST,
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

@@ -39,6 +39,7 @@ const struct cr_op cr_op_expand_dims = {
                .summary = "Inserts an axis of length 1.",
                .opts = expand_dims_opts,
                .size = sizeof(struct expand_dims) },
+    .rows = CR_ROWS_VIEW,
     .min_inputs = 1,
     .max_inputs = 1,
     .inputs = cr_input,

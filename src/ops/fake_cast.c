@@ -60,6 +60,7 @@ const struct cr_op cr_op_fake_cast = {
                .summary = "Rounds to float16 or bfloat16, stored as float32.",
                .opts = half_opts,
                .size = sizeof(struct cr_fake_cast) },
+    .rows = CR_ROWS_ALIGN,
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

@@ -62,6 +62,7 @@ const struct cr_op cr_op_flatten = {
                           "one.",
                .opts = cr_flatten_opts,
                .size = sizeof(struct cr_flatten) },
+    .rows = CR_ROWS_VIEW,
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

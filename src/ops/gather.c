@@ -159,11 +159,20 @@ static bool gather_takes_rows(const void *attr)
     return o->axis == 0;
 }
 
+static bool gather_rows_apart(const void *attr, const struct cr_spec *x, int in,
+                              int out)
+{
+    (void)out;
+    return in != cr_axis_place(((const struct cr_gather *)attr)->axis, x->rank);
+}
+
 const struct cr_op cr_op_gather = {
     .about = { .name = "gather",
                .summary = "Gathers slices along an axis by their indices.",
                .opts = gather_opts,
                .size = sizeof(struct cr_gather) },
+    .rows = CR_ROWS_EACH,
+    .rows_apart = gather_rows_apart,
     .min_inputs = 2,
     .max_inputs = 2,
     .outputs = 1,

@@ -89,6 +89,7 @@ const struct cr_op cr_op_gelu = {
                .summary = "GELU: Gaussian error linear unit.",
                .opts = gelu_opts,
                .size = sizeof(struct cr_gelu) },
+    .rows = CR_ROWS_ALIGN,
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

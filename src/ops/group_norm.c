@@ -188,6 +188,7 @@ const struct cr_op cr_op_group_norm = {
                .summary = "Group normalisation.",
                .opts = cr_group_norm_opts,
                .size = sizeof(struct cr_group_norm) },
+    .rows = CR_ROWS_FIRST,
     .min_inputs = 3,
     .max_inputs = 3,
     .outputs = 1,

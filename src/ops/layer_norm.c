@@ -318,11 +318,23 @@ static const struct cr_op_kernels layer_norm_kernels = {
 static const char *const layer_norm_inputs[] = { "input_x", "gamma", "beta",
                                                  NULL };
 
+static bool layer_norm_rows_apart(const void *attr, const struct cr_spec *x,
+                                  int in, int out)
+{
+    const struct cr_layer_norm *o = attr;
+
+    (void)in;
+    return out < cr_axis_place(o->begin_norm_axis, x->rank) &&
+           out < cr_axis_place(o->begin_params_axis, x->rank);
+}
+
 const struct cr_op cr_op_layer_norm = {
     .about = { .name = "layer_norm",
                .summary = "Layer normalisation.",
                .opts = cr_layer_norm_opts,
                .size = sizeof(struct cr_layer_norm) },
+    .rows = CR_ROWS_EACH,
+    .rows_apart = layer_norm_rows_apart,
     .min_inputs = 3,
     .max_inputs = 3,
     .outputs = 1,

@@ -237,6 +237,7 @@ static const char *const linear_inputs[] = { "input", "weight", "bias", NULL };
 
 const struct cr_op cr_op_linear = {
     .about = { .name = "linear", .summary = "Linear layer: y = x W' + b." },
+    .rows = CR_ROWS_EACH,
     .min_inputs = 2,
     .max_inputs = 3,
     .outputs = 1,

@@ -345,6 +345,7 @@ static const struct cr_op_kernels matmul_kernels = {
 const struct cr_op cr_op_matmul = {
     .about = { .name = "matmul",
                .summary = "Matrix product, or a batch of matrix products." },
+    .rows = CR_ROWS_EACH,
     .min_inputs = 2,
     .max_inputs = 2,
     .outputs = 1,

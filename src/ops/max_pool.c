@@ -100,6 +100,7 @@ const struct cr_op cr_op_max_pool = {
                .summary = "Max pooling.",
                .opts = cr_pool_opts,
                .size = sizeof(struct cr_pool_opts) },
+    .rows = CR_ROWS_FIRST,
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

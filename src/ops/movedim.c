@@ -54,6 +54,7 @@ const struct cr_op cr_op_movedim = {
                .summary = "Moves axes to other positions.",
                .opts = movedim_opts,
                .size = sizeof(struct movedim) },
+    .rows = CR_ROWS_EACH,
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

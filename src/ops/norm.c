@@ -115,6 +115,7 @@ const struct cr_op cr_op_norm = {
                .opts = norm_opts,
                .size = sizeof(struct cr_norm),
                .renamed = cr_reduce_attr_renamed },
+    .rows = CR_ROWS_EACH,
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

@@ -80,6 +80,7 @@ const struct cr_op cr_op_one_hot = {
                .summary = "One-hot encoding along a new axis.",
                .opts = one_hot_opts,
                .size = sizeof(struct cr_one_hot) },
+    .rows = CR_ROWS_EACH,
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

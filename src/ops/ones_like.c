@@ -9,6 +9,7 @@ static void ones_like_forward(const struct cr_op_ctx *s)
 const struct cr_op cr_op_ones_like = {
     .about = { .name = "ones_like",
                .summary = "A tensor of ones of the input's shape." },
+    .rows = CR_ROWS_ALIGN,
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

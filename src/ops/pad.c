@@ -190,6 +190,7 @@ const struct cr_op cr_op_pad = {
                .summary = "Pads a tensor.",
                .opts = pad_opts,
                .size = sizeof(struct pad) },
+    .rows = CR_ROWS_EACH,
     CR_MOVE_OP,
     .plan = pad_plan,
     .forward = pad_forward,

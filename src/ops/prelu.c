@@ -106,6 +106,7 @@ static const char *const prelu_inputs[] = { "input", "weight", NULL };
 const struct cr_op cr_op_prelu = {
     .about = { .name = "prelu",
                .summary = "PReLU: x if x > 0, else weight x." },
+    .rows = CR_ROWS_FIRST,
     .min_inputs = 2,
     .max_inputs = 2,
     .outputs = 1,

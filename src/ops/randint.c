@@ -53,6 +53,7 @@ const struct cr_op cr_op_randint = {
                .summary = "Random integers, uniform in [low, high).",
                .opts = randint_opts,
                .size = sizeof(struct randint) },
+    .rows = CR_ROWS_FIRST,
     .outputs = 1,
     .signature = "low, high, size",
     .draws = true,

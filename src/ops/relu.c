@@ -15,6 +15,7 @@ CR_POINTWISE(relu, void, y, 0.3, 0.5)
 
 const struct cr_op cr_op_relu = {
     .about = { .name = "relu", .summary = "ReLU: max(x, 0)." },
+    .rows = CR_ROWS_ALIGN,
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

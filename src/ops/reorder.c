@@ -147,6 +147,7 @@ const struct cr_op cr_op_reorder = {
                .internal = true,
                .summary = "Converts between channels first and channels "
                           "last." },
+    .rows = CR_ROWS_FIRST,
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

@@ -52,6 +52,7 @@ const struct cr_op cr_op_reshape = {
                .summary = "Gives the tensor another shape.",
                .opts = reshape_opts,
                .size = sizeof(struct cr_reshape) },
+    .rows = CR_ROWS_VIEW,
     .min_inputs = 1,
     .max_inputs = 1,
     .inputs = cr_input,

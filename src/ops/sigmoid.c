@@ -15,6 +15,7 @@ CR_POINTWISE(sigmoid, void, y, 1, 0.5)
 
 const struct cr_op cr_op_sigmoid = {
     .about = { .name = "sigmoid", .summary = "Sigmoid: 1 / (1 + exp(-x))." },
+    .rows = CR_ROWS_ALIGN,
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

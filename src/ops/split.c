@@ -117,6 +117,7 @@ const struct cr_op cr_op_split = {
                .opts = split_opts,
                .size = sizeof(struct split),
                .renamed = split_renamed },
+    .rows = CR_ROWS_EACH,
     CR_MOVE_OP,
     .low = CR_X(0) | ALL_PIECES,
     .plan = split_plan,

@@ -43,6 +43,7 @@ const struct cr_op cr_op_squeeze = {
                .summary = "Removes axes of length 1.",
                .opts = squeeze_opts,
                .size = sizeof(struct squeeze) },
+    .rows = CR_ROWS_VIEW,
     .min_inputs = 1,
     .max_inputs = 1,
     .inputs = cr_input,

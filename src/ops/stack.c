@@ -54,5 +54,6 @@ const struct cr_op cr_op_stack = {
                .summary = "Stacks tensors of the same shape along a new axis.",
                .opts = cr_concat_opts,
                .size = sizeof(struct cr_concat) },
+    .rows = CR_ROWS_EACH,
     CR_CONCAT_OP(stack),
 };

@@ -32,6 +32,7 @@ const struct cr_op cr_op_standard_normal = {
                .summary = "Random numbers of the standard normal distribution.",
                .opts = cr_shape_opts,
                .size = sizeof(struct cr_shape_opt) },
+    .rows = CR_ROWS_FIRST,
     .outputs = 1,
     .signature = "shape",
     .draws = true,

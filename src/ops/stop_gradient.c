@@ -13,6 +13,7 @@ static const char *const stop_gradient_inputs[] = { "value", NULL };
 const struct cr_op cr_op_stop_gradient = {
     .about = { .name = "stop_gradient",
                .summary = "Returns the input; its gradient is 0." },
+    .rows = CR_ROWS_ALIGN,
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

@@ -100,11 +100,23 @@ static void strided_slice_backward(const struct cr_op_ctx *s)
     cr_data_move_low(&m, s);
 }
 
+static bool strided_slice_rows_apart(const void *attr, const struct cr_spec *x,
+                                     int in, int out)
+{
+    const struct cr_slice *o = attr;
+
+    (void)x;
+    (void)out;
+    return in < 0 || in >= o->begin.n || o->step.n == 0 || o->step.v[in] == 1;
+}
+
 const struct cr_op cr_op_strided_slice = {
     .about = { .name = "strided_slice",
                .summary = "Slices begin:end:step along axes.",
                .opts = strided_slice_opts,
                .size = sizeof(struct cr_slice) },
+    .rows = CR_ROWS_EACH,
+    .rows_apart = strided_slice_rows_apart,
     CR_MOVE_OP,
     .low = CR_X(0) | CR_Y(0),
     .plan = strided_slice_plan,

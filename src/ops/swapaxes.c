@@ -34,6 +34,7 @@ const struct cr_op cr_op_swapaxes = {
                .summary = "Swaps two axes.",
                .opts = swapaxes_opts,
                .size = sizeof(struct swapaxes) },
+    .rows = CR_ROWS_EACH,
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

@@ -15,6 +15,7 @@ CR_POINTWISE(tanh, void, y, 1, 0.5)
 
 const struct cr_op cr_op_tanh = {
     .about = { .name = "tanh", .summary = "Hyperbolic tangent." },
+    .rows = CR_ROWS_ALIGN,
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

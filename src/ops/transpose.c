@@ -64,6 +64,7 @@ const struct cr_op cr_op_transpose = {
                .summary = "Permutes the axes.",
                .opts = transpose_opts,
                .size = sizeof(struct cr_transpose) },
+    .rows = CR_ROWS_EACH,
     CR_MOVE_OP,
     .low = CR_X(0) | CR_Y(0),
     .plan = transpose_plan,

@@ -45,6 +45,7 @@ const struct cr_op cr_op_uniform = {
                          "gives.",
                .opts = cr_shape_opts,
                .size = sizeof(struct cr_shape_opt) },
+    .rows = CR_ROWS_FIRST,
     .outputs = 1,
     .signature = "shape, minval, maxval, *, dtype='float32'",
     .text = "if dtype == 'int32':\n"

@@ -46,6 +46,7 @@ const struct cr_op cr_op_unstack = {
                           "tuple.",
                .opts = unstack_opts,
                .size = sizeof(struct unstack) },
+    .rows = CR_ROWS_EACH,
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

@@ -8,11 +8,10 @@
  * the same loss to the bit, and take the same decisions.
  *
  * The graph is built for the rows of this process and for all rows, and the
- * two are compared: an axis whose size differs is that of the rows. A table
- * names the ops that keep rows apart, and how that is seen in their settings;
- * an op that it does not name mixes them. Batch normalisation with statistics
- * of the batch is in the table, since its sums are taken over all processes;
- * so are those of a cross entropy, whose result is then that of all rows.
+ * two are compared: an axis whose size differs is that of the rows. An op says
+ * whether it keeps rows apart (.rows, .rows_apart), batch normalisation with
+ * statistics of the batch too, since its sums are taken over all processes; so
+ * are those of a cross entropy, whose result is then that of all rows.
  *
  * Where a step of all rows reads what a step of some rows has made, a gather
  * stands in between: its gradient is the rows of this process of the gradient
@@ -22,73 +21,10 @@
  */
 #include "plan/plan.h"
 
-#include "families/rnn.h"
 #include "graph/op_attrs.h"
 #include "mpi/mpi.h"
 
 #include <string.h>
-
-/* ---- which ops keep rows apart ---- */
-
-enum rule {
-    RULE_NONE,
-    RULE_EACH,   /* rows stay apart where results have as many of them */
-    RULE_FIRST,  /* the same, where the rows are the first axis */
-    RULE_ALIGN,  /* inputs are broadcast to the output */
-    RULE_VIEW,   /* nothing but ones may stand before the axis of the rows */
-    RULE_SOFTMAX,
-    RULE_LAYER_NORM,
-    RULE_GATHER,
-    RULE_SLICE,
-    RULE_RNN,
-    RULE_ATTENTION,
-    RULE_SHAPE,  /* depends on the shape of the input alone */
-    RULE_CROSS_ENTROPY
-};
-
-static const struct {
-    enum rule rule;
-    const char *ops;
-} rules[] = {
-    { RULE_ALIGN,
-      " abs acos acosh add asin asinh atan atan2 atanh cast ceil clamp cos div "
-      "equal erf erfc exp expm1 fake_cast floor floor_div gelu greater "
-      "greater_equal less less_equal log log1p logical_and logical_not "
-      "logical_or maximum minimum mod mul neg not_equal ones_like pow relu "
-      "round rsqrt sigmoid sign sin sinh sqrt square stop_gradient sub tan "
-      "tanh where zeros_like " },
-    { RULE_EACH,
-      " all any argmax broadcast_to concat linear logsumexp matmul max mean "
-      "min movedim norm one_hot pad prod split stack sum swapaxes transpose "
-      "unstack " },
-    { RULE_FIRST,
-      " avg_pool batch_norm channels_first channels_last conv2d "
-      "conv2d_transpose conv3d dropout dropout_planes group_norm max_pool "
-      "max_pool_indices prelu randint reorder standard_normal uniform " },
-    { RULE_VIEW, " expand_dims flatten reshape squeeze " },
-    { RULE_SOFTMAX, " log_softmax softmax " },
-    { RULE_LAYER_NORM, " layer_norm " },
-    { RULE_GATHER, " gather " },
-    { RULE_SLICE, " strided_slice " },
-    { RULE_RNN, " gru lstm rnn " },
-    { RULE_ATTENTION, " attention attention_weights " },
-    { RULE_SHAPE, " causal_mask " },
-    { RULE_CROSS_ENTROPY, " cross_entropy " },
-};
-
-static enum rule rule_of(const struct cr_op *op)
-{
-    char name[80];
-    size_t i;
-
-    if (op->rows_apart)
-        return RULE_FIRST;
-    snprintf(name, sizeof name, " %s ", op->about.name);
-    for (i = 0; i < CR_LEN(rules); i++)
-        if (strstr(rules[i].ops, name))
-            return rules[i].rule;
-    return RULE_NONE;
-}
 
 /* ---- the axis of rows ---- */
 
@@ -149,14 +85,9 @@ static bool numbers_same(const struct pair *p)
     return true;
 }
 
-static int64_t place_of(int64_t axis, int rank)
-{
-    return axis < 0 ? axis + rank : axis;
-}
-
 /* Whether each input with rows has them at the axis `at` of the output,
  * counted from the last one, or as many of them as the output. */
-static bool inputs_fit(const struct pair *p, enum rule rule, int out, int at)
+static bool inputs_fit(const struct pair *p, enum cr_rows rule, int out, int at)
 {
     const struct cr_spec *y = &p->own->out[out]->spec;
     int i;
@@ -170,12 +101,12 @@ static bool inputs_fit(const struct pair *p, enum rule rule, int out, int at)
         x = &p->own->in[i]->spec;
         if (axis == AXIS_MANY)
             return false;
-        if (rule == RULE_ALIGN ? x->rank - axis != y->rank - at ||
+        if (rule == CR_ROWS_ALIGN ? x->rank - axis != y->rank - at ||
                                      x->dim[axis] != y->dim[at]
-            : rule == RULE_VIEW ? false
+            : rule == CR_ROWS_VIEW ? false
                                 : x->dim[axis] != y->dim[at])
             return false;
-        if (rule == RULE_FIRST && axis != 0)
+        if (rule == CR_ROWS_FIRST && axis != 0)
             return false;
     }
     return true;
@@ -191,51 +122,22 @@ static bool ones_before(const struct cr_spec *s, int axis)
     return true;
 }
 
-static bool slice_keeps(const struct cr_slice *o, int axis)
-{
-    return axis >= o->begin.n || o->step.n == 0 || o->step.v[axis] == 1;
-}
-
-static int64_t class_axis(const struct cr_opnode *n)
-{
-    return place_of(((const struct cr_cross_entropy *)n->attr)->axis,
-                    n->in[0]->spec.rank);
-}
-
-/* Whether the settings of the op keep rows apart, which are the axis `at` of
- * output 0. */
-static bool settings_fit(const struct pair *p, enum rule rule, int at)
+/* Whether the settings of the op keep rows apart, which are the axis `at` of an
+ * output; -1: it has none. */
+static bool settings_fit(const struct pair *p, int at)
 {
     const struct cr_opnode *n = p->own;
-    const void *attr = n->attr;
-    int first = in_axis(p, 0), rank = n->n_in > 0 ? n->in[0]->spec.rank : 0;
+    int first = in_axis(p, 0);
 
-    switch (rule) {
-    case RULE_FIRST:
+    switch (n->op->rows) {
+    case CR_ROWS_FIRST:
         return at == 0;
-    case RULE_VIEW:
+    case CR_ROWS_VIEW:
         return first >= 0 && ones_before(&n->in[0]->spec, first) &&
                ones_before(&n->out[0]->spec, at);
-    case RULE_SOFTMAX:
-        return place_of(((const struct cr_softmax *)attr)->axis, rank) != at;
-    case RULE_LAYER_NORM:
-        return at < place_of(((const struct cr_layer_norm *)attr)
-                                 ->begin_norm_axis, rank) &&
-               at < place_of(((const struct cr_layer_norm *)attr)
-                                 ->begin_params_axis, rank);
-    case RULE_GATHER:
-        return first != place_of(((const struct cr_gather *)attr)->axis, rank);
-    case RULE_SLICE:
-        return slice_keeps(attr, first);
-    case RULE_RNN:
-        return first == (rank == 3 && !((const struct cr_rnn *)attr)
-                                           ->batch_first);
-    case RULE_ATTENTION:
-        return ((const struct cr_attention *)attr)->batch_first && at == 0;
-    case RULE_CROSS_ENTROPY:
-        return first == 0 && at == 0 && class_axis(n) != 0;
     default:
-        return true;
+        return !n->op->rows_apart ||
+               n->op->rows_apart(n->attr, &n->in[0]->spec, first, at);
     }
 }
 
@@ -243,7 +145,7 @@ static bool settings_fit(const struct pair *p, enum rule rule, int at)
 static bool keeps_rows(const struct pair *p)
 {
     const struct cr_opnode *n = p->own;
-    enum rule rule = rule_of(n->op);
+    enum cr_rows rule = n->op->rows;
     bool reads = false;
     int i, at;
 
@@ -253,17 +155,15 @@ static bool keeps_rows(const struct pair *p)
         reads = reads || in_axis(p, i) != AXIS_NONE;
     for (i = 0; i < n->n_out; i++) {
         at = p->axis[n->out[i]->id];
-        if (at == AXIS_NONE && (!reads || rule == RULE_SHAPE))
+        if (at == AXIS_NONE && (!reads || rule == CR_ROWS_SHAPE))
             continue; /* what all processes have alike */
-        if (rule == RULE_NONE || at < 0 || !inputs_fit(p, rule, i, at) ||
-            !settings_fit(p, rule, at))
+        if (rule == CR_ROWS_MIXED || at < 0 || !inputs_fit(p, rule, i, at) ||
+            !settings_fit(p, at))
             return false;
-        /* rows out of nothing: alike, or by their number */
-        if (!reads && rule != RULE_FIRST &&
-            strcmp(n->op->about.name, "broadcast_to") != 0)
+        if (!reads && rule != CR_ROWS_FIRST && rule != CR_ROWS_FILL)
             return false;
     }
-    return (rule == RULE_VIEW || numbers_same(p)) && n->n_out > 0;
+    return (rule == CR_ROWS_VIEW || numbers_same(p)) && n->n_out > 0;
 }
 
 /* Whether the node adds up numbers of its rows, over all processes. */
@@ -272,9 +172,8 @@ static bool sums_rows(const struct pair *p)
     const struct cr_opnode *n = p->own;
     int i;
 
-    if (n->custom || n->hook || rule_of(n->op) != RULE_CROSS_ENTROPY ||
-        ((const struct cr_cross_entropy *)n->attr)->reduction == CR_NONE ||
-        class_axis(n) == 0 || !numbers_same(p))
+    if (n->custom || n->hook || n->op->rows != CR_ROWS_SUM ||
+        !settings_fit(p, AXIS_NONE) || !numbers_same(p))
         return false;
     for (i = 0; i < n->n_in; i++)
         if (in_axis(p, i) != 0)

@@ -535,7 +535,8 @@ void cr_plugin_cell_make(struct cr_plugin_cell *c)
         .max_inputs = n,
         .outputs = c->n_out,
         .prints = true,
-        .rows_apart = c->of->flags & CELLRUN_SAMPLES_APART,
+        .rows = c->of->flags & CELLRUN_SAMPLES_APART ? CR_ROWS_FIRST
+                                                     : CR_ROWS_MIXED,
         .plan = plugin_plan,
         .forward = plugin_forward,
         .backward = c->of->bprop ? plugin_backward : NULL,
