@@ -19,8 +19,9 @@
  * - options: numbers, truths, texts and words of a list, which a config gives
  *   by name or in order; cellrun checks and explains them (`cellrun help
  *   Scale --plugin scale.so`).
- * - inputs and outputs: tensors, whole batches. Dimension 0 is the samples of
- *   the batch as a rule; shapes are the logical ones, (N, C, H, W).
+ * - inputs and outputs: tensors, whole batches, but with CELLRUN_SAMPLES_APART.
+ *   Dimension 0 is the samples of the batch as a rule; shapes are the logical
+ *   ones, (N, C, H, W).
  * - parameters, which cellrun owns: it makes them, fills them, trains them,
  *   saves and loads them, under the path of the cell in the network.
  * - shape: returns the shapes of the outputs and of the parameters.
@@ -241,9 +242,12 @@ struct cellrun_step {
  *
  * With CELLRUN_SAMPLES_APART each process of mpirun calls the cell with some
  * samples of the batch, dimension 0 of inputs and outputs, instead of with all
- * of them. What is computed for a sample must depend on this sample and on
- * parameters only, and step->seed must not be used; gradients of parameters are
- * summed over the processes. Not for cells with statistics.
+ * of them. So what is computed for a sample must follow from this sample, from
+ * parameters and from inputs that are the same for all samples; not from the
+ * number of samples, nor from step->seed. The gradient of a parameter must be a
+ * sum over samples, and is added up over the processes. Process 0 prints what
+ * it has computed itself, and messages count a process's own samples. Not for
+ * cells with statistics.
  */
 enum cellrun_flags {
     CELLRUN_SPLIT_FORWARD = 1,

@@ -65,9 +65,10 @@ struct cr_exec *cr_bench_plan(struct cr_bench_job *j, bool train, bool shared,
                               int64_t batch, struct cr_bench_train *how);
 /* n steps; `train` NULL: forward passes only. Clipping and noise are part of a
  * step; loss scaling takes no extra time. False: a gradient or index is wrong,
- * see cr_exec_check_faults. */
+ * which is reported to diag, if that is not NULL, as training does; else see
+ * cr_exec_check_faults. */
 bool cr_bench_steps(struct cr_exec *e, const struct cr_bench_train *train,
-                    int64_t n);
+                    int64_t n, struct cr_diag *diag);
 
 /* Each kernel that can compute a step of the plan. False after reporting. */
 bool cr_bench_kernels(struct cr_bench_job *j);

@@ -79,7 +79,7 @@ static bool bench_round(struct cr_exec *e, const struct cr_bench_train *train,
         runs[i] = (int64_t)c[i].runs;
     }
     do
-        ok = cr_bench_steps(e, train, 1);
+        ok = cr_bench_steps(e, train, 1, NULL);
     while (ok && cr_now() - start < CR_BENCH_ROUND);
     for (i = 0; i < n && ok; i++) {
         if (c[i].runs == runs[i])
@@ -124,7 +124,7 @@ static bool bench_kernel(struct cr_bench_job *j, bool train, int64_t batch,
     start = cr_now();
     ok = e != NULL;
     for (i = 0; ok && i <= j->o->warmup && cr_now() - start < SLOW; i++)
-        ok = cr_bench_steps(e, steps, 1);
+        ok = cr_bench_steps(e, steps, 1, NULL);
     ok = ok && cr_exec_check_faults(e, j->cli->diag);
     c = ok ? cr_exec_costs(e, &n) : NULL;
     best = CR_NEWS(rows->arena, double, n + 1);

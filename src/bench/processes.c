@@ -35,49 +35,46 @@ struct stepping {
 
 /* Steps of all processes at once. Where they share a batch, each comes with the
  * messages of the training loop: one before it, and those by which it learns of
- * faults, after the forward pass and after the backward pass. */
+ * faults. False after the first one, in all processes then. */
 static bool bench_steps_together(const struct stepping *s, int64_t n)
 {
     int64_t say[CR_SIGNALS + 2] = { 0 };
     bool ok = true;
-    int i;
 
     if (!s->shared)
-        return cr_bench_steps(s->exec, &s->how, n);
-    for (; n > 0; n--) {
+        return cr_bench_steps(s->exec, &s->how, n, NULL);
+    for (; ok && n > 0; n--) {
         cr_mpi_max(say, CR_LEN(say));
-        ok = cr_bench_steps(s->exec, &s->how, 1) && ok;
-        for (i = 0; i < 2; i++)
-            if (!cr_exec_check_faults(s->exec, s->job->cli->diag))
-                return false;
+        ok = cr_bench_steps(s->exec, &s->how, 1, s->job->cli->diag);
     }
     return ok;
 }
 
-/* Seconds, those of the slowest process. */
-static double bench_together(const struct stepping *s, int64_t n)
+/* Seconds, those of the slowest process; false if a process has failed. */
+static bool bench_together(const struct stepping *s, int64_t n, double *seconds)
 {
+    enum { NS, FAILED, ALL };
+    int64_t say[ALL];
     double start;
-    int64_t ns;
 
     cr_mpi_all(true);
     start = cr_now();
-    bench_steps_together(s, n);
-    ns = (int64_t)(1e9 * (cr_now() - start));
-    cr_mpi_max(&ns, 1);
-    return 1e-9 * (double)ns;
+    say[FAILED] = !bench_steps_together(s, n);
+    say[NS] = (int64_t)(1e9 * (cr_now() - start));
+    cr_mpi_max(say, ALL);
+    *seconds = 1e-9 * (double)say[NS];
+    return say[FAILED] == 0;
 }
 
-/* Whether the first steps can be computed; reports. */
-static bool bench_warm_up(const struct stepping *s)
+/* Reports why steps have failed, in one of the processes at least. */
+static bool bench_failed(const struct stepping *s)
 {
     struct cr_diag *diag = s->job->cli->diag;
-    bool ok = bench_steps_together(s, s->job->o->warmup + 1);
 
-    if (diag->errors == 0 && cr_exec_check_faults(s->exec, diag) && !ok)
+    if (diag->errors == 0 && cr_exec_check_faults(s->exec, diag))
         cr_error(diag, CR_NOWHERE, CR_E_DIVERGED,
                  "the gradient of the loss is not finite");
-    return cr_mpi_agree(diag, diag->errors == 0);
+    return cr_mpi_agree(diag, false);
 }
 
 /* Median seconds of a training step of all processes at once: of one batch
@@ -86,27 +83,36 @@ static bool bench_step_of(struct cr_bench_job *j, bool shared, int64_t batch,
                           double *seconds, struct cr_mpi_traffic *traffic)
 {
     struct stepping s = { .job = j, .shared = shared };
-    double *times = CR_NEWS(j->cli->arena, double, j->o->repeat);
+    double *times = CR_NEWS(j->cli->arena, double, j->o->repeat), first;
     struct cr_mpi_traffic before;
     int64_t k, n = 1;
     bool ok;
 
     s.exec = cr_bench_plan(j, true, shared, batch, &s.how);
-    ok = cr_mpi_agree(j->cli->diag, s.exec != NULL) && bench_warm_up(&s);
-    while (ok && bench_together(&s, n) < CR_BENCH_ROUND / 2)
-        n *= 2;
-    for (k = 0; ok && k < j->o->repeat; k++)
-        times[k] = bench_together(&s, n) / (double)n;
-    if (ok) {
-        *seconds = cr_median(times, j->o->repeat);
-        before = cr_mpi_traffic();
-        bench_steps_together(&s, 1);
-        *traffic = cr_mpi_traffic();
-        traffic->sums -= before.sums;
-        traffic->sum_bytes -= before.sum_bytes;
-        traffic->waits -= before.waits;
-        traffic->wait_bytes -= before.wait_bytes;
+    if (!cr_mpi_agree(j->cli->diag, s.exec != NULL)) {
+        cr_exec_free(s.exec);
+        return false;
     }
+    ok = bench_together(&s, j->o->warmup + 1, &first);
+    while (ok && (ok = bench_together(&s, n, &first)) &&
+           first < CR_BENCH_ROUND / 2)
+        n *= 2;
+    for (k = 0; ok && k < j->o->repeat; k++) {
+        ok = bench_together(&s, n, &times[k]);
+        times[k] /= (double)n;
+    }
+    before = cr_mpi_traffic();
+    if (ok)
+        bench_steps_together(&s, 1);
+    *traffic = cr_mpi_traffic();
+    traffic->sums -= before.sums;
+    traffic->sum_bytes -= before.sum_bytes;
+    traffic->waits -= before.waits;
+    traffic->wait_bytes -= before.wait_bytes;
+    if (ok)
+        *seconds = cr_median(times, j->o->repeat);
+    else
+        bench_failed(&s);
     cr_exec_free(s.exec);
     return ok;
 }
@@ -117,8 +123,8 @@ static bool bench_step_of(struct cr_bench_job *j, bool shared, int64_t batch,
 static void bench_fit(struct scaling *s, double part, double whole)
 {
     struct cr_mpi_step *step = &s->step;
-    double sums = cr_mpi_sums_seconds(&s->link, &step->traffic, s->n);
-    double waits = cr_mpi_waits_seconds(&s->link, &step->traffic, s->n);
+    double sums = cr_mpi_sums_seconds(&s->link, step, s->n);
+    double waits = cr_mpi_waits_seconds(&s->link, step, s->n);
     double most = cr_mpi_hidden_most(sums, part), rest;
 
     step->per_row = (whole - part) / (double)(s->batch - s->rows);
@@ -137,7 +143,7 @@ static void bench_fit(struct scaling *s, double part, double whole)
 /* Part of the time of the sums that passes while the process computes. */
 static double bench_hidden(const struct scaling *s)
 {
-    double sums = cr_mpi_sums_seconds(&s->link, &s->step.traffic, s->n);
+    double sums = cr_mpi_sums_seconds(&s->link, &s->step, s->n);
     double compute = s->step.fixed + s->step.per_row * (double)s->rows;
 
     return sums > 0 ? s->step.hidden * cr_mpi_hidden_most(sums, compute) / sums
@@ -175,10 +181,11 @@ static void bench_scaling_print(const struct scaling *s, struct cr_arena *arena)
     printf("gradients:  %.1f KB in %" PRId64 " sums of %.3f ms; %.0f %% of "
            "that while the process computes\n",
            1e-3 * (double)t->sum_bytes, t->sums,
-           1e3 * cr_mpi_sums_seconds(&s->link, t, s->n), 100 * bench_hidden(s));
+           1e3 * cr_mpi_sums_seconds(&s->link, &s->step, s->n),
+           100 * bench_hidden(s));
     printf("waits:      %.1f KB in %" PRId64 " messages of %.3f ms\n",
            1e-3 * (double)t->wait_bytes, t->waits,
-           1e3 * cr_mpi_waits_seconds(&s->link, t, s->n));
+           1e3 * cr_mpi_waits_seconds(&s->link, &s->step, s->n));
     printf("step:       %.3f ms, batch %" PRId64 "; it computes for %.3f ms, "
            "and waits %.3f ms for the slowest process\n\n",
            1e3 * s->measured, s->batch,
@@ -283,6 +290,7 @@ void cr_bench_processes(struct cr_bench_job *j)
     cr_net_shard(j->model.net, section.shard != CR_SHARD_NONE,
                  section.shard == CR_SHARD_GRADIENTS);
     cr_net_share(j->model.net);
+    s.step.in_turn = section.shard == CR_SHARD_GRADIENTS;
     if (!bench_step_of(j, true, s.batch, &s.measured, &s.step.traffic))
         return;
     s.link = cr_mpi_measure(s.step.traffic.sum_bytes,

@@ -61,17 +61,19 @@ static void bench_integers(struct cr_bench_job *j, const struct cr_exec *e,
  * it. */
 #define RATE 1e-9
 
-/* `train` NULL: forward passes only. Clipping and noise are part of a step;
- * loss scaling takes no extra time. */
 bool cr_bench_steps(struct cr_exec *e, const struct cr_bench_train *train,
-                    int64_t n)
+                    int64_t n, struct cr_diag *diag)
 {
     double norm;
     int64_t i;
+    bool ok;
 
     for (i = 0; i < n; i++) {
         cr_exec_forward(e, 1);
-        if (train && !cr_exec_backward(e, 1, RATE))
+        if (diag && !cr_exec_check_faults(e, diag))
+            return false;
+        ok = !train || cr_exec_backward(e, 1, RATE);
+        if ((diag && !cr_exec_check_faults(e, diag)) || !ok)
             return false;
         if (train && train->separate)
             cr_gradient_apply(e, &train->section, 1, RATE, 0,

@@ -63,7 +63,7 @@ static bool bench_time(struct cr_bench_job *j, struct cr_exec *e,
     double *fractions = CR_NEWS(j->cli->arena, double, rounds);
     double start;
 
-    if (!cr_bench_steps(e, train, j->o->warmup + 1))
+    if (!cr_bench_steps(e, train, j->o->warmup + 1, NULL))
         return cr_exec_check_faults(e, j->cli->diag) &&
                cr_error(j->cli->diag, CR_NOWHERE, CR_E_DIVERGED,
                         "the gradient of the loss is not finite");
@@ -71,14 +71,14 @@ static bool bench_time(struct cr_bench_job *j, struct cr_exec *e,
         return false;
     for (;; n *= 2) { /* find the number of steps per round */
         start = cr_now();
-        cr_bench_steps(e, train, n);
+        cr_bench_steps(e, train, n, NULL);
         if (cr_now() - start > CR_BENCH_ROUND / 2)
             break;
     }
     for (k = 0; k < rounds; k++) {
         peaks[k] = cr_profile_rows_peak(j->cli->arena, r->threads, PEAK);
         start = cr_now();
-        cr_bench_steps(e, train, n);
+        cr_bench_steps(e, train, n, NULL);
         times[k] = (cr_now() - start) / (double)n;
         fractions[k] =
             peaks[k] > 0 && r->flops > 0 ? r->flops / times[k] / peaks[k] : -1;
@@ -100,7 +100,7 @@ static void bench_cells(struct cr_bench_job *j, struct cr_exec *e,
     int n;
 
     cr_exec_costs(e, &n); /* starts the clock */
-    cr_bench_steps(e, train, steps);
+    cr_bench_steps(e, train, steps, NULL);
     j->parts = (struct cr_profile_rows){ .arena = j->cli->arena };
     cr_profile_rows_add(&j->parts, e);
     j->parts_steps = (double)steps;

@@ -98,15 +98,17 @@ static double calls_seconds(const struct cr_mpi_link *link, int64_t calls,
 }
 
 double cr_mpi_sums_seconds(const struct cr_mpi_link *link,
-                           const struct cr_mpi_traffic *t, int n)
+                           const struct cr_mpi_step *step, int n)
 {
-    return calls_seconds(link, t->sums, t->sum_bytes, n, true);
+    return calls_seconds(link, step->traffic.sums, step->traffic.sum_bytes, n,
+                         !step->in_turn);
 }
 
 double cr_mpi_waits_seconds(const struct cr_mpi_link *link,
-                            const struct cr_mpi_traffic *t, int n)
+                            const struct cr_mpi_step *step, int n)
 {
-    return calls_seconds(link, t->waits, t->wait_bytes, n, false);
+    return calls_seconds(link, step->traffic.waits, step->traffic.wait_bytes, n,
+                         false);
 }
 
 double cr_mpi_hidden_most(double sums, double compute)
@@ -118,11 +120,11 @@ double cr_mpi_step_seconds(const struct cr_mpi_link *link,
                            const struct cr_mpi_step *step, int n, double rows)
 {
     double compute = step->fixed + step->per_row * rows;
-    double sums = cr_mpi_sums_seconds(link, &step->traffic, n);
+    double sums = cr_mpi_sums_seconds(link, step, n);
     double hidden = step->hidden * cr_mpi_hidden_most(sums, compute);
 
     if (n == 1)
         return compute;
     return compute + sums - hidden + step->skew +
-           cr_mpi_waits_seconds(link, &step->traffic, n);
+           cr_mpi_waits_seconds(link, step, n);
 }

@@ -34,6 +34,7 @@ struct cr_mpi_step {
     double fixed, per_row; /* seconds that a process computes: for any number
                               of rows, and for each of them */
     struct cr_mpi_traffic traffic; /* in one step */
+    bool in_turn;  /* a sum is complete before the next one begins */
     double hidden; /* part, 0 to 1, that passes while the process computes, of
                       what can: cr_mpi_hidden_most */
     double skew;   /* seconds that processes wait for the slowest one */
@@ -48,12 +49,13 @@ struct cr_mpi_link cr_mpi_measure(int64_t bytes, bool bf16);
 const char *cr_mpi_transport(void);
 struct cr_mpi_traffic cr_mpi_traffic(void);
 
-/* Seconds of all sums of a step, which are under way at once, and of the calls
- * that it waits for, one after another, if nothing else is done. */
+/* Seconds of all sums of a step, which are under way at once if not in turn,
+ * and of the calls that it waits for, one after another, if nothing else is
+ * done. */
 double cr_mpi_sums_seconds(const struct cr_mpi_link *link,
-                           const struct cr_mpi_traffic *t, int n);
+                           const struct cr_mpi_step *step, int n);
 double cr_mpi_waits_seconds(const struct cr_mpi_link *link,
-                            const struct cr_mpi_traffic *t, int n);
+                            const struct cr_mpi_step *step, int n);
 /* Seconds of the sums that can pass while a process computes: those of the
  * backward pass, which is taken for two thirds of the time. */
 double cr_mpi_hidden_most(double sums, double compute);

@@ -74,7 +74,7 @@ END
     near "$(last 6)" "$(last 7)" 0
 }
 
-# plugin NAME: of configs/plugins, for this build
+# plugin SOURCE: for this build
 plugin() {
     local top real=
     top=$(realpath "$BATS_TEST_DIRNAME/../..")
@@ -82,13 +82,13 @@ plugin() {
         real=-DCELLRUN_DOUBLE
     fi
     # shellcheck disable=SC2086
-    ${CC:-cc} -std=c17 -O2 -fPIC -shared $real -I"$top/src" -o "$1.so" \
-        "$top/configs/plugins/$1.c"
+    ${CC:-cc} -std=c17 -D_GNU_SOURCE -O2 -fPIC -shared $real -I"$top/src" \
+        -o "$(basename "$1" .c).so" "$top/$1"
 }
 
 @test "plug-in cells with CELLRUN_SAMPLES_APART are shared out" {
-    plugin threshold
-    plugin net_with_param
+    plugin configs/plugins/threshold.c
+    plugin configs/plugins/net_with_param.c
     network <<'END'
 plugin: [threshold.so, net_with_param.so]
 network:
@@ -99,6 +99,41 @@ network:
 END
     as_one 12 3e-6
     ! grep mixes err || false
+}
+
+@test "a step takes long: a thread lets messages proceed, the bytes are the same" {
+    local n
+    plugin tests/soak/wait.c
+    network <<'END'
+plugin: wait.so
+network:
+  a: {Dense: [8, 300]}
+  wait_a: {Wait: {seconds: 5e-4}}
+  b: {Dense: [300, 300]}
+  wait_b: {Wait: {seconds: 5e-4}}
+  c: {Dense: [300, 300]}
+  wait_c: {Wait: {seconds: 5e-4}}
+  out: {Dense: [300, 3]}
+END
+    export CELLRUN_MPI=messages
+    as_one 12 3e-6
+    for n in 1 2; do
+        mpi 2 train c.yaml -q -o "$n" --steps 60 >out 2>err &
+        [ "$n" = 2 ] || within 20 thread_runs mpi-messages
+        wait $!
+    done
+    near "$(last 1)" "$(last 2)" 0
+}
+
+# thread_runs NAME: in a process of the build under test
+thread_runs() {
+    local comm
+    for comm in /proc/[0-9]*/task/*/comm; do
+        if [ "$(cat "$comm")" = "$1" ] &&
+            [ "$(readlink "${comm%/task/*}/exe")" = "$(realpath "$CELLRUN")" ]
+        then return; fi
+    done
+    false
 }
 
 @test "weights of classes, ignored labels, accumulation, clip and EMA" {

@@ -12,10 +12,12 @@
 #
 # More RANKS than processors: with CONFIGS='wide small', networks that wait
 # instead of computing (wait.c), so that a processor serves several of them; and
-# with SLOW=10, in time that passes 10 times as slowly: rates are a tenth, delays
-# and waits are ten times as long, and processors that much faster to the links
-# (Gupta et al., To Infinity and Beyond, NSDI 2006). Times are printed as if
-# SLOW were 1. Limits of TCP's own, such as 200 ms before it sends again, remain.
+# with SLOW=10, in time that passes 10 times as slowly: rates are a tenth, and
+# delays and waits ten times as long, so processors and cellrun's own limits of
+# time are ten times as fast (Gupta et al., To Infinity and Beyond, NSDI 2006).
+# Times are printed as if SLOW were 1. Limits of TCP's own, such as 200 ms before
+# it sends again, remain.
+#
 # Open MPI would bind the first process of each "host" to the same core, and
 # finds no socket to map more than two to where a machine does not tell of them.
 set -eu
@@ -50,7 +52,7 @@ host() {
 # rate I MBIT: of what host I sends
 rate() {
     tc -n "$id-$1" qdisc add dev eth0 root handle 1: \
-        tbf rate "$2mbit" burst 128k latency 4ms
+        tbf rate "$2mbit" burst 128k latency $((4 * SLOW))ms
 }
 
 # by_tc MBIT US: links of tc on one bridge; false: the kernel cannot
@@ -72,7 +74,7 @@ by_tc() {
 # takes about as long on each of them.
 by_process() {
     local devices=() mtu=65000
-    [ "$1" -ge 10000 ] || mtu=9000
+    [ $(($1 * SLOW)) -ge 10000 ] || mtu=9000
     for ((i = 1; i <= RANKS; i++)); do
         ip tuntap add dev $id.$i mode tun
         devices+=("$id.$i")
@@ -109,7 +111,8 @@ chmod +x "$dir/agent"
 over() {
     local hosts
     hosts=$(seq -s , -f 10.99.0.%g "$1")
-    n=$1 hosts=$hosts dir=$dir yield=$yield ip netns exec $id-1 unshare --uts bash -c '
+    export n=$1 hosts dir yield
+    ip netns exec $id-1 unshare --uts bash -c '
         hostname "$0"
         exec mpirun.openmpi --allow-run-as-root --host "$hosts" -n "$n" \
             --map-by slot --bind-to none --mca mpi_yield_when_idle "$yield" \

@@ -14,15 +14,15 @@ static bool near(double x, double y)
 static double sum(int n, int64_t bytes)
 {
     struct cr_mpi_link link = { 0.5, 0.01 };
-    struct cr_mpi_traffic t = { .sums = 1, .sum_bytes = bytes };
+    struct cr_mpi_step step = { .traffic = { .sums = 1, .sum_bytes = bytes } };
 
-    return cr_mpi_sums_seconds(&link, &t, n);
+    return cr_mpi_sums_seconds(&link, &step, n);
 }
 
 static void sums(void)
 {
     struct cr_mpi_link link = { 0.5, 0.01 };
-    struct cr_mpi_traffic t = { 10, 500, 10, 500 };
+    struct cr_mpi_step step = { .traffic = { 10, 500, 10, 500 } };
 
     ok(near(sum(2, 50), 1.5), "two processes exchange halves, and their sums");
     ok(near(sum(8, 10), 3 * 1.2),
@@ -34,9 +34,12 @@ static void sums(void)
        "a tree, where a ring has too many rounds");
     ok(sum(1024, 1000000) < 2e4 + 1023,
        "a long sum hardly grows with the number of processes");
-    ok(near(cr_mpi_sums_seconds(&link, &t, 2), 2 * (0.5 + 2.5)),
+    ok(near(cr_mpi_sums_seconds(&link, &step, 2), 2 * (0.5 + 2.5)),
        "sums that are under way at once wait for one latency");
-    ok(near(cr_mpi_waits_seconds(&link, &t, 2), 10 * 1.5),
+    step.in_turn = true;
+    ok(near(cr_mpi_sums_seconds(&link, &step, 2), 10 * 1.5),
+       "sums in turn, each for its own");
+    ok(near(cr_mpi_waits_seconds(&link, &step, 2), 10 * 1.5),
        "those that a process waits for, each for its own");
 }
 

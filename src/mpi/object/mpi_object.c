@@ -10,7 +10,6 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -96,7 +95,7 @@ static struct ring {
 static int waiting[SLOTS], n_waiting; /* with pieces that are not begun, without
                                          AT_ONCE */
 static int64_t rounds; /* that are complete, of all pieces */
-static _Atomic double looked; /* when messages last could proceed */
+static double looked;  /* when messages last could proceed */
 
 static struct lane {
     struct ring *ring; /* NULL: free */
@@ -226,7 +225,7 @@ static void rings_advance(void)
 {
     int i;
 
-    atomic_store(&looked, now());
+    looked = now();
     do {
         lanes_begin();
         if (requests_test() <= 0)
@@ -351,10 +350,10 @@ static void *helper_runs(void *none)
             continue;
         }
         pthread_mutex_unlock(&helper.lock);
-        do
-            nanosleep(&nap, NULL);
-        while (now() < atomic_load(&looked) + 1e-9 * LOOK);
+        nanosleep(&nap, NULL);
         pthread_mutex_lock(&helper.lock);
+        if (now() < looked + 1e-9 * LOOK)
+            continue;
         rings_advance();
         for (int i = 0; i < CR_MPI_SLOTS; i++)
             MPI_Test(&under_way[i], &done, MPI_STATUS_IGNORE);
@@ -373,6 +372,8 @@ static void helper_begin(void)
     helper.runs = pthread_create(&helper.thread, NULL, helper_runs, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     helper.may = helper.runs;
+    if (helper.runs)
+        pthread_setname_np(helper.thread, "mpi-messages");
 }
 
 /* After something was started. */
@@ -621,6 +622,7 @@ static void object_end(void)
 
 static void object_abort(int status)
 {
+    pthread_mutex_trylock(&helper.lock); /* this thread may have it */
     MPI_Abort(MPI_COMM_WORLD, status);
     _Exit(status);
 }
