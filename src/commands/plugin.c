@@ -113,6 +113,7 @@ static const char plugin_source[] =
     "    .detail = \"Input (n, ..., features), output the same: y = x w.\",\n"
     "    .options = options,\n"
     "    .params = params,\n"
+    "    .flags = CELLRUN_SAMPLES_APART, /* mpirun may share out a batch */\n"
     "    .shape = shape,\n"
     "    .forward = forward,\n"
     "    .bprop = bprop,\n"

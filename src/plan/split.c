@@ -334,10 +334,13 @@ static void say_mixes(struct cr_exec *e, const struct cr_opnode *node)
     if (e->net->split_noted)
         return;
     e->net->split_noted = true;
-    cr_warn(e->net->diag, node->pos, CR_E_NO_MATCH,
+    cr_warn(e->net->diag, node->pos, CR_E_NOT_SHARED,
             "'%s' mixes the samples of a batch: from here on, each process of "
             "mpirun computes the whole batch",
             node->op->about.name);
+    if (cr_op_find(node->op->about.name) != node->op)
+        cr_hint(e->net->diag, "if this cell of a plug-in does not, let it say "
+                              "CELLRUN_SAMPLES_APART (cellrun.h)");
 }
 
 bool cr_plan_split(struct cr_exec *e)
