@@ -101,7 +101,7 @@ END
     ! grep mixes err || false
 }
 
-@test "a step takes long: a thread lets messages proceed, the bytes are the same" {
+@test "a step takes long: the progress thread polls, the bytes are the same" {
     local n
     plugin tests/soak/wait.c
     network <<'END'
@@ -119,7 +119,7 @@ END
     as_one 12 3e-6
     for n in 1 2; do
         mpi 2 train c.yaml -q -o "$n" --steps 60 >out 2>err &
-        [ "$n" = 2 ] || within 20 thread_runs mpi-messages
+        [ "$n" = 2 ] || within 20 thread_runs mpi-progress
         wait $!
     done
     near "$(last 1)" "$(last 2)" 0

@@ -23,10 +23,9 @@ enum {
     AWAKE = 2000, /* tests before a process that waits begins to sleep */
     NAP = 20000,  /* nanoseconds */
     WATCH = 256,  /* naps between two looks at who else waits */
-    LOOK = 200000,  /* nanoseconds after which what is under way is looked at,
-                       while this process computes ... */
-    LONG = 1000000, /* ... for so many without a look, as it has done ... */
-    RECENT = 256,   /* ... since that many sums */
+    POLL = 200000,  /* nanoseconds between two polls of the progress thread */
+    LONG = 1000000, /* without a poll: then that thread is worth waking ... */
+    RECENT = 256,   /* ... for so many sums */
     ANSWER = 5,   /* seconds in which a process that waits answers */
     ASK = 1,      /* tags of `watch` */
     HERE
@@ -95,7 +94,7 @@ static struct ring {
 static int waiting[SLOTS], n_waiting; /* with pieces that are not begun, without
                                          AT_ONCE */
 static int64_t rounds; /* that are complete, of all pieces */
-static double looked;  /* when messages last could proceed */
+static double polled;  /* when messages last could proceed */
 
 static struct lane {
     struct ring *ring; /* NULL: free */
@@ -225,7 +224,7 @@ static void rings_advance(void)
 {
     int i;
 
-    looked = now();
+    polled = now();
     do {
         lanes_begin();
         if (requests_test() <= 0)
@@ -310,12 +309,12 @@ static bool ring_gather_pays(const int *n)
     return bytes >= (double)n_all * LATENCY;
 }
 
-/* ---- While this process computes ----
+/* ---- Progress thread ----
  *
- * A message proceeds when its process looks at it. The network's steps let it
- * look between two of them; where one of them takes long, a thread looks, as
- * long as something is under way. Where all are short it would only take time.
- * Whoever calls MPI has the lock: a process that waits keeps it.
+ * A message proceeds when its process calls MPI. It does between two steps of
+ * the network; where one of them takes long, a progress thread polls while
+ * something is under way. Where all are short it would only take time. Whoever
+ * calls MPI has the lock: a process that waits keeps it.
  */
 
 static struct {
@@ -325,8 +324,8 @@ static struct {
     bool may, runs, ends;
     int worth;   /* sums for which it is woken */
     double left; /* when this process last went on to compute */
-} helper = { .lock = PTHREAD_MUTEX_INITIALIZER,
-             .begun = PTHREAD_COND_INITIALIZER };
+} progress = { .lock = PTHREAD_MUTEX_INITIALIZER,
+               .begun = PTHREAD_COND_INITIALIZER };
 
 /* Of what this process does not wait for. */
 static bool some_under_way(void)
@@ -338,80 +337,81 @@ static bool some_under_way(void)
     return false;
 }
 
-static void *helper_runs(void *none)
+static void *progress_run(void *none)
 {
-    const struct timespec nap = { .tv_nsec = LOOK };
+    const struct timespec nap = { .tv_nsec = POLL };
     int done;
 
-    pthread_mutex_lock(&helper.lock);
-    while (!helper.ends) {
+    pthread_mutex_lock(&progress.lock);
+    while (!progress.ends) {
         if (!some_under_way()) {
-            pthread_cond_wait(&helper.begun, &helper.lock);
+            pthread_cond_wait(&progress.begun, &progress.lock);
             continue;
         }
-        pthread_mutex_unlock(&helper.lock);
+        pthread_mutex_unlock(&progress.lock);
         nanosleep(&nap, NULL);
-        pthread_mutex_lock(&helper.lock);
-        if (now() < looked + 1e-9 * LOOK)
+        pthread_mutex_lock(&progress.lock);
+        if (now() < polled + 1e-9 * POLL)
             continue;
         rings_advance();
         for (int i = 0; i < CR_MPI_SLOTS; i++)
             MPI_Test(&under_way[i], &done, MPI_STATUS_IGNORE);
     }
-    pthread_mutex_unlock(&helper.lock);
+    pthread_mutex_unlock(&progress.lock);
     return none;
 }
 
 /* Signals are for the other threads. */
-static void helper_begin(void)
+static void progress_begin(void)
 {
     sigset_t all, before;
 
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    helper.runs = pthread_create(&helper.thread, NULL, helper_runs, NULL) == 0;
+    progress.runs =
+        pthread_create(&progress.thread, NULL, progress_run, NULL) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    helper.may = helper.runs;
-    if (helper.runs)
-        pthread_setname_np(helper.thread, "mpi-messages");
+    progress.may = progress.runs;
+    if (progress.runs)
+        pthread_setname_np(progress.thread, "mpi-progress");
 }
 
 /* After something was started. */
-static void helper_wake(void)
+static void progress_wake(void)
 {
-    if (!helper.may || helper.worth == 0)
+    if (!progress.may || progress.worth == 0)
         return;
-    helper.worth--;
-    if (helper.runs)
-        pthread_cond_signal(&helper.begun);
+    progress.worth--;
+    if (progress.runs)
+        pthread_cond_signal(&progress.begun);
     else
-        helper_begin();
+        progress_begin();
 }
 
-static void helper_end(void)
+static void progress_end(void)
 {
-    if (!helper.runs)
+    if (!progress.runs)
         return;
-    pthread_mutex_lock(&helper.lock);
-    helper.ends = true;
-    pthread_cond_signal(&helper.begun);
-    pthread_mutex_unlock(&helper.lock);
-    pthread_join(helper.thread, NULL);
-    helper.runs = helper.may = false;
+    pthread_mutex_lock(&progress.lock);
+    progress.ends = true;
+    pthread_cond_signal(&progress.begun);
+    pthread_mutex_unlock(&progress.lock);
+    pthread_join(progress.thread, NULL);
+    progress.runs = progress.may = false;
 }
 
 /* Before and after calls of the thread that computes. */
 static void enter(void)
 {
-    pthread_mutex_lock(&helper.lock);
-    if (some_under_way() && now() > helper.left + 1e-9 * LONG)
-        helper.worth = RECENT;
+    pthread_mutex_lock(&progress.lock);
+    if (some_under_way() && now() > progress.left + 1e-9 * LONG)
+        progress.worth = RECENT;
 }
 
 static void leave(void)
 {
-    helper.left = now();
-    pthread_mutex_unlock(&helper.lock);
+    progress.left = now();
+    pthread_mutex_unlock(&progress.lock);
 }
 
 /* ---- Waiting */
@@ -586,7 +586,7 @@ static const char *object_start(double timeout, void (*no_memory)(size_t),
     }
     for (int i = 0; i < 2 * ALL; i++)
         requests[i] = MPI_REQUEST_NULL;
-    helper.may = level >= MPI_THREAD_SERIALIZED;
+    progress.may = level >= MPI_THREAD_SERIALIZED;
     limit = timeout;
     out_of_memory = no_memory;
     own = *rank;
@@ -606,7 +606,7 @@ static const char *object_start(double timeout, void (*no_memory)(size_t),
 
 static void object_end(void)
 {
-    helper_end();
+    progress_end();
     MPI_Ibarrier(MPI_COMM_WORLD, &under_way[AT_ONCE]);
     complete(AT_ONCE);
     for (int i = 0; i < SLOTS; i++)
@@ -622,7 +622,7 @@ static void object_end(void)
 
 static void object_abort(int status)
 {
-    pthread_mutex_trylock(&helper.lock); /* this thread may have it */
+    pthread_mutex_trylock(&progress.lock); /* this thread may have it */
     MPI_Abort(MPI_COMM_WORLD, status);
     _Exit(status);
 }
@@ -652,7 +652,7 @@ static void object_reduce_start(int slot, void *data, int n,
     enter();
     reduce(slot, data, n, type, MPI_SUM);
     leave();
-    helper_wake();
+    progress_wake();
 }
 
 /* All processes start sums in one order, so this one is collective. */
@@ -673,7 +673,7 @@ static void object_exchange_start(int slot, const void *data, const int *n,
     MPI_Ialltoallv(data, n, at, MPI_BYTE, to, n_to, at_to, MPI_BYTE,
                    apart_of(slot), &under_way[slot]);
     leave();
-    helper_wake();
+    progress_wake();
 }
 
 static void object_gather_start(int slot, void *all, const int *n,
@@ -683,7 +683,7 @@ static void object_gather_start(int slot, void *all, const int *n,
     MPI_Iallgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, n, at, MPI_BYTE,
                     apart_of(slot), &under_way[slot]);
     leave();
-    helper_wake();
+    progress_wake();
 }
 
 static int object_done(int slot)
