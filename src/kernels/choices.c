@@ -10,7 +10,7 @@
 
 /* What a condition may name. */
 struct conv_sizes {
-    int64_t ci, co, groups, width;
+    int64_t ci, co, groups, height, width;
     int lanes;
 };
 
@@ -19,6 +19,7 @@ static struct conv_sizes conv_sizes(const struct cr_conv *c)
     return (struct conv_sizes){ .ci = c->ci / c->group,
                                 .co = c->co / c->group,
                                 .groups = c->group,
+                                .height = c->out[H],
                                 .width = c->out[W],
                                 .lanes = conv_lanes() };
 }
@@ -31,10 +32,11 @@ static struct conv_sizes conv_sizes(const struct cr_conv *c)
     {                                                               \
         struct conv_sizes s = conv_sizes(what);                     \
         const int64_t ci = s.ci, co = s.co, groups = s.groups,      \
-                      width = s.width;                              \
+                      height = s.height, width = s.width;           \
         const int lanes = s.lanes;                                  \
                                                                     \
-        (void)ci, (void)co, (void)groups, (void)width, (void)lanes; \
+        (void)ci, (void)co, (void)groups, (void)height;             \
+        (void)width, (void)lanes;                                   \
         return where;                                               \
     }
 #define GEMM(processor, kernel, over, where, measured) \

@@ -6,6 +6,7 @@
  * and the libraries can be had for comparison. */
 static const struct cr_kernel *const rows[] = { &cr_conv_nhwc_amx.head,
                                                 &cr_conv_nhwc_bf16.head,
+                                                &cr_conv_winograd.head,
                                                 &cr_conv_nhwc.head,
                                                 &cr_conv_nchw.head,
 #ifndef CR_DOUBLE

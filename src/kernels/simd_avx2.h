@@ -27,6 +27,7 @@
 #define V_STORE_SOME(p, n, m, x) ((void)(m), simd_store_first(p, n, x))
 #define V_MASKED_STORE_IS_SLOW 1 /* microcode, on AMD */
 #define V_ADD(x, y) _mm256_add_ps(x, y)
+#define V_SUB(x, y) _mm256_sub_ps(x, y)
 #define V_MUL(x, y) _mm256_mul_ps(x, y)
 #define V_FMA(x, y, z) _mm256_fmadd_ps(x, y, z)
 #define V_RELU(x) _mm256_max_ps(_mm256_setzero_ps(), x) /* NaN stays */

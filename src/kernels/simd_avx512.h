@@ -28,6 +28,7 @@
 #define V_STORE_N(p, n, x) \
     ((n) == 16 ? V_STORE(p, x) : V_STORE_M(p, V_FIRST(n), x))
 #define V_ADD(x, y) _mm512_add_ps(x, y)
+#define V_SUB(x, y) _mm512_sub_ps(x, y)
 #define V_MUL(x, y) _mm512_mul_ps(x, y)
 #define V_FMA(x, y, z) _mm512_fmadd_ps(x, y, z)
 #define V_RELU(x) _mm512_max_ps(_mm512_setzero_ps(), x) /* NaN stays */

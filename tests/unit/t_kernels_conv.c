@@ -26,6 +26,7 @@ static bool accepts(const struct cr_conv_kernel *k, const struct cr_conv *c)
 enum {
     PLANAR,
     DIRECT,
+    WINOGRAD,
     PAIRS,
     TILES,
     PRODUCTS,
@@ -35,8 +36,8 @@ enum {
 
 static const struct cr_conv_kernel *const ways[] = {
     [PLANAR] = &cr_conv_nchw,     [DIRECT] = &cr_conv_nhwc,
-    [PAIRS] = &cr_conv_nhwc_bf16, [TILES] = &cr_conv_nhwc_amx,
-    [PRODUCTS] = &cr_conv_im2col,
+    [WINOGRAD] = &cr_conv_winograd, [PAIRS] = &cr_conv_nhwc_bf16,
+    [TILES] = &cr_conv_nhwc_amx,  [PRODUCTS] = &cr_conv_im2col,
 #ifdef CR_DOUBLE
     [LIBRARY] = &chosen,
 #else
@@ -85,6 +86,10 @@ static void draw_axis(struct cr_conv *c, int axis, bool single)
         c->stride[axis] = draw(1, 4);
     if (draw_one_in(4))
         c->dilation[axis] = draw(1, 4);
+    if (way == WINOGRAD) {
+        c->kernel[axis] = 3;
+        c->stride[axis] = c->dilation[axis] = 1;
+    }
     reach = c->dilation[axis] * (c->kernel[axis] - 1);
     c->pad_before[axis] = draw(0, draw_one_in(3) ? reach + 4 : reach);
     after = draw(0, draw_one_in(3) ? reach + 4 : reach);
@@ -95,7 +100,8 @@ static void draw_axis(struct cr_conv *c, int axis, bool single)
 
 static bool wants_last(void)
 {
-    return way == DIRECT || way == PAIRS || way == TILES || way == LIBRARY;
+    return way == DIRECT || way == WINOGRAD || way == PAIRS || way == TILES ||
+           way == LIBRARY;
 }
 
 /* Low precision, of which some may lie in two bytes per number. */
@@ -142,10 +148,11 @@ static struct cr_conv draw_conv(void)
         return c;
     }
     do {
-        bool deep = way >= PRODUCTS && draw_one_in(6), flat = draw_one_in(4);
+        bool deep = way >= PRODUCTS && draw_one_in(6);
+        bool flat = way != WINOGRAD && draw_one_in(4);
 
         c = (struct cr_conv){ .n = draw_one_in(3) ? draw(1, 20) : draw(1, 3) };
-        c.group = draw_one_in(3) ? draw(1, 7) : 1;
+        c.group = way != WINOGRAD && draw_one_in(3) ? draw(1, 7) : 1;
         c.ci = c.group * draw_size(1, c.group > 1 ? 9 : most);
         c.co = c.group * draw_size(1, c.group > 1 ? 9 : most);
         c.x = c.y = wants_last() || (way != PLANAR && draw_one_in(2))
@@ -535,6 +542,7 @@ int main(void)
         if (vectors) {
             compare(PLANAR, i);
             compare(DIRECT, i);
+            compare(WINOGRAD, i);
             if (implementation_take(i) && cr_gemm_bf16_available())
                 compare(PAIRS, i);
             if (implementation_take(i) && cr_gemm_bf16_available() &&
