@@ -12,7 +12,12 @@
 
 #include "kernels/conv_simd.h"
 
-#define TILE_BYTES (128 << 10) /* of transformed tiles: part of a level 2 */
+/* Tiles at once: what they take stays in level 1, where that leaves enough of
+ * them for a product, or more where their weights do not stay in level 2. */
+#define TILE_BYTES (16 << 10)
+#define NEAR_TILES 14
+#define FAR_BYTES (512 << 10)
+#define FAR_TILES 48
 #define CHUNK_BYTES (1 << 20)  /* of partial sums */
 #define UNIT 64 /* channels of either kind in one unit of sums */
 
@@ -38,14 +43,13 @@ static int64_t plane(int64_t numbers)
     return (conv_up(numbers, 16) | 1) * 16;
 }
 
-/* Tiles at once: channels go with each of them, two vectors of `lanes`
- * included. */
+/* Tiles at once, with so many bytes for each and so many for all of them. */
 static void size_parts(struct cr_winograd_source *s, int64_t all,
-                       int64_t channels)
+                       int64_t numbers, int64_t shared)
 {
-    int64_t bytes =
-        CR_WINOGRAD_POINTS * channels * (int64_t)sizeof(cr_real);
-    int64_t most = conv_max(TILE_BYTES / bytes, 8);
+    int64_t size = (int64_t)sizeof(cr_real);
+    int64_t most = conv_max(TILE_BYTES / (numbers * size),
+                            shared * size > FAR_BYTES ? FAR_TILES : NEAR_TILES);
 
     s->parts = conv_up(s->tile_cols, most);
     s->cols = conv_up(s->tile_cols, s->parts);
@@ -65,7 +69,7 @@ static struct cr_winograd_source source(const struct cr_conv *c, const void *x,
 {
     const int64_t *in = of_dy ? c->out : c->in, *out = of_dy ? c->in : c->out;
     bool low = of_dy ? c->dy_low : c->x_low;
-    int64_t cout = of_dy ? c->ci : c->co;
+    int64_t cout = of_dy ? c->ci : c->co, lanes = conv_lanes();
     struct cr_winograd_source s = {
         .x = x,
         .stored = low ? c->low : CR_REAL,
@@ -81,19 +85,22 @@ static struct cr_winograd_source source(const struct cr_conv *c, const void *x,
 
     /* of images: what threads share out evenly */
     size_parts(&s, conv_up(s.n * s.tile_rows, cr_thread_count()),
-               up_to(s.channels, CR_WINOGRAD_BLOCK) +
-                   conv_min(up_to(cout, conv_lanes()), 2 * conv_lanes()));
+               4 * (up_to(s.channels, CR_WINOGRAD_BLOCK) +
+                    conv_min(up_to(cout, lanes), 2 * lanes) +
+                    up_to(cout, lanes)),
+               weights(cout, s.channels));
     return s;
 }
 
+/* Of a thread: a row of points of both kinds, and pixels. */
 static size_t room(const struct cr_winograd_source *s, int64_t channels,
-                   int64_t lanes)
+                   int64_t pixels)
 {
     int64_t n = s->rows * s->cols;
 
-    return (size_t)(CR_WINOGRAD_POINTS *
-                    (plane(n * up_to(channels, CR_WINOGRAD_BLOCK)) +
-                     plane(n * lanes))) *
+    return (size_t)(4 * (plane(n * up_to(channels, CR_WINOGRAD_BLOCK)) +
+                         plane(n * 2 * conv_lanes()) +
+                         n * up_to(pixels, conv_lanes()))) *
            sizeof(cr_real);
 }
 
@@ -122,7 +129,7 @@ static void apply(const struct cr_conv *c, const void *x, bool of_dy,
                                    .y = y,
                                    .end = *end };
 
-    a.room = room(&a.s, a.s.channels, 2 * conv_lanes());
+    a.room = room(&a.s, a.s.channels, a.cout);
     cr_parallel_run(apply_part, &a, conv_threads(c));
 }
 
@@ -180,8 +187,9 @@ static struct cr_winograd_sums sums(const struct cr_conv *c)
     g.chunks = conv_min(conv_max(CHUNK_BYTES / bytes, 1),
                         conv_min(c->n, CONV_CHUNKS));
     size_parts(&g.s, c->n / g.chunks * g.s.tile_rows,
-               g.unit_blocks * CR_WINOGRAD_BLOCK + 2 * conv_lanes());
-    g.room = room(&g.s, g.unit_blocks * CR_WINOGRAD_BLOCK, 2 * conv_lanes());
+               4 * (g.unit_blocks * CR_WINOGRAD_BLOCK + 2 * conv_lanes()),
+               FAR_BYTES);
+    g.room = room(&g.s, g.unit_blocks * CR_WINOGRAD_BLOCK, 0);
     return g;
 }
 
@@ -215,8 +223,8 @@ static size_t thread_scratch(const struct cr_conv *c)
 {
     struct cr_winograd_source x = source(c, NULL, false);
     struct cr_winograd_source dy = source(c, NULL, true);
-    size_t a = room(&x, c->ci, 2 * conv_lanes());
-    size_t b = room(&dy, c->co, 2 * conv_lanes()), d = sums(c).room;
+    size_t a = room(&x, c->ci, c->co), b = room(&dy, c->co, c->ci);
+    size_t d = sums(c).room;
 
     return a > b && a > d ? a : b > d ? b : d;
 }
