@@ -417,6 +417,8 @@ static struct cr_samples samples(const struct cr_op_ctx *s,
                                 .addend = MORE,
                                 .run = run,
                                 .low_x = low,
+                                .low_to = low && cr_conv_low_to(&c) &&
+                                          cr_conv_low_to(&input),
                                 .low_dy =
                                     low && cr_conv_low_dy(&sums) && !s->dx[B] };
 }
@@ -428,6 +430,7 @@ static void part_forward(const struct cr_op_ctx *s)
 
     end.bias = s->x[B];
     end.add = s->x[MORE];
+    c.to_low = s->two_bytes & CR_Y(0);
     cr_conv_forward(&c, s->x[X], s->x[W], s->x[PACKED], &end, s->y[0],
                     s->scratch);
 }
@@ -518,6 +521,8 @@ static void part_backward(const struct cr_op_ctx *s)
     struct cr_epilogue end = { .add = s->accumulate[X] ? s->dx[X] : NULL,
                                .mask = s->mask[X] };
 
+    c.to_low = s->grads_two_bytes & CR_X(X);
+    c.mask_low = s->two_bytes & CR_X(X);
     if (s->dx[X])
         cr_conv_input(&c, s->dy[0], s->x[W], &end, s->dx[X], s->scratch);
     if (s->dx[W])

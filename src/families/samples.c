@@ -40,15 +40,17 @@ size_t cr_samples_scratch(const struct cr_op_ctx *s)
     return (size_t)(part_samples(s) * each) * sizeof(cr_real) + 64;
 }
 
+/* whole: all samples at once, since nothing of them waits in the room. */
 static void part_first(struct part *p, const struct cr_op_ctx *s,
-                       const struct cr_samples *op)
+                       const struct cr_samples *op, bool whole)
 {
     size_t own = (op->scratch + 63) / 64 * 64;
     int i;
 
     *p = (struct part){
-        .s = s, .run = *s, .all = s->in[0].dim[0], .n = part_samples(s)
+        .s = s, .run = *s, .all = s->in[0].dim[0]
     };
+    p->n = whole ? p->all : part_samples(s);
     assert(op->inputs <= CR_OP_MAX);
     for (i = 0; i < op->inputs; i++)
         p->in[i] = s->in[i];
@@ -65,7 +67,7 @@ static void part_first(struct part *p, const struct cr_op_ctx *s,
         return;
     p->x_size = cr_count(&s->in[0]) / p->all;
     p->y_size = cr_count(&s->out[0]) / p->all;
-    if ((s->two_bytes | s->grads_two_bytes) != 0) {
+    if (!whole && (s->two_bytes | s->grads_two_bytes) != 0) {
         p->x = (cr_real *)(void *)((char *)s->scratch + own);
         p->y = p->x + p->n * p->x_size;
     }
@@ -127,6 +129,14 @@ static void x_open(struct part *p, const struct cr_samples *op)
     p->run.two_bytes = op->low_x ? two_bytes : 0;
 }
 
+/* The first of its numbers that the part has, `size` of each sample. */
+static void *first_of(const struct part *p, bool two_bytes, const void *x,
+                      int64_t size)
+{
+    return two_bytes ? (void *)((uint16_t *)x + p->from * size)
+                     : (void *)((cr_real *)x + p->from * size);
+}
+
 static void dy_open(struct part *p, bool low)
 {
     unsigned two_bytes = p->s->grads_two_bytes & CR_Y(0);
@@ -145,15 +155,20 @@ static void y_close(void *ctx, int64_t from, int64_t to)
 
 void cr_samples_forward(const struct cr_op_ctx *s, const struct cr_samples *op)
 {
+    bool y_low = s->two_bytes & CR_Y(0);
+    bool to = y_low && op->low_to && !s->end.map;
+    bool whole = (op->low_x || !(s->two_bytes & CR_X(0))) && (to || !y_low);
     struct part p;
 
-    for (part_first(&p, s, op); part_begin(&p, op); p.from += p.n) {
+    for (part_first(&p, s, op, whole); part_begin(&p, op); p.from += p.n) {
         x_open(&p, op);
-        p.run.y[0] = s->two_bytes & CR_Y(0)
-                         ? p.y
-                         : cr_reals(s->y[0]) + p.from * p.y_size;
+        p.run.y[0] = y_low && !to ? p.y
+                                  : first_of(&p, to, s->y[0], p.y_size);
+        if (to)
+            p.run.two_bytes |= CR_Y(0);
         op->run(&p.run);
-        cr_parallel_for(p.n * p.y_size, 0.5, &p, y_close);
+        if (!to)
+            cr_parallel_for(p.n * p.y_size, 0.5, &p, y_close);
     }
 }
 
@@ -181,8 +196,8 @@ static void dx_close(void *ctx, int64_t from, int64_t to)
     int64_t at = p->from * p->x_size, n;
     const cr_real *m;
 
-    if (!dx_waits(s)) {
-        if (s->rounds & CR_X(0))
+    if (!dx_waits(s) || dx != p->x) {
+        if (cr_low_rounds_dx(s, 0))
             cr_round_to_type(s->low, to - from, dx + from, dx + from);
         return;
     }
@@ -200,12 +215,29 @@ static void dx_close(void *ctx, int64_t from, int64_t to)
     }
 }
 
+/* Whether the op writes it, and reads the mask, as they lie. */
+static bool dx_is_written(const struct cr_op_ctx *s,
+                          const struct cr_samples *op)
+{
+    return op->low_to && !s->accumulate[0];
+}
+
 /* Where the part's gradient of x goes, and what the op does to it. */
-static void dx_open(struct part *p)
+static void dx_open(struct part *p, const struct cr_samples *op)
 {
     const struct cr_op_ctx *s = p->s;
     bool waits = dx_waits(s);
 
+    if (dx_is_written(s, op)) {
+        p->run.dx[0] = first_of(p, s->grads_two_bytes & CR_X(0), s->dx[0],
+                                 p->x_size);
+        p->run.grads_two_bytes |= s->grads_two_bytes & CR_X(0);
+        p->run.two_bytes = s->two_bytes & CR_X(0);
+        if (s->mask[0])
+            p->run.mask[0] = first_of(p, s->two_bytes & CR_X(0), s->mask[0],
+                                       p->x_size);
+        return;
+    }
     p->run.dx[0] = waits ? p->x : cr_reals(s->dx[0]) + p->from * p->x_size;
     p->run.accumulate[0] = s->accumulate[0] && !waits;
     p->run.mask[0] =
@@ -230,30 +262,54 @@ static void part_dx(const struct part *all, const struct cr_samples *op)
 
     for (i = 1; i < CR_OP_MAX; i++)
         p.run.dx[i] = NULL;
-    dx_open(&p);
+    dx_open(&p, op);
     op->run(&p.run);
-    cr_parallel_for(p.n * p.x_size, 1, &p, dx_close);
+    if (!(dx_is_written(p.s, op) && (p.s->grads_two_bytes & CR_X(0))))
+        cr_parallel_for(p.n * p.x_size, 1, &p, dx_close);
 }
 
-void cr_samples_backward(const struct cr_op_ctx *s, const struct cr_samples *op)
+/* Gradients of inputs from 1 on: of a part, or of all samples. */
+static void part_others(struct part *p, const struct cr_samples *op)
 {
-    bool others = other_gradients(s);
-    struct part p;
     int i;
 
-    for (part_first(&p, s, op); part_begin(&p, op); p.from += p.n) {
-        if (s->dx[0]) {
+    p->run.dx[0] = NULL;
+    x_open(p, op);
+    for (i = 1; i < CR_OP_MAX && p->from > 0; i++)
+        p->run.accumulate[i] = true;
+    op->run(&p->run);
+}
+
+static void backward_x(const struct cr_op_ctx *s, const struct cr_samples *op)
+{
+    bool whole = (op->low_x || !(s->grads_two_bytes & CR_Y(0))) &&
+                 (dx_is_written(s, op) || !dx_waits(s));
+    struct part p;
+
+    for (part_first(&p, s, op, whole); part_begin(&p, op); p.from += p.n) {
+        dy_open(&p, op->low_x);
+        part_dx(&p, op);
+    }
+}
+
+/* Sums over samples are taken in parts, or not, whatever memory x and dy have:
+ * their bytes are the same. */
+void cr_samples_backward(const struct cr_op_ctx *s, const struct cr_samples *op)
+{
+    bool others = other_gradients(s), whole = op->low_x && op->low_dy;
+    struct part p;
+
+    if (s->dx[0] && (whole || !others))
+        backward_x(s, op);
+    if (!others)
+        return;
+    for (part_first(&p, s, op, whole); part_begin(&p, op); p.from += p.n) {
+        if (s->dx[0] && !whole) {
             dy_open(&p, op->low_x);
             part_dx(&p, op);
         }
-        if (!others)
-            continue;
-        if (!s->dx[0] || op->low_x != op->low_dy)
+        if (!s->dx[0] || whole || op->low_x != op->low_dy)
             dy_open(&p, op->low_dy);
-        p.run.dx[0] = NULL;
-        x_open(&p, op);
-        for (i = 1; i < CR_OP_MAX && p.from > 0; i++)
-            p.run.accumulate[i] = true;
-        op->run(&p.run);
+        part_others(&p, op);
     }
 }

@@ -1,9 +1,10 @@
 /*
  * Low precision for ops whose kernels know float32 only, and whose samples are
  * independent: some samples at a time, which are widened into scratch memory
- * before, and rounded, narrowed or added after. Input 0, the result and their
- * gradients have samples as dimension 0; the other inputs, their gradients and
- * scratch memory are the same for all parts, and so are their addresses.
+ * before, and rounded, narrowed or added after; or all at once, where the
+ * kernels do that themselves. Input 0, the result and their gradients have
+ * samples as dimension 0; the other inputs, their gradients and scratch memory
+ * are the same for all parts, and so are their addresses.
  */
 #ifndef CR_FAMILIES_SAMPLES_H
 #define CR_FAMILIES_SAMPLES_H
@@ -18,9 +19,10 @@ struct cr_samples {
     int addend;     /* an input with the shape of the result; 0: none */
     /* Its forward or backward function, for float32; but for what it reads as
      * it lies, perhaps in two bytes per number (part->low, .two_bytes): x, and
-     * dy for the gradient of x; and dy for the other gradients. */
+     * dy for the gradient of x; and dy for the other gradients; and for y and
+     * the gradient of x, with its mask, if it writes them so. */
     void (*run)(const struct cr_op_ctx *part);
-    bool low_x, low_dy;
+    bool low_x, low_dy, low_to;
 };
 
 /* .low_scratch of struct cr_op. */

@@ -50,6 +50,11 @@ bool cr_conv_low_dy(const struct cr_conv *c)
     return kernel_of(c)->low_dy;
 }
 
+bool cr_conv_low_to(const struct cr_conv *c)
+{
+    return kernel_of(c)->low_to;
+}
+
 size_t cr_conv_scratch(const struct cr_conv *c)
 {
     struct cr_conv as;

@@ -39,6 +39,7 @@ struct cr_conv {
     enum cr_type low;    /* CR_F16, CR_BF16: of what takes two bytes */
     bool bf16;           /* all numbers that are multiplied are bfloat16 */
     bool x_low, dy_low;  /* x, dy lie in two bytes per number */
+    bool to_low, mask_low; /* so do y of forward or dx of input; the mask */
     bool in_pairs, in_tiles; /* as in the kernel's row */
 };
 
@@ -48,6 +49,7 @@ struct cr_conv_kernel {
     struct cr_kernel head; /* .accepts is given the struct cr_conv */
     unsigned takes;        /* as cr_conv_takes */
     bool low_x, low_dy;    /* as cr_conv_low_x, cr_conv_low_dy */
+    bool low_to;           /* as cr_conv_low_to */
     bool in_pairs;         /* multiplies pairs of bfloat16 */
     bool in_tiles;         /* by AMX */
     /* Bytes of `scratch` of the functions below, and those that they ask
@@ -79,6 +81,8 @@ unsigned cr_conv_takes(const struct cr_conv *c);
  * and dy of input; and whether dy of weight may. */
 bool cr_conv_low_x(const struct cr_conv *c);
 bool cr_conv_low_dy(const struct cr_conv *c);
+/* Whether the result of forward and input may, and their masks. */
+bool cr_conv_low_to(const struct cr_conv *c);
 /* Bytes of `scratch` of the three functions below. */
 size_t cr_conv_scratch(const struct cr_conv *c);
 /* Bytes that they ask cr_thread_scratch for, at most. */

@@ -119,7 +119,7 @@ static void transform(const struct cr_conv *c, const cr_real *w, bool turned,
 }
 
 static void apply(const struct cr_conv *c, const void *x, bool of_dy,
-                  const cr_real *u, const struct cr_epilogue *end, cr_real *y)
+                  const cr_real *u, const struct cr_epilogue *end, void *y)
 {
     struct cr_winograd_apply a = { .s = source(c, x, of_dy),
                                    .rows = of_dy ? c->in[H] : c->out[H],
@@ -127,7 +127,10 @@ static void apply(const struct cr_conv *c, const void *x, bool of_dy,
                                    .cout = of_dy ? c->ci : c->co,
                                    .u = u,
                                    .y = y,
-                                   .end = *end };
+                                   .end = *end,
+                                   .y_stored = c->to_low ? c->low : CR_REAL,
+                                   .mask_stored =
+                                       c->mask_low ? c->low : CR_REAL };
 
     a.room = room(&a.s, a.s.channels, a.cout);
     cr_parallel_run(apply_part, &a, conv_threads(c));
@@ -176,7 +179,8 @@ static struct cr_winograd_sums sums(const struct cr_conv *c)
     struct cr_winograd_sums g = { .s = source(c, NULL, false),
                                   .rows = c->out[H],
                                   .cols = c->out[W],
-                                  .cout = c->co };
+                                  .cout = c->co,
+                                  .dy_stored = c->dy_low ? c->low : CR_REAL };
 
     g.c_groups = conv_up(c->ci, UNIT);
     g.k_groups = conv_up(c->co, UNIT);
@@ -234,6 +238,8 @@ const struct cr_conv_kernel cr_conv_winograd = {
     .takes = CR_END_SCALE | CR_END_BIAS | CR_END_ADD | CR_END_ACT |
              CR_END_MASK,
     .low_x = true,
+    .low_dy = true,
+    .low_to = true,
     .scratch = scratch_bytes,
     .thread_scratch = thread_scratch,
     .packed = packed_bytes,

@@ -34,8 +34,9 @@ struct cr_winograd_apply {
     struct cr_winograd_source s;
     int64_t rows, cols, cout; /* of y */
     const cr_real *u;         /* [set of two vectors][point][channel][lane] */
-    cr_real *y;
+    void *y;
     struct cr_epilogue end;
+    enum cr_type y_stored, mask_stored; /* as .stored of a source */
     size_t room; /* of a thread */
 };
 
@@ -46,7 +47,8 @@ struct cr_winograd_apply {
  */
 struct cr_winograd_sums {
     struct cr_winograd_source s;
-    const cr_real *dy;
+    const void *dy;
+    enum cr_type dy_stored;
     int64_t rows, cols, cout;
     int64_t chunks, c_groups, k_groups;
     int64_t unit_blocks, unit; /* most blocks of a unit; its numbers */

@@ -115,7 +115,7 @@ static void draw_low(struct cr_conv *c)
     c->in_pairs = ways[way]->in_pairs;
     c->in_tiles = ways[way]->in_tiles;
     c->x_low = ways[way]->low_x && c->low != CR_REAL && draw_one_in(2);
-    c->dy_low = ways[way]->low_dy && draw_one_in(2);
+    c->dy_low = ways[way]->low_dy && c->low != CR_REAL && draw_one_in(2);
 }
 
 /* Many large images of few channels: sums over them are taken in pieces. */
@@ -245,7 +245,16 @@ struct result {
     int64_t n, terms, channels, space;
     enum cr_layout layout;
     double alpha;
+    enum cr_type low; /* CR_REAL, or it was stored as such in two bytes */
 };
+
+/* What is stored in two bytes, of a type, is half a unit of it off. */
+static double half_unit(enum cr_type low, double x)
+{
+    return low == CR_REAL ? 0
+                          : ldexp(fabs(x), low == CR_F16 ? -11 : -8) +
+                                ldexp(1, low == CR_F16 ? -25 : -134);
+}
 
 static bool near_naive(const struct result *r, const double *sum,
                        const double *size, const struct cr_epilogue *end)
@@ -263,6 +272,7 @@ static bool near_naive(const struct result *r, const double *sum,
             want = 0;
         if (end->mask && end->mask[i] <= 0)
             want = 0;
+        room += half_unit(r->low, want);
         if (!number_near(r->what, i, (double)r->got[i], want, room))
             return false;
     }
@@ -349,6 +359,16 @@ static cr_real *packed_new(const struct cr_conv *c, const cr_real *w)
     return to;
 }
 
+/* The result and its mask in two bytes, unless it is added to. */
+static void draw_low_to(struct cr_conv *c, const struct cr_epilogue *e,
+                        const cr_real *to)
+{
+    bool may = ways[way]->low_to && c->low != CR_REAL && e->add != to;
+
+    c->to_low = may && draw_one_in(2);
+    c->mask_low = may && draw_one_in(2);
+}
+
 static enum verdict outputs(enum of of)
 {
     struct cr_conv c = draw_conv();
@@ -358,9 +378,10 @@ static enum verdict outputs(enum of of)
     const cr_real *source;
     cr_real *from, *w, *to;
     double *sum, *size;
-    struct cr_epilogue e;
+    struct cr_epilogue e, end;
     struct result r = { .what = y ? "y" : "dx" };
     enum verdict v;
+    void *into;
 
     tell(&c, y ? "y" : "dx");
     if (!y && ways[way]->low_x)
@@ -377,12 +398,22 @@ static enum verdict outputs(enum of of)
     to = numbers_undefined(r.n);
     e = draw_end(r.channels, r.n, to, &r.old);
     r.got = to;
+    draw_low_to(&c, &e, to);
+    end = e;
+    if (c.mask_low && e.mask) {
+        cr_round_to_type(c.low, r.n, e.mask, (cr_real *)e.mask);
+        end.mask = lying(&c, true, e.mask, r.n);
+    }
+    into = c.to_low ? fence_new((size_t)r.n * sizeof(uint16_t)) : to;
     if (y)
         ways[way]->forward(&c, source, w,
-                           draw_one_in(2) ? packed_new(&c, w) : NULL, &e, to,
-                           scratch_new(&c));
+                           draw_one_in(2) ? packed_new(&c, w) : NULL, &end,
+                           into, scratch_new(&c));
     else
-        ways[way]->input(&c, source, w, &e, to, scratch_new(&c));
+        ways[way]->input(&c, source, w, &end, into, scratch_new(&c));
+    if (c.to_low)
+        cr_widen(c.low, r.n, into, to);
+    r.low = c.to_low ? c.low : CR_REAL;
     sum = calloc((size_t)r.n, sizeof *sum);
     size = calloc((size_t)r.n, sizeof *size);
     naive(&c, of, from, w, sum, size);
