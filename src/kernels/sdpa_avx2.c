@@ -19,12 +19,15 @@
     T(2, 1)                                                                  \
     T(3, 1) T(4, 1) T(5, 1) T(6, 1) T(7, 1) T(8, 1) T(9, 1) T(10, 1) T(1, 2) \
         T(2, 2) T(3, 2) T(4, 2) T(5, 2) T(6, 2)
-#define V_SUB(x, y) _mm256_sub_ps(x, y)
 #define V_DIV(x, y) _mm256_div_ps(x, y)
 #define V_MAX(x, y) _mm256_max_ps(x, y)
 #define V_SUM(x) sdpa_sum(x)
 #define V_LARGEST(x) sdpa_largest(x)
 #define V_EXP(x) sdpa_exp(x)
+/* y 2^n, n a whole number; x where by >= -104 or NaN, else 0 */
+#define V_POWER(y, n) sdpa_power(y, n)
+#define V_ABOVE(x, by)                                                        \
+    _mm256_and_ps(x, _mm256_cmp_ps(by, _mm256_set1_ps(-104), _CMP_NLT_UQ))
 /* the first n lanes, -inf after */
 #define V_BELOW(x, n)                              \
     _mm256_blendv_ps(_mm256_set1_ps(-INFINITY), x, \
@@ -62,6 +65,19 @@ KERNEL CR_INLINE float sdpa_largest(vec x)
     return most;
 }
 
+/* In two steps, or denormal results would not be reached. */
+KERNEL CR_INLINE vec sdpa_power(vec y, vec n)
+{
+    __m256i all = _mm256_cvtps_epi32(n), half = _mm256_srai_epi32(all, 1);
+    __m256i bias = _mm256_set1_epi32(127);
+    __m256i rest = _mm256_sub_epi32(all, half);
+
+    half = _mm256_slli_epi32(_mm256_add_epi32(half, bias), 23);
+    rest = _mm256_slli_epi32(_mm256_add_epi32(rest, bias), 23);
+    return _mm256_mul_ps(_mm256_mul_ps(y, _mm256_castsi256_ps(half)),
+                         _mm256_castsi256_ps(rest));
+}
+
 /* As cr_vec_exp; x <= 0 or NaN, but for sums of NaN. 0 for x < -87, as for
  * hidden keys: a denormal result takes the processor 100 times as long. */
 KERNEL CR_INLINE vec sdpa_exp(vec x)
@@ -71,9 +87,6 @@ KERNEL CR_INLINE vec sdpa_exp(vec x)
     vec n = _mm256_round_ps(
         _mm256_mul_ps(v, _mm256_set1_ps(1.44269504088896341f)), 8);
     vec r = _mm256_fnmadd_ps(n, _mm256_set1_ps(0.693359375f), v), y;
-    __m256i all = _mm256_cvtps_epi32(n), half = _mm256_srai_epi32(all, 1);
-    __m256i bias = _mm256_set1_epi32(127);
-    __m256i rest = _mm256_sub_epi32(all, half);
 
     r = _mm256_fnmadd_ps(n, _mm256_set1_ps(-2.12194440e-4f), r);
     y = _mm256_set1_ps(1.9875691500e-4f);
@@ -84,12 +97,8 @@ KERNEL CR_INLINE vec sdpa_exp(vec x)
     y = _mm256_fmadd_ps(y, r, _mm256_set1_ps(5.0000001201e-1f));
     y = _mm256_add_ps(_mm256_fmadd_ps(y, _mm256_mul_ps(r, r), r),
                       _mm256_set1_ps(1));
-    half = _mm256_slli_epi32(_mm256_add_epi32(half, bias), 23);
-    rest = _mm256_slli_epi32(_mm256_add_epi32(rest, bias), 23);
-    y = _mm256_mul_ps(_mm256_mul_ps(y, _mm256_castsi256_ps(half)),
-                      _mm256_castsi256_ps(rest));
     return _mm256_and_ps(
-        y, _mm256_cmp_ps(x, _mm256_set1_ps(-87), _CMP_NLT_UQ));
+        sdpa_power(y, n), _mm256_cmp_ps(x, _mm256_set1_ps(-87), _CMP_NLT_UQ));
 }
 
 #include "kernels/sdpa.inc"

@@ -22,12 +22,16 @@ CR_O3
     ROWS(2)                                                                    \
     ROWS(3) ROWS(4) T(7, 1) T(8, 1) T(9, 1) T(10, 1) T(11, 1) T(12, 1) T(7, 2) \
         T(8, 2) T(9, 2) T(10, 2) T(11, 2) T(12, 2) T(7, 3) T(8, 3)
-#define V_SUB(x, y) _mm512_sub_ps(x, y)
 #define V_DIV(x, y) _mm512_div_ps(x, y)
 #define V_MAX(x, y) _mm512_max_ps(x, y)
 #define V_SUM(x) _mm512_reduce_add_ps(x)
 #define V_LARGEST(x) _mm512_reduce_max_ps(x)
 #define V_EXP(x) sdpa_exp(x)
+/* y 2^n, n a whole number; x where by >= -104 or NaN, else 0 */
+#define V_POWER(y, n) _mm512_scalef_ps(y, n)
+#define V_ABOVE(x, by)                                                        \
+    _mm512_maskz_mov_ps(                                                      \
+        _mm512_cmp_ps_mask(by, _mm512_set1_ps(-104), _CMP_NLT_UQ), x)
 /* the first n lanes, -inf after */
 #define V_BELOW(x, n) \
     _mm512_mask_mov_ps(_mm512_set1_ps(-INFINITY), V_FIRST(n), x)
