@@ -11,8 +11,8 @@
  * How it is computed is a list of kernels in order of preference (conv.c): ours
  * for channels last, among them Winograd's, and planar ones for plain tensors
  * of few channels (AVX-512 and AVX2, float, up to two dimensions), and im2col
- * with a product, which accepts everything. CELLRUN_BLAS=onednn takes oneDNN's primitives, which want
- * channels last, too; other libraries take im2col alone.
+ * with a product, which accepts everything. CELLRUN_BLAS=onednn takes oneDNN's
+ * primitives, which want channels last, too; other libraries take im2col alone.
  *
  * Numbers of low precision are float32 in memory, or take two bytes each where
  * the kernel reads them so. bfloat16 is multiplied as such with channels last,
