@@ -3,10 +3,11 @@
  * the gradient of the input are one kernel, over x with the weight and over dy
  * with the weight turned.
  *
- * Its numbers are as exact as those of the direct kernels but for a factor: an
- * output is a sum of differences of its tile's pixels, so its rounding errors
- * are relative to the largest of those, and what is not finite spreads over a
- * tile.
+ * Its numbers are about as exact as those of the direct kernels, with shorter
+ * sums of more terms: an output is a sum of differences of its tile's pixels, so
+ * its rounding errors are relative to the largest of these. A pixel that an
+ * output does not see is never part of it: what is not finite reaches the same
+ * outputs as in the direct kernels, but infinity mostly as NaN.
  */
 #include "kernels/conv_winograd.h"
 
@@ -25,7 +26,7 @@ static bool accepts(const void *what)
 {
     const struct cr_conv *c = what;
 
-    return conv_lanes() > 0 && c->x == CR_CHANNELS_LAST &&
+    return conv_lanes() > 0 && c->n > 0 && c->x == CR_CHANNELS_LAST &&
            c->y == CR_CHANNELS_LAST && conv_is_flat(c) && c->group == 1 &&
            c->kernel[H] == 3 && c->kernel[W] == 3 && c->stride[H] == 1 &&
            c->stride[W] == 1 && c->dilation[H] == 1 && c->dilation[W] == 1;

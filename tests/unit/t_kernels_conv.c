@@ -137,7 +137,8 @@ static struct cr_conv draw_many(void)
 
 static struct cr_conv draw_conv(void)
 {
-    int64_t most = way == PLANAR ? 16 : 40;
+    /* a unit of Winograd's sums has 64 channels */
+    int64_t most = way == PLANAR ? 16 : way == WINOGRAD ? 150 : 40;
     struct cr_conv c;
 
     if (draw_one_in(25)) {
@@ -163,7 +164,8 @@ static struct cr_conv draw_conv(void)
         draw_axis(&c, 1, flat);
         draw_axis(&c, 2, false);
     } while (size3(c.out) == 0 || macs(&c) < least ||
-             macs(&c) > (least > 0 || draw_one_in(8) ? 1e6 : 1e5) ||
+             macs(&c) > (least > 0 || draw_one_in(8) ? 1e6 : 1e5) *
+                            (way == WINOGRAD ? 6 : 1) ||
              !accepts(ways[way], &c));
     return c;
 }
@@ -516,9 +518,10 @@ static void all_of(const struct cr_conv *c, int threads, const cr_real *x,
     ways[way]->input(c, dy, w, &none, dx, scratch);
     ways[way]->weight(c, x, dy, 1, false, dx + c->n * c->ci * size3(c->in),
                       scratch);
-    if (cr_thread_scratch_size() > cr_conv_thread_scratch(c) + 63) {
+    if (cr_thread_scratch_size() > ways[way]->thread_scratch(c) + 63) {
         printf("# takes %zu bytes of room, plans %zu\n# in %s\n",
-               cr_thread_scratch_size(), cr_conv_thread_scratch(c), setting);
+               cr_thread_scratch_size(), ways[way]->thread_scratch(c),
+               setting);
         roomy = true;
     }
 }
@@ -528,6 +531,7 @@ static enum verdict threads(void)
     struct cr_conv c = (least = 150000, draw_conv()); /* less is not split */
     int64_t nx = c.n * c.ci * size3(c.in), ny = c.n * c.co * size3(c.out);
     int64_t nw = c.co * (c.ci / c.group) * size3(c.kernel), n = nx + ny + nw;
+    int many_threads = (int)draw(2, 9);
     cr_real *x, *w, *dy, *one, *more;
 
     least = 0;
@@ -538,8 +542,8 @@ static enum verdict threads(void)
     one = numbers_undefined(n);
     more = numbers_undefined(n);
     all_of(&c, 1, x, w, dy, one);
-    all_of(&c, 3, x, w, dy, more);
-    return bytes_same("all with 3 threads", more, one,
+    all_of(&c, many_threads, x, w, dy, more);
+    return bytes_same("all with more threads", more, one,
                       (size_t)n * sizeof *one) &&
                    !roomy
                ? RIGHT
@@ -584,6 +588,10 @@ int main(void)
             compare(LIBRARY, i);
         compare(PRODUCTS, i);
         compare(CHOSEN, i);
+        if (vectors) {
+            way = WINOGRAD;
+            kernel_compare("conv_winograd, in threads", i, threads);
+        }
         if (i < OWN || i == ONEDNN) {
             way = i == ONEDNN ? LIBRARY : CHOSEN;
             kernel_compare("convolution, in threads", i, threads);
