@@ -4,8 +4,8 @@
  * with the weight turned.
  *
  * Its numbers are about as exact as those of the direct kernels, with shorter
- * sums of more terms: an output is a sum of differences of its tile's pixels, so
- * its rounding errors are relative to the largest of these. A pixel that an
+ * sums of more terms: an output is a sum of differences of its tile's pixels,
+ * so its rounding errors are relative to the largest of these. A pixel that an
  * output does not see is never part of it: what is not finite reaches the same
  * outputs as in the direct kernels, but infinity mostly as NaN.
  */

@@ -376,7 +376,7 @@ static bool same_plain(struct call *c, const char *what,
         return memcmp(got, want, cr_bytes(spec)) == 0;
     /* libraries, and Winograd's convolutions, add up in another order for each
      * layout */
-    same = cr_blas_own() && strcmp(c->op->name, "conv2d") != 0;
+    same = cr_blas_own() && c->op != &cr_op_conv2d;
     return case_near(what, got, want, cr_count(spec),
                      (same ? 4 : 20) * CASE_TOLERANCE);
 }
