@@ -8,7 +8,7 @@
 #define KERNEL_APPLY cr_conv_nhwc_apply_avx512
 #define KERNEL_SUMS cr_conv_nhwc_sums_avx512
 #define KERNEL_REDUCE cr_conv_nhwc_reduce_avx512
-#include "kernels/conv_nhwc_tiles_avx512.h"
+#include "kernels/conv_tiles_avx512.h"
 
 #include "kernels/conv_nhwc.inc"
 

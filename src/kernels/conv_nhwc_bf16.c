@@ -42,7 +42,7 @@ KERNEL CR_INLINE void direct_dy(enum cr_type stored, const char *dy,
 
 #define KERNEL_APPLY cr_conv_nhwc_apply_bf16
 #define KERNEL_SUMS cr_conv_nhwc_sums_bf16
-#include "kernels/conv_nhwc_tiles_avx512.h"
+#include "kernels/conv_tiles_avx512.h"
 
 #include "kernels/conv_nhwc.inc"
 

@@ -3,7 +3,7 @@
 
 #if defined(__x86_64__) && !defined(CR_DOUBLE)
 
-#include "kernels/conv_nhwc_tiles_avx512.h"
+#include "kernels/conv_tiles_avx512.h"
 #include "kernels/simd_avx512.h"
 
 #define KERNEL_APPLY cr_winograd_apply_avx512

@@ -1,7 +1,7 @@
-/* Tiles of the direct convolutions that the 32 registers of AVX-512 hold.
- * Private to src/kernels. */
-#ifndef CR_KERNELS_CONV_NHWC_TILES_AVX512_H
-#define CR_KERNELS_CONV_NHWC_TILES_AVX512_H
+/* Tiles of convolutions with channels last that the 32 registers of AVX-512
+ * hold. Private to src/kernels. */
+#ifndef CR_KERNELS_CONV_TILES_AVX512_H
+#define CR_KERNELS_CONV_TILES_AVX512_H
 
 #define MAX_PIXELS 1, 24, 14
 #define ONES \
