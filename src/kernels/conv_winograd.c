@@ -39,12 +39,8 @@ static int64_t weights(int64_t cout, int64_t cin)
            CR_WINOGRAD_POINTS;
 }
 
-static int64_t plane(int64_t numbers)
-{
-    return (conv_up(numbers, 16) | 1) * 16;
-}
-
-/* Tiles at once, with so many bytes for each and so many for all of them. */
+/* Tiles that a thread works on at once: `numbers` belong to each, `shared` to
+ * all, and there are `all` rows of tiles. */
 static void size_parts(struct cr_winograd_source *s, int64_t all,
                        int64_t numbers, int64_t shared)
 {
@@ -98,10 +94,10 @@ static size_t room(const struct cr_winograd_source *s, int64_t channels,
                    int64_t pixels)
 {
     int64_t n = s->rows * s->cols;
+    int64_t v = cr_winograd_plane(n * up_to(channels, CR_WINOGRAD_BLOCK));
+    int64_t m = cr_winograd_plane(n * 2 * conv_lanes());
 
-    return (size_t)(4 * (plane(n * up_to(channels, CR_WINOGRAD_BLOCK)) +
-                         plane(n * 2 * conv_lanes()) +
-                         n * up_to(pixels, conv_lanes()))) *
+    return (size_t)(4 * (v + m + n * up_to(pixels, conv_lanes()))) *
            sizeof(cr_real);
 }
 

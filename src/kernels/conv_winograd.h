@@ -67,6 +67,13 @@ struct cr_winograd_weights {
     cr_real *u;
 };
 
+/* Numbers from one point's plane to the next: an odd number of cache lines, or
+ * points would share few sets of the cache. */
+static inline int64_t cr_winograd_plane(int64_t numbers)
+{
+    return ((numbers + 15) / 16 | 1) * 16;
+}
+
 typedef void cr_winograd_apply_part(const struct cr_winograd_apply *a, int task,
                                     int n_tasks);
 typedef void cr_winograd_sums_part(const struct cr_winograd_sums *s, int task,
