@@ -71,6 +71,32 @@ overflows() {
     done
 }
 
+@test "float16: the same of a convolution, and of the parameter it reads" {
+    local net n
+    for net in '  cells:
+    fc: {Conv2d: [16, 16, 3]}
+  construct: "return fc(x).mean(axis=(2, 3))"' \
+        '  cells:
+    img: {Parameter: {shape: [1, 16, 4, 4], init: ones}}
+    fc: {Conv2d: {in_channels: 16, out_channels: 16, kernel_size: 3,
+                  weight_init: ones}}
+  construct: "return fc(img).mean(axis=(2, 3)) * x.mean(axis=(2, 3))[:, :1]"'; do
+        config c.yaml
+        cancels 16
+        perl -e 'for my $i (0 .. 319) { print pack "f<*",
+            map { 1 + 0.01 * sin($i * 256 + $_) } 1 .. 256 }' |
+            npy train-x.npy '<f4' '(320, 16, 4, 4)'
+        NET=$net perl -pi -e 's/^  fc: .*/$ENV{NET}/' c.yaml
+        "$CELLRUN" train c.yaml -q -o one --force --steps 12
+        overflows one >one.txt
+        for n in 2 4; do
+            mpi $n train c.yaml -q -o many --force --steps 12 >out
+            overflows many | diff one.txt -
+            near "$(last one)" "$(last many)" 1e-5
+        done
+    done
+}
+
 @test "float16: a sum of rounded gradients, and one on the way to a parameter" {
     cancels 8
     network <<'END'

@@ -17,8 +17,9 @@ A difference beyond the tolerance is tried again with PyTorch in float32, from
 weights that differ in their last bit: where the same tensor is off as well,
 float32 carries no more there, and the case counts as rounding. Most are
 parameters in front of a BatchNorm whose gradient is 0 but for rounding, moved
-by an optimizer that divides by its size. Others are kept in KEEP/failed-NUMBER,
-and the status is 1.
+by an optimizer that divides by its size. A training of which PyTorch's losses
+leave float32's range is counted, not compared. Others are kept in
+KEEP/failed-NUMBER, and the status is 1.
 """
 import json
 import math
@@ -220,7 +221,7 @@ class Case:
                                                'moving_variance'))
                and n not in self.net.fixed]
         batches = self.batches('train', real)
-        self.optim.slot, self.finite = {}, True
+        self.optim.slot, self.losses = {}, []
         self.largest = Counter()    # gradients
         E = dict(P)
         at = 0
@@ -242,7 +243,7 @@ class Case:
                 for n, g in zip(train, grads):
                     if g is not None:   # cellrun trains no unused parameter
                         G[n] = G.get(n, 0) + g / self.micro
-                self.finite &= math.isfinite(float(loss.detach()))
+                self.losses.append(float(loss.detach()))
                 P.update({n: v.detach() for n, v in moved.items()})
             for n, g in G.items():
                 self.largest[n] = max(self.largest[n], float(g.abs().max()))
@@ -264,6 +265,11 @@ class Case:
         return ({n: v.numpy() for n, v in T.items()}, float(np.mean(means)),
                 right / len(self.data['eval']['x']), 
                 [torch.cat(o) for o in zip(*out)])
+
+    def beyond(self):
+        """Did a loss of the last training leave float32's range?"""
+        most = float(np.finfo('f4').max)
+        return not all(abs(v) <= most for v in self.losses)
 
     def batches(self, split, real):
         d = {}
@@ -363,8 +369,8 @@ def cellrun(case, params):
 
 
 def one(number, used):
-    """'same' or what differs, 'rounding: ' in front where PyTorch in float32
-    differs as well; the largest deviation as part of its tolerance."""
+    """'same', 'beyond float32' or what differs, 'rounding: ' in front where
+    PyTorch in float32 differs as well; the largest deviation as part of its tolerance."""
     case = Case(number)
     with open('net.yaml', 'w') as f:
         f.write(case.config())
@@ -374,15 +380,18 @@ def one(number, used):
     except (RuntimeError, KeyError) as e:
         try:    # a loss that is not finite is right where PyTorch's is not
             if 'E0401' in str(e):
-                last = case.torch(init, torch.float32)[1]
-                if not case.finite or not math.isfinite(last):
-                    return 'same', 0.0
+                for real in (torch.float32, torch.float64):
+                    last = case.torch(init, real)[1]
+                    if case.beyond() or not math.isfinite(last):
+                        return 'beyond float32', 0.0
         except Exception:
             pass
         return 'cellrun: %s' % e, math.inf
     used.update(case.net.used)
     used[case.optim.kind] += 1
     truth = case.torch(init, torch.float64)
+    if case.beyond():   # PyTorch's SoftMarginLoss overflows, ours does not
+        return 'beyond float32', 0.0
     # 0 but for rounding; LARS takes exactly 0 apart
     none = (1e-5 if case.optim.kind == 'LARS' else 1e-10) * max(
         case.largest.values(), default=0)
@@ -416,7 +425,7 @@ def main():
     first = int(os.environ.get('SEED', 1))
     for name in ('CELLRUN_SET', 'CELLRUN_DATA', 'CELLRUN_RUNS'):
         os.environ.pop(name, None)
-    failed = rounding = 0
+    failed = rounding = beyond = 0
     largest = 0.0
     used = Counter()
     for i in range(first, first + count):
@@ -426,6 +435,8 @@ def main():
         os.chdir('/')
         if what == 'same':
             largest = max(largest, worst)
+        elif what == 'beyond float32':
+            beyond += 1
         elif what.startswith('rounding'):
             rounding += 1
             print('# network %d: %s' % (i, what), flush=True)
@@ -440,8 +451,9 @@ def main():
             print('# %d networks, %d differ' % (i - first + 1, failed),
                   flush=True)
     print('# ' + ', '.join('%s %d' % row for row in sorted(used.items())))
-    print('%d networks: %d differ, %d to float32\'s own rounding, the others '
-          'at most %.2g of the tolerance' % (count, failed, rounding, largest))
+    print('%d networks: %d differ, %d to float32\'s own rounding, %d leave '
+          'its range, the others at most %.2g of the tolerance' % (
+              count, failed, rounding, beyond, largest))
     return 1 if failed else 0
 
 
