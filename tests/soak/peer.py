@@ -370,7 +370,8 @@ def cellrun(case, params):
 
 def one(number, used):
     """'same', 'beyond float32' or what differs, 'rounding: ' in front where
-    PyTorch in float32 differs as well; the largest deviation as part of its tolerance."""
+    PyTorch in float32 differs as well; the largest deviation as part of its
+    tolerance."""
     case = Case(number)
     with open('net.yaml', 'w') as f:
         f.write(case.config())
