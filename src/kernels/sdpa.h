@@ -115,6 +115,9 @@ const char *cr_sdpa_kernel_name(void);
 
 /* ---- private to src/kernels ---- */
 
+/* Bytes for what dropout keeps of a block. */
+size_t cr_sdpa_keep_bytes(const struct cr_sdpa *a);
+
 #define CR_SDPA_STEP 16 /* ranges and score rows are multiples of it */
 
 typedef void cr_sdpa_part(const struct cr_sdpa *a, int task, int n_tasks);

@@ -33,16 +33,18 @@
     _mm256_blendv_ps(_mm256_set1_ps(-INFINITY), x, \
                      _mm256_castsi256_ps(simd_first_mask(n)))
 /* -inf where a byte is not 0, else 0 */
-#define V_HIDE(p) sdpa_hide(p)
+#define V_HIDE(p) sdpa_keep(_mm256_set1_ps(-INFINITY), p)
+/* x where a byte is not 0, else 0 */
+#define V_KEEP(x, p) sdpa_keep(x, p)
 
-KERNEL CR_INLINE vec sdpa_hide(const unsigned char *p)
+KERNEL CR_INLINE vec sdpa_keep(vec x, const unsigned char *p)
 {
-    __m256i x =
+    __m256i keep =
         _mm256_cvtepu8_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p));
 
     return _mm256_and_ps(
-        _mm256_castsi256_ps(_mm256_cmpgt_epi32(x, _mm256_setzero_si256())),
-        _mm256_set1_ps(-INFINITY));
+        _mm256_castsi256_ps(_mm256_cmpgt_epi32(keep, _mm256_setzero_si256())),
+        x);
 }
 
 KERNEL CR_INLINE float sdpa_sum(vec x)

@@ -36,14 +36,16 @@ CR_O3
 #define V_BELOW(x, n) \
     _mm512_mask_mov_ps(_mm512_set1_ps(-INFINITY), V_FIRST(n), x)
 /* -inf where a byte is not 0, else 0 */
-#define V_HIDE(p) sdpa_hide(p)
+#define V_HIDE(p) sdpa_keep(_mm512_set1_ps(-INFINITY), p)
 
-KERNEL CR_INLINE vec sdpa_hide(const unsigned char *p)
+/* x where a byte is not 0, else 0 */
+#define V_KEEP(x, p) sdpa_keep(x, p)
+
+KERNEL CR_INLINE vec sdpa_keep(vec x, const unsigned char *p)
 {
-    __m128i x = _mm_loadu_si128((const __m128i *)(const void *)p);
+    __m128i keep = _mm_loadu_si128((const __m128i *)(const void *)p);
 
-    return _mm512_maskz_mov_ps(_mm_test_epi8_mask(x, x),
-                               _mm512_set1_ps(-INFINITY));
+    return _mm512_maskz_mov_ps(_mm_test_epi8_mask(keep, keep), x);
 }
 
 /* As cr_vec_exp, with the processor's own scaling; 0 for x < -87, as for

@@ -21,6 +21,7 @@
 #define V_EXP(x) sdpa_exp(x)
 #define V_BELOW(x, n) sdpa_below(x, n)
 #define V_HIDE(p) sdpa_hide(p)
+#define V_KEEP(x, p) sdpa_keep(x, p)
 
 CR_INLINE vec sdpa_max(vec x, vec y)
 {
@@ -78,6 +79,15 @@ CR_INLINE vec sdpa_hide(const unsigned char *p)
 
     for (i = 0; i < LANES; i++)
         x[i] = p[i] ? -(cr_real)INFINITY : 0;
+    return x;
+}
+
+CR_INLINE vec sdpa_keep(vec x, const unsigned char *p)
+{
+    int i;
+
+    for (i = 0; i < LANES; i++)
+        x[i] = p[i] ? x[i] : 0;
     return x;
 }
 

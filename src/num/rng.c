@@ -251,6 +251,45 @@ void cr_rng_blocks(const struct cr_rng *rng, uint64_t first, int64_t n,
     memcpy(out + 4 * i, some, (size_t)(n - i) * 4 * sizeof *out);
 }
 
+CR_CLONES_WIDE
+static void below(int64_t n, const unsigned char *x, unsigned char most,
+                  unsigned char *to)
+{
+    int64_t i;
+
+    CR_SIMD
+    for (i = 0; i < n; i++)
+        to[i] = x[i] < most;
+}
+
+void cr_rng_bernoulli(const struct cr_rng *rng, uint64_t first, int64_t n,
+                      double p, unsigned char *to)
+{
+    uint32_t part = (uint32_t)(p * 4294967296.0), word[4 * 4 * LANES];
+    unsigned char high = (unsigned char)(part >> 24), *byte, *at;
+    struct cr_rng further = *rng;
+    int64_t m;
+
+    further.stream += CR_RNG_FURTHER;
+    for (; n > 0; n -= m, first += (uint64_t)m, to += m) {
+        byte = (unsigned char *)word + first % 16;
+        m = (int64_t)(sizeof word - first % 16);
+        m = n < m ? n : m;
+        cr_rng_blocks(rng, first / 16, ((int64_t)(first % 16) + m + 15) / 16,
+                      word);
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+        for (size_t i = 0; i < sizeof word / sizeof *word; i++)
+            word[i] = __builtin_bswap32(word[i]);
+#endif
+        below(m, byte, high, to);
+        for (at = byte; (at = memchr(at, high, (size_t)(byte + m - at)));
+             at++)
+            to[at - byte] =
+                cr_rng_u32(&further, first + (uint64_t)(at - byte)) >> 8 <
+                (part & 0xffffff);
+    }
+}
+
 uint32_t cr_rng_u32(const struct cr_rng *rng, uint64_t i)
 {
     uint32_t out[4];

@@ -45,6 +45,13 @@ void cr_rng_block(const struct cr_rng *rng, uint64_t i, uint32_t out[4]);
 /* Blocks first .. first + n - 1, consecutively, computed in vectors. */
 void cr_rng_blocks(const struct cr_rng *rng, uint64_t first, int64_t n,
                    uint32_t *out);
+/* to[j] = 1 with probability p in [0, 1), to 2^-32, else 0, for elements
+ * first .. first + n - 1: whether byte i % 16 of block i / 16 (the lowest byte
+ * of a word first) is below the upper 8 bits of p; where they are equal, 24
+ * bits of word i of the stream CR_RNG_FURTHER on decide. */
+#define CR_RNG_FURTHER 0x10000u
+void cr_rng_bernoulli(const struct cr_rng *rng, uint64_t first, int64_t n,
+                      double p, unsigned char *to);
 /* Element i: word i % 4 of block i / 4. */
 uint32_t cr_rng_u32(const struct cr_rng *rng, uint64_t i);
 uint64_t cr_rng_u64(const struct cr_rng *rng, uint64_t i);

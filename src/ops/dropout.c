@@ -1,13 +1,12 @@
 /* dropout: y = x mask / keep, mask 1 with probability keep, in training;
  * y = x in prediction.  dx = dy mask / keep.
- * The mask is a function of seed, cell, call, update and element. */
+ * The mask is a function of seed, cell, call, update and element: backward
+ * makes it again. */
 #include "base/compiler.h"
 #include "families/low.h"
 #include "kernels/parallel_for.h"
 
-#include <string.h>
-
-#define RUN 1024 /* elements per call of the generator */
+#define RUN 2048 /* elements per call of the generator */
 
 struct dropout {
     double keep;
@@ -23,22 +22,27 @@ static bool dropout_plan(struct cr_op_plan *p)
 {
     p->out[0] = p->in[0];
     p->same = !p->training || ((const struct dropout *)p->attr)->keep == 1;
-    if (!p->same)
-        p->saved = (size_t)cr_count(&p->in[0]);
     return true;
 }
 
 CR_CLONES_WIDE
-static void dropout_words(int64_t n, const uint32_t *word, uint32_t below,
-                          cr_real scale, const cr_real *x, unsigned char *mask,
-                          cr_real *y)
+static void dropout_mask(int64_t n, const unsigned char *mask, cr_real scale,
+                         const cr_real *x, bool add, cr_real *y)
 {
     int64_t i;
 
-    CR_SIMD
-    for (i = 0; i < n; i++) {
-        mask[i] = word[i] < below;
-        y[i] = word[i] < below ? x[i] * scale : 0;
+    if (!mask) {
+        CR_SIMD
+        for (i = 0; i < n; i++)
+            y[i] = add ? y[i] + x[i] : x[i];
+    } else if (add) {
+        CR_SIMD
+        for (i = 0; i < n; i++)
+            y[i] += mask[i] ? x[i] * scale : 0;
+    } else {
+        CR_SIMD
+        for (i = 0; i < n; i++)
+            y[i] = mask[i] ? x[i] * scale : 0;
     }
 }
 
@@ -50,74 +54,62 @@ static int64_t dropout_before(const struct cr_op_ctx *s)
                : 0;
 }
 
+/* The masks of elements from `from` on; NULL: all are kept. */
+static const unsigned char *dropout_draw(const struct cr_op_ctx *s,
+                                         int64_t from, int64_t n,
+                                         unsigned char *mask)
+{
+    double keep = ((const struct dropout *)s->attr)->keep;
+
+    if (!s->training || keep == 1)
+        return NULL;
+    cr_rng_bernoulli(&s->rng, (uint64_t)(dropout_before(s) + from), n, keep,
+                     mask);
+    return mask;
+}
+
+static cr_real dropout_scale(const struct cr_op_ctx *s)
+{
+    double keep = ((const struct dropout *)s->attr)->keep;
+
+    return s->training && keep > 0 ? (cr_real)(1 / keep) : 1;
+}
+
 static void dropout_range(void *ctx, int64_t from, int64_t to)
 {
     const struct cr_op_ctx *s = ctx;
-    double keep = ((const struct dropout *)s->attr)->keep;
-    cr_real scale = keep > 0 ? (cr_real)(1 / keep) : 0;
-    /* u < keep as integers: u is a word out of 2^32, and keep < 1 */
-    uint32_t below = (uint32_t)(keep * 4294967296.0), word[RUN + 4];
-    int64_t n, at, before = dropout_before(s);
+    unsigned char mask[RUN];
     cr_real x[RUN], room[RUN], *y;
+    int64_t n;
 
     for (; from < to; from += n) { /* ranges start at multiples of 16 */
         n = to - from < RUN ? to - from : RUN;
-        at = before + from;
-        cr_rng_blocks(&s->rng, (uint64_t)at / 4, (at % 4 + n + 3) / 4, word);
         y = cr_low_y_open(s, from, room);
-        dropout_words(n, word + at % 4, below, scale,
-                      cr_low_x(s, 0, from, n, x),
-                      (unsigned char *)s->saved + from, y);
+        dropout_mask(n, dropout_draw(s, from, n, mask), dropout_scale(s),
+                     cr_low_x(s, 0, from, n, x), false, y);
         cr_low_y_close(s, from, n, y);
     }
 }
 
 static void dropout_forward(const struct cr_op_ctx *s)
 {
-    if (!s->saved)
-        memcpy(s->y[0], s->x[0], cr_bytes(&s->in[0]));
-    else
-        cr_parallel_for(cr_count(&s->in[0]), 1, (void *)(uintptr_t)s,
-                        dropout_range);
-}
-
-CR_CLONES_WIDE
-static void dropout_mask(int64_t n, const unsigned char *mask, cr_real scale,
-                         const cr_real *dy, bool add, cr_real *dx)
-{
-    int64_t i;
-
-    if (!mask) {
-        CR_SIMD
-        for (i = 0; i < n; i++)
-            dx[i] = add ? dx[i] + dy[i] : dy[i];
-    } else if (add) {
-        CR_SIMD
-        for (i = 0; i < n; i++)
-            dx[i] += mask[i] ? dy[i] * scale : 0;
-    } else {
-        CR_SIMD
-        for (i = 0; i < n; i++)
-            dx[i] = mask[i] ? dy[i] * scale : 0;
-    }
+    cr_parallel_for(cr_count(&s->in[0]), 1, (void *)(uintptr_t)s,
+                    dropout_range);
 }
 
 static void dropout_back_range(void *ctx, int64_t from, int64_t to)
 {
     const struct cr_op_ctx *s = ctx;
-    double keep = ((const struct dropout *)s->attr)->keep;
-    cr_real scale = keep > 0 && s->saved ? (cr_real)(1 / keep) : 1;
-    const unsigned char *mask = s->saved;
+    bool low = cr_low_any(s);
+    unsigned char mask[RUN];
     cr_real room[RUN], dy[RUN], *dx;
     int64_t n;
 
     for (; from < to; from += n) {
-        bool low = cr_low_any(s);
-
-        n = low && to - from > RUN ? RUN : to - from;
+        n = to - from < RUN ? to - from : RUN;
         dx = low ? cr_low_dx_open(s, 0, from, room)
                  : cr_reals(s->dx[0]) + from;
-        dropout_mask(n, mask ? mask + from : NULL, scale,
+        dropout_mask(n, dropout_draw(s, from, n, mask), dropout_scale(s),
                      cr_low_dy(s, from, n, dy), s->accumulate[0] && !low, dx);
         if (low)
             cr_low_dx_close(s, 0, from, n, dx);

@@ -2,6 +2,7 @@
  * in double: layouts, masks, dropout, weights, and all gradients. */
 #include "kernels/sdpa.h"
 
+#include "bernoulli.h"
 #include "kernels.h"
 
 /* ---- settings ---- */
@@ -186,9 +187,10 @@ static double dropped(const struct attention *t, const struct query *q,
     const struct cr_sdpa *a = &t->a;
     uint64_t row = (uint64_t)((q->n * a->heads + q->h) * a->queries + q->i);
     uint64_t at = row * (uint64_t)a->keys + (uint64_t)j;
-    double u = cr_rng_u32(&a->rng, at) / 4294967296.0;
 
-    return a->keep_prob >= 1 ? 1 : u < a->keep_prob ? 1 / a->keep_prob : 0;
+    return a->keep_prob >= 1                        ? 1
+           : bernoulli(&a->rng, at, a->keep_prob) ? 1 / a->keep_prob
+                                                  : 0;
 }
 
 static void query_open(struct query *q)

@@ -5,6 +5,7 @@
 #include "kernels/sdpa.h"
 #include "num/low_precision.h"
 
+#include "bernoulli.h"
 #include "kernels.h"
 
 /* Numbers that the kernel reads or writes, two bytes each or as they are. */
@@ -273,10 +274,9 @@ static cr_real dropped(const struct head *x, int64_t i, int64_t j)
                    i);
     uint64_t e = row * (uint64_t)a->keys + (uint64_t)j;
 
-    return a->keep_prob >= 1 ? 1
-           : cr_rng_u32(&a->rng, e) / 4294967296.0 < a->keep_prob
-               ? (cr_real)(1 / a->keep_prob)
-               : 0;
+    return a->keep_prob >= 1                       ? 1
+           : bernoulli(&a->rng, e, a->keep_prob) ? (cr_real)(1 / a->keep_prob)
+                                                 : 0;
 }
 
 static void head_forward(struct head *x)

@@ -2,13 +2,14 @@
  * Random numbers: the published vectors of Philox4x32-10 (Random123,
  * kat_vectors), and that streams, keys and elements are distinct.
  */
-#include "num/rng.h"
+#include "bernoulli.h"
 #include "tap.h"
 
 #include <math.h>
 #include <string.h>
 
 #define N 65536
+#define EVENTS 200000
 
 static void philox(uint32_t c, uint32_t k, uint32_t a, uint32_t b, uint32_t d,
                    uint32_t e)
@@ -167,6 +168,28 @@ static void blocks(void)
     ok(same, "many blocks at once are the same");
 }
 
+/* Of probability p, from `first` on: as one by one; and how many happen. */
+static void events(double p, uint64_t first)
+{
+    const struct cr_rng rng = cr_rng(8, CR_STREAM_TEST, 5, 1);
+    static unsigned char got[EVENTS + 1];
+    int64_t happen = 0, wrong = 0, i, n;
+    double sigma = sqrt(EVENTS * p * (1 - p));
+
+    got[EVENTS] = 7;
+    for (i = 0, n = 1; i < EVENTS; i += n, n = n * 2 % 1021 + 1) {
+        n = EVENTS - i < n ? EVENTS - i : n;
+        cr_rng_bernoulli(&rng, first + (uint64_t)i, n, p, got + i);
+    }
+    for (i = 0; i < EVENTS; i++) {
+        happen += got[i];
+        wrong += got[i] != bernoulli(&rng, first + (uint64_t)i, p);
+    }
+    ok(wrong == 0 && got[EVENTS] == 7 && fabs((double)happen - EVENTS * p) <= 5 * sigma,
+       "probability %g: %lld of %d, %lld wrong", p, (long long)happen, EVENTS,
+       (long long)wrong);
+}
+
 int main(void)
 {
     published();
@@ -175,5 +198,11 @@ int main(void)
     permutations();
     below();
     blocks();
+    events(0, 0);
+    events(0.1, 3);
+    events(1.5 / 256, 0xffffffff0); /* a half of the bytes that are equal */
+    events(0.5, 1);
+    events(0.9, 16);
+    events(1 - 0x1p-20, 7);
     return done();
 }
