@@ -82,6 +82,9 @@ struct cr_op_ctx {
      * addend are inputs (struct cr_op_kernels). */
     struct cr_epilogue end;
     cr_real scale; /* its alpha; 1 */
+    struct cr_drop drop; /* what end.drop points to */
+    cr_real dy_scale; /* dy[0] counts so many times, in backward with
+                         CR_END_DROP; 1 */
     /* For ops with .low: the type of low precision, CR_F16 or CR_BF16, and
      * CR_X, CR_Y bits of what has it. families/low.h reads and writes it. */
     enum cr_type low;
@@ -144,6 +147,9 @@ struct cr_algebra {
     bool (*fixed)(const void *attr);
     /* y[0] is rows of input 0, whose numbers are input 1. NULL: it is not. */
     bool (*takes_rows)(const void *attr);
+    /* In training y[0] is x[0] after dropout, keyed by ctx->rng: the
+     * probability to keep an element. NULL: it is not. */
+    double (*drops)(const void *attr);
     /* y[0] is one number for every batch: which one. NULL: it is not. */
     bool (*scalar)(const void *attr, double *value);
 };

@@ -30,6 +30,7 @@
 
 /* Multiply-adds below which a second thread costs more than it brings. */
 #define SERIAL_MACS 150000
+#define DROP_STRETCH 2048 /* elements whose dropout is drawn at once */
 
 /* In order; the portable one is always available. */
 static const struct cr_kernel *const rows[] = {
@@ -146,20 +147,65 @@ size_t cr_gemm_thread_scratch(void)
 
 /* ---- products and sums ---- */
 
-void cr_gemm_map(const struct cr_gemm *g, int64_t i, int64_t i_end, int64_t j,
-                 int64_t j_end)
+CR_CLONES_WIDE
+static void drop(int64_t n, const unsigned char *keep, cr_real scale,
+                 cr_real *c)
 {
-    cr_real *c = g->c + i * g->n + j;
-    int64_t n = j_end - j;
+    int64_t i;
 
-    if (!g->map || n <= 0)
-        return;
-    if (n == g->n && i < i_end) {
-        g->map(g->map_attr, (i_end - i) * n, c, c);
+    CR_SIMD
+    for (i = 0; i < n; i++)
+        c[i] = keep[i] ? c[i] * scale : 0;
+}
+
+/* Apart from drop, so that its product is rounded as in an op of its own. */
+CR_CLONES_WIDE
+static void add(int64_t n, const cr_real *x, cr_real *c)
+{
+    int64_t i;
+
+    CR_SIMD
+    for (i = 0; i < n; i++)
+        c[i] += x[i];
+}
+
+/* n elements of c from `at` on. */
+static void post_ops(const struct cr_gemm *g, int64_t at, int64_t n)
+{
+    const struct cr_drop *d = g->drop;
+    unsigned char keep[DROP_STRETCH];
+    cr_real *c = g->c + at;
+    int64_t m;
+
+    if (g->map) {
+        g->map(g->map_attr, n, c, c);
         return;
     }
-    for (; i < i_end; i++, c += g->n)
-        g->map(g->map_attr, n, c, c);
+    for (; n > 0; n -= m, at += m, c += m) {
+        m = n < DROP_STRETCH ? n : DROP_STRETCH;
+        if (d) {
+            cr_rng_bernoulli(&d->rng, (uint64_t)(d->first + at), m, d->keep,
+                             keep);
+            drop(m, keep, d->keep > 0 ? (cr_real)(1 / d->keep) : 0, c);
+        }
+        if (g->add)
+            add(m, g->add + at, c);
+    }
+}
+
+void cr_gemm_post_ops(const struct cr_gemm *g, int64_t i, int64_t i_end,
+                      int64_t j, int64_t j_end)
+{
+    int64_t n = j_end - j;
+
+    if ((!g->map && !g->drop && !g->add) || n <= 0)
+        return;
+    if (n == g->n && i < i_end) {
+        post_ops(g, i * n, (i_end - i) * n);
+        return;
+    }
+    for (; i < i_end; i++)
+        post_ops(g, i * g->n + j, n);
 }
 
 void cr_gemm_range(int64_t n, int64_t step, int part, int parts, int64_t *from,

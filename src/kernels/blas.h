@@ -41,6 +41,10 @@ struct cr_gemm {
     enum cr_act act;
     cr_map *map;         /* after act, without mask; NULL: none */
     const void *map_attr;
+    /* Without mask and map, c in cr_real: c = drop(c) + add, where add (m x n)
+     * may be NULL; NULL: no dropout. */
+    const struct cr_drop *drop;
+    const cr_real *add;
     const cr_real *mask; /* m x n, the output of a ReLU; NULL: none */
     /* Low precision: CR_F16 or CR_BF16, and what has it. A c in two bytes is
      * rounded to them and cannot accumulate. */

@@ -5,6 +5,10 @@
  *   to = map(act(alpha result + (accumulate ? to : 0) + add + bias)),
  *        then 0 where mask <= 0
  *
+ * With dropout, which is not with a map:
+ *
+ *   to = drop(act(alpha result + (accumulate ? to : 0) + bias)) + add
+ *
  * The fusion pass offers these parts to the kernels of a step (graph/op.h,
  * struct cr_op_kernels), which take them or not.
  */
@@ -12,6 +16,7 @@
 #define CR_KERNELS_EPILOGUE_H
 
 #include "num/real.h"
+#include "num/rng.h"
 
 #include <stdint.h>
 
@@ -19,6 +24,14 @@
 enum cr_act {
     CR_ACT_NONE,
     CR_ACT_RELU
+};
+
+/* Dropout: elements are kept with probability `keep`, and divided by it.
+ * Element 0 of the result is number `first` of the random ones. */
+struct cr_drop {
+    struct cr_rng rng;
+    double keep;
+    int64_t first;
 };
 
 /* y = f(x) of n elements; attr: the options of f. y may be x. */
@@ -32,6 +45,7 @@ struct cr_epilogue {
     enum cr_act act;
     cr_map *map;      /* any other activation, */
     const void *attr; /* and its options */
+    const struct cr_drop *drop;
 };
 
 /* Its parts, as bits. */
@@ -42,9 +56,12 @@ enum cr_end {
     CR_END_ACT = 8,
     CR_END_MAP = 16,
     CR_END_MASK = 32,
-    /* With parts of y[0]: backward takes the gradient as it arrives after
-     * them. */
-    CR_END_BACKWARD = 64
+    CR_END_DROP = 64,
+    /* With parts of y[0]: backward takes the gradient as it arrives after them
+     * (of dropout: where it is 0 already for what was dropped). */
+    CR_END_BACKWARD = 128,
+    /* Or the planner has steps of their own for them in backward. */
+    CR_END_APART = 256
 };
 
 #endif

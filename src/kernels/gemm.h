@@ -57,9 +57,10 @@ bool cr_gemm_bf16_has_amx(void);
 bool cr_gemm_bf16_amx(bool use);
 
 /* What is left of the formula for rows i..i_end-1 and columns j..j_end-1 of c:
- * the map. Each kernel calls it for what its task has computed. */
-void cr_gemm_map(const struct cr_gemm *g, int64_t i, int64_t i_end, int64_t j,
-                 int64_t j_end);
+ * the map, or dropout and the addend. Each kernel calls it for what its task
+ * has computed. */
+void cr_gemm_post_ops(const struct cr_gemm *g, int64_t i, int64_t i_end,
+                      int64_t j, int64_t j_end);
 
 /* Splits 0..n-1 over parts, at multiples of `step`. */
 void cr_gemm_range(int64_t n, int64_t step, int part, int parts, int64_t *from,

@@ -604,9 +604,9 @@ BF16 void cr_gemm_bf16(const struct cr_gemm *g, int task, int n_tasks)
     if (kernel->end)
         kernel->end();
     if (w.swap)
-        cr_gemm_map(g, begin, end, from, to);
+        cr_gemm_post_ops(g, begin, end, from, to);
     else
-        cr_gemm_map(g, from, to, begin, end);
+        cr_gemm_post_ops(g, from, to, begin, end);
 }
 
 bool cr_gemm_bf16_available(void)

@@ -73,5 +73,5 @@ void cr_gemm_finish(const struct cr_gemm *g, const struct cr_gemm_piece *s)
             for (j = 0; j < s->n; j++)
                 s->c[i * g->n + j] = cr_gemm_finished(g, s->i + i, s->j + j,
                                                       s->c[i * g->n + j]);
-    cr_gemm_map(g, s->i, s->i + s->m, s->j, s->j + s->n);
+    cr_gemm_post_ops(g, s->i, s->i + s->m, s->j, s->j + s->n);
 }

@@ -17,7 +17,7 @@ static void plain_part(const struct cr_gemm *g, int task, int n_tasks)
             sum = g->alpha * sum + (g->accumulate ? *c : 0);
             *c = cr_gemm_finished(g, i, j, sum);
         }
-    cr_gemm_map(g, 0, g->m, from, to);
+    cr_gemm_post_ops(g, 0, g->m, from, to);
 }
 
 static bool is_available(void)

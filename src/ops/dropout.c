@@ -25,6 +25,11 @@ static bool dropout_plan(struct cr_op_plan *p)
     return true;
 }
 
+static double dropout_drops(const void *attr)
+{
+    return ((const struct dropout *)attr)->keep;
+}
+
 CR_CLONES_WIDE
 static void dropout_mask(int64_t n, const unsigned char *mask, cr_real scale,
                          const cr_real *x, bool add, cr_real *y)
@@ -136,6 +141,7 @@ const struct cr_op cr_op_dropout = {
     .text = "if p == 1:\n"
             "    return dropout(input, keep=1 - training)\n"
             "return cell('Dropout', input, p=p * training)",
+    .algebra = { .drops = dropout_drops },
     .low = CR_X(0) | CR_Y(0),
     .plan = dropout_plan,
     .forward = dropout_forward,

@@ -13,7 +13,8 @@ enum {
     X,
     W,
     B,
-    TURNED /* W', or none */
+    TURNED, /* W', or none */
+    MORE    /* an addend that the planner puts there */
 };
 
 #define FEW_ROWS 16
@@ -82,6 +83,8 @@ static void linear_forward(const struct cr_op_ctx *s)
                          .act = s->end.act,
                          .map = s->end.map,
                          .map_attr = s->end.attr,
+                         .drop = s->end.drop,
+                         .add = s->x[MORE],
                          .low = s->low,
                          .a_low = linear_low(s, X),
                          .b_low = linear_low(s, W),
@@ -142,7 +145,7 @@ static void linear_sum(const struct cr_op_ctx *s, int64_t n, int64_t out)
             linear_add(m, cr_low_dy(s, i * out + j, m, room), sum);
         for (k = 0; k < m; k++)
             to[j + k] = (s->accumulate[B] ? to[j + k] : 0) +
-                        (cr_real)s->alpha[B] * sum[k];
+                        (cr_real)s->alpha[B] * s->dy_scale * sum[k];
     }
 }
 
@@ -155,10 +158,14 @@ static bool linear_accepts(const struct cr_op_ctx *s, unsigned of,
 
     if (of == CR_X(X))
         takes = CR_END_MASK;
+    else if (of == CR_Y(0) && (parts & CR_END_BACKWARD))
+        takes |= CR_END_BIAS | CR_END_DROP | CR_END_BACKWARD;
+    else if (of == CR_Y(0) && (parts & (CR_END_ADD | CR_END_DROP)) &&
+             !(parts & CR_END_MAP) && s->low == CR_REAL)
+        takes |= CR_END_BIAS | CR_END_ADD | CR_END_DROP | CR_END_APART |
+                 (parts & CR_END_ADD ? 0 : CR_END_ACT);
     else if (of == CR_Y(0))
-        takes |= parts & CR_END_BACKWARD
-                     ? CR_END_BIAS | CR_END_BACKWARD
-                     : CR_END_BIAS | CR_END_ACT | CR_END_MAP;
+        takes |= CR_END_BIAS | CR_END_ACT | CR_END_MAP;
     if (of == CR_Y(0) && s->in[B].rank > 0 && !(parts & CR_END_BIAS))
         takes &= ~(unsigned)CR_END_SCALE;
     return !(parts & ~takes);
@@ -167,6 +174,7 @@ static bool linear_accepts(const struct cr_op_ctx *s, unsigned of,
 static const struct cr_op_kernels linear_kernels = {
     .name = linear_kernel,
     .accepts = linear_accepts,
+    .addend = MORE,
     .prepare = &linear_prepare,
 };
 
@@ -188,7 +196,7 @@ static void linear_backward(const struct cr_op_ctx *s)
                                        .k = out,
                                        .a = s->dy[0],
                                        .b = s->x[W],
-                                       .alpha = s->scale,
+                                       .alpha = s->scale * s->dy_scale,
                                        .accumulate = s->accumulate[X],
                                        .c = s->dx[X],
                                        .mask = s->mask[X],
@@ -213,7 +221,8 @@ static void linear_backward(const struct cr_op_ctx *s)
                                        .k = n,
                                        .a = s->dy[0],
                                        .b = s->x[X],
-                                       .alpha = (cr_real)s->alpha[W] * s->scale,
+                                       .alpha = (cr_real)s->alpha[W] *
+                                                s->scale * s->dy_scale,
                                        .accumulate = s->accumulate[W],
                                        .c = s->dx[W],
                                        .low = s->low,
@@ -229,8 +238,8 @@ static void linear_backward(const struct cr_op_ctx *s)
     if (s->dx[B] && dy == CR_LOW_TWO_BYTES)
         linear_sum(s, n, out);
     else if (s->dx[B])
-        cr_sum_rows(n, out, s->dy[0], (cr_real)s->alpha[B], s->accumulate[B],
-                    s->dx[B]);
+        cr_sum_rows(n, out, s->dy[0], (cr_real)s->alpha[B] * s->dy_scale,
+                    s->accumulate[B], s->dx[B]);
 }
 
 static const char *const linear_inputs[] = { "input", "weight", "bias", NULL };

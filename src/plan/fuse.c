@@ -9,8 +9,9 @@
  * The gradient of an activation that is part of a step is part of that step's
  * backward kernel, or of the writer of its gradient (as a mask), or a step of
  * its own, which reads the result alone: in plans with a backward pass others
- * are not fused. Dropout is not offered: its time is that of the random
- * numbers, and it saves a mask for its backward pass.
+ * are not fused. That of dropout, which draws its mask again, is a factor of
+ * the producer's backward kernel where a ReLU before it has left zeros, or a
+ * step of its own. An addend gets the gradient of the sum as it is.
  */
 #include "plan/plan.h"
 
@@ -97,6 +98,14 @@ static bool find_map(const struct cr_exec_step *a, const struct cr_exec_step *s,
     return s->op->algebra.map && s->x[0].val->spec.type == CR_REAL;
 }
 
+static bool find_drop(const struct cr_exec_step *a,
+                      const struct cr_exec_step *s, struct part *p)
+{
+    (void)p;
+    return s->op->algebra.drops && s->node && s->training &&
+           (!a->end.act || a->end.act->algebra.act == CR_ACT_RELU);
+}
+
 /* ---- the table ---- */
 
 static bool take_scale(struct cr_exec *e, struct cr_exec_step *a,
@@ -105,12 +114,15 @@ static bool take_operand(struct cr_exec *e, struct cr_exec_step *a,
                          struct cr_exec_step *s, const struct part *p);
 static bool take_act(struct cr_exec *e, struct cr_exec_step *a,
                      struct cr_exec_step *s, const struct part *p);
+static bool take_drop(struct cr_exec *e, struct cr_exec_step *a,
+                      struct cr_exec_step *s, const struct part *p);
 
 /* In order: all of the first row, then all of the second. */
 static const struct fusion {
     unsigned part;   /* of y[0]'s epilogue */
     unsigned before; /* parts that come later in an epilogue: none is there */
-    unsigned needs;  /* in plans with a backward pass: CR_END_BACKWARD */
+    unsigned needs;  /* in plans with a backward pass: CR_END_BACKWARD, or
+                        CR_END_APART */
     bool (*find)(const struct cr_exec_step *a, const struct cr_exec_step *s,
                  struct part *p);
     bool (*take)(struct cr_exec *e, struct cr_exec_step *a,
@@ -125,6 +137,10 @@ static const struct fusion {
       find_addition, take_operand },
     { CR_END_ACT, CR_END_ACT | CR_END_MAP, 0, find_act, take_act },
     { CR_END_MAP, CR_END_ACT | CR_END_MAP, 0, find_map, take_act },
+    { CR_END_DROP, CR_END_DROP | CR_END_ADD | CR_END_MAP, CR_END_APART,
+      find_drop, take_drop },
+    { CR_END_ADD, CR_END_ADD | CR_END_ACT | CR_END_MAP, CR_END_APART,
+      find_addition, take_operand },
 };
 
 /* Whether a step between a and b updates moving statistics that a updates
@@ -176,6 +192,20 @@ static bool take_operand(struct cr_exec *e, struct cr_exec_step *a,
     a->in[slot] = other->spec;
     cr_step_remove(e, s);
     cr_operand_set(&a->x[slot], other);
+    cr_step_takes(a, y);
+    if (!bias)
+        a->end.sum = s;
+    return true;
+}
+
+static bool take_drop(struct cr_exec *e, struct cr_exec_step *a,
+                      struct cr_exec_step *s, const struct part *p)
+{
+    struct cr_pval *y = s->y[0];
+
+    (void)p;
+    a->end.drop = s;
+    cr_step_remove(e, s);
     cr_step_takes(a, y);
     return true;
 }
@@ -238,12 +268,32 @@ static bool fuse(struct cr_exec *e, const struct fusion *f,
     return true;
 }
 
+/* A step without work stands between two that may fuse: what reads its result
+ * reads what it alone gets, so gradients are added up as before. */
+static void pass_over(struct cr_exec *e, struct cr_exec_step *s)
+{
+    struct cr_pval *x = s->x[0].val, *y = s->y[0];
+
+    if (!s->same || s->once || s->rounds || s->n_out != 1 || x->n_uses != 1 ||
+        x->root || y->root ||
+        (s->node && s->node->custom) || !cr_spec_same(&x->spec, &y->spec) ||
+        x->spec.layout != y->spec.layout || x->needs != y->needs)
+        return;
+    while (y->uses)
+        cr_operand_set(y->uses, x);
+    cr_step_remove(e, s);
+}
+
 bool cr_plan_fuse(struct cr_exec *e)
 {
     struct cr_exec_step *s, *next;
     size_t i;
     int k;
 
+    for (s = e->first; s; s = next) {
+        next = s->next;
+        pass_over(e, s);
+    }
     for (i = 0; i < CR_LEN(fusions); i++)
         for (s = e->first; s; s = next) {
             next = s->next;
@@ -289,4 +339,83 @@ void cr_plan_act_backward(struct cr_exec *e, const struct cr_exec_step *f)
     s->dx[0]->alias = g;
     s->dx[0]->root = g->root;
     cr_step_append(e, s);
+}
+
+/* Whether step f reads a value as another input than its addend, too: its
+ * backward adds to the gradient of that while it reads the one of the sum. */
+static bool reads_twice(const struct cr_exec_step *f, const struct cr_pval *val)
+{
+    int i;
+
+    for (i = 0; i < f->n_in; i++)
+        if (i != f->op->kernels->addend && f->x[i].val == val)
+            return true;
+    return false;
+}
+
+/* An addend gets the gradient of the sum as it is: in the same memory, or
+ * added to what it has. */
+static void sum_backward(struct cr_exec *e, const struct cr_exec_step *f)
+{
+    struct cr_pval *addend = f->x[f->op->kernels->addend].val;
+    const struct cr_exec_step *sum = f->end.sum;
+    struct cr_pval *g = f->y[0]->grad;
+    struct cr_exec_step *s;
+
+    if (!addend->needs)
+        return;
+    if (!addend->grad && addend->param < 0 && addend->feed < 0 &&
+        !reads_twice(f, addend)) {
+        addend->grad = cr_pval_new(e, &addend->spec);
+        addend->grad->alias = g;
+        return;
+    }
+    s = cr_step_new(e, CR_BACKWARD, sum->op, 2, 1);
+    s->node = sum->node;
+    s->attr = sum->attr;
+    s->in = sum->in;
+    s->out = sum->out;
+    cr_operand_set(&s->dy[0], g);
+    cr_step_append(e, s);
+    cr_plan_write(e, s, 0, addend);
+}
+
+/* The gradient of what dropout got, in the memory of g if nothing else reads
+ * it. */
+static void drop_backward(struct cr_exec *e, const struct cr_exec_step *f)
+{
+    const struct cr_exec_step *drop = f->end.drop;
+    struct cr_pval *y = f->y[0], *g = y->grad;
+    struct cr_exec_step *s = cr_step_new(e, CR_BACKWARD, drop->op, 1, 1);
+
+    s->node = drop->node;
+    s->attr = drop->attr;
+    s->in = drop->in;
+    s->out = drop->out;
+    s->training = drop->training;
+    cr_operand_set(&s->dy[0], g);
+    s->dx[0] = y->grad = cr_pval_new(e, &g->spec);
+    s->dx[0]->maker = s;
+    if (!(f->end.parts & CR_END_ADD)) {
+        s->dx[0]->alias = g;
+        s->dx[0]->root = g->root;
+    }
+    cr_step_append(e, s);
+}
+
+unsigned cr_plan_apart_backward(struct cr_exec *e,
+                                const struct cr_exec_step *f)
+{
+    struct cr_exec_step alone = *f;
+
+    if (f->end.parts & CR_END_ADD)
+        sum_backward(e, f);
+    if (!(f->end.parts & CR_END_DROP))
+        return 0;
+    alone.end.parts = f->end.parts & CR_END_SCALE;
+    if ((f->end.parts & CR_END_ACT) &&
+        cr_step_accepts(&alone, CR_Y(0), CR_END_DROP | CR_END_BACKWARD))
+        return CR_END_DROP; /* the ReLU has left zeros */
+    drop_backward(e, f);
+    return 0;
 }

@@ -51,6 +51,8 @@ struct cr_pval {
                                  set it stays */
     struct cr_pval *up;       /* one that it shares memory with through several
                                  aliases, nearer to the base; NULL: alias */
+    struct cr_pval *into;     /* what its maker makes instead, since it has taken
+                                 over a step that read this one; NULL */
     struct cr_pval *grad;     /* its gradient, as written last; NULL: none */
     struct cr_pval *other;    /* the same value in the other layout; NULL */
     enum cr_part part;
@@ -83,6 +85,8 @@ struct cr_step_end {
     const struct cr_op *act; /* with CR_END_ACT or CR_END_MAP: the activation,
                               */
     const void *attr;        /* and its attributes */
+    /* With CR_END_DROP, CR_END_ADD: the steps that it has taken over. */
+    const struct cr_exec_step *drop, *sum;
 };
 
 /*
@@ -336,6 +340,10 @@ void cr_plan_write(struct cr_exec *exec, struct cr_exec_step *step, int i,
  * by the one writer of the gradient if it can, else by a step in place. */
 void cr_plan_act_backward(struct cr_exec *exec,
                           const struct cr_exec_step *step);
+/* fuse.c: the gradients of dropout and of an addend that are parts of a forward
+ * step whose backward does not take them. The parts that it does take. */
+unsigned cr_plan_apart_backward(struct cr_exec *exec,
+                                const struct cr_exec_step *step);
 /* casts.c: before the backward pass of step f: rounds what arrives, if f has
  * taken the cast after it; true if f is a cast whose gradient its writer
  * rounds, so that no step is left to do. After it: a gradient that the step

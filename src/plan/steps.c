@@ -213,6 +213,7 @@ void cr_step_remove(struct cr_exec *e, struct cr_exec_step *s)
 void cr_step_takes(struct cr_exec_step *s, struct cr_pval *val)
 {
     s->y[0]->maker = NULL;
+    s->y[0]->into = val;
     s->y[0] = val;
     val->maker = s;
 }

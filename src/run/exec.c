@@ -74,7 +74,8 @@ static void point_inputs(struct cr_exec *e, struct cr_exec_step *s)
 }
 
 /* The epilogue of y[0]. */
-static void end_point(const struct cr_exec_step *s, struct cr_op_ctx *r)
+static void end_point(const struct cr_exec *e, const struct cr_exec_step *s,
+                      struct cr_op_ctx *r)
 {
     r->scale = s->end.parts & CR_END_SCALE ? (cr_real)s->end.scale : 1;
     if (s->end.parts & CR_END_ACT)
@@ -82,6 +83,21 @@ static void end_point(const struct cr_exec_step *s, struct cr_op_ctx *r)
     if (s->end.parts & CR_END_MAP)
         r->end.map = s->end.act->algebra.map;
     r->end.attr = s->end.attr;
+    r->dy_scale = 1;
+    if (s->end.parts & CR_END_DROP) {
+        const struct cr_exec_step *drop = s->end.drop;
+        double keep = drop->op->algebra.drops(drop->attr);
+
+        r->drop = (struct cr_drop){
+            .rng = cr_rng(e->net->opts.seed, CR_STREAM_DROPOUT,
+                          drop->node->key, 0),
+            .keep = keep
+        };
+        if (s->kind == CR_FORWARD)
+            r->end.drop = &r->drop;
+        else if (keep > 0)
+            r->dy_scale = (cr_real)(1 / keep);
+    }
 }
 
 static void point(struct cr_exec *e)
@@ -105,7 +121,7 @@ static void point(struct cr_exec *e)
         r->holds = s->holds;
         r->two_bytes = s->two_bytes;
         r->grads_two_bytes = s->grads_two_bytes;
-        end_point(s, r);
+        end_point(e, s, r);
         for (k = 0; k < CR_OP_MAX; k++)
             r->alpha[k] = 1;
         point_inputs(e, s);
@@ -311,10 +327,13 @@ static void place(const struct cr_exec *e, const struct cr_exec_step *s)
     to->batch = e->opts.batch;
     to->update = e->t > 0 ? (e->t - 1) / micro + 1 : 0;
     to->first = e->t > 0 ? (e->t - 1) % micro * e->net->opts.batch : e->before;
+    to->drop.first = 0;
     if (e->split && s->node && s->node->batch != e->opts.batch) {
         to->batch = e->split->n;
         to->first += e->split->first;
         to->rows_before = e->split->first;
+        to->drop.first =
+            cr_count(&s->out[0]) / to->batch * to->rows_before;
         to->sum = (s->op->running_stats
                        ? !e->net->local_statistics
                        : e->split->total[s->node->out[0]->id])
@@ -327,7 +346,7 @@ static void run_step(struct cr_exec *e, struct cr_exec_step *s, double lr)
 {
     int k;
 
-    s->run->rng.b = (uint64_t)e->t;
+    s->run->rng.b = s->run->drop.rng.b = (uint64_t)e->t;
     place(e, s);
     s->run->stop = e->fault ? e->stop_again : e->stop;
     s->run->print = printed_elsewhere(e, s->kind) ? NULL : e->print;

@@ -186,6 +186,9 @@ const char *cr_exec_dump(const struct cr_exec *e, struct cr_arena *arena)
             text = cr_strf(arena, "%s +add", text);
         if (s->end.act)
             text = cr_strf(arena, "%s +activation", text);
+        if (s->end.parts & CR_END_DROP)
+            text = cr_strf(arena, "%s %s", text,
+                           s->kind == CR_FORWARD ? "+dropout" : "+scale");
         for (k = 0; k < s->n_in && s->kind == CR_BACKWARD; k++) {
             if (s->mask[k].val)
                 text = cr_strf(arena, "%s +mask", text);
@@ -204,6 +207,8 @@ static const struct cr_exec_step *made_by(const struct cr_exec *e,
 {
     const struct cr_pval *y = e->of[node->out[0]->id];
 
+    while (y && y->into)
+        y = y->into;
     return y && y->maker && y->maker->kind == CR_FORWARD &&
                    y->maker->at < e->n_forward && y->maker->y[0] == y
                ? y->maker

@@ -343,6 +343,7 @@ YAML
         'watch=[{at: "?", hook: forward, zero: true}]'
     jq -e '.hooks == [{name: null, hook: "forward", at: "a, r, d, b",
         replaces: "zero"}] and .split == [{name: "r", op: "relu",
+        backward: false, from: "a"}, {name: "d", op: "dropout",
         backward: false, from: "a"}]' <<<"$output"
 }
 

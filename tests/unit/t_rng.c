@@ -185,7 +185,8 @@ static void events(double p, uint64_t first)
         happen += got[i];
         wrong += got[i] != bernoulli(&rng, first + (uint64_t)i, p);
     }
-    ok(wrong == 0 && got[EVENTS] == 7 && fabs((double)happen - EVENTS * p) <= 5 * sigma,
+    ok(wrong == 0 && got[EVENTS] == 7 &&
+           fabs((double)happen - EVENTS * p) <= 5 * sigma,
        "probability %g: %lld of %d, %lld wrong", p, (long long)happen, EVENTS,
        (long long)wrong);
 }
