@@ -54,7 +54,6 @@ static struct cr_op_ctx step_of(const struct call *c)
                            .scratch = c->scratch,
                            .end = { .act = c->act, .map = c->map },
                            .scale = c->scale,
-                           .dy_scale = 1,
                            .rng = cr_rng(3, CR_STREAM_TEST, 5, 1),
                            .training = c->plan.training };
     int i;

@@ -61,7 +61,6 @@ static struct cr_op_ctx primal_step(const struct cr_op_ctx *s)
     const struct cr_adjoint *o = s->attr;
     struct cr_op_ctx p = { .attr = o->attr,
                            .scale = 1,
-                           .dy_scale = 1,
                            .in = o->in,
                            .out = &o->out,
                            .scratch = (char *)s->scratch + own_scratch(o),

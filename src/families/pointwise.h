@@ -10,11 +10,6 @@
 #include "base/compiler.h"
 #include "graph/op.h"
 
-/* Next to cr_map (kernels/epilogue.h). x and y, as far as .saved_for_backward
- * names them, are NULL or n elements. d may be dy itself. */
-typedef void cr_map_grad(const void *attr, int64_t n, const cr_real *x,
-                         const cr_real *y, const cr_real *dy, cr_real *d);
-
 bool cr_pointwise_plan(struct cr_op_plan *plan);
 /* cost: rough nanoseconds per element, as for cr_parallel_for. */
 void cr_pointwise(const struct cr_op_ctx *ctx, double cost, cr_map *f);
@@ -74,7 +69,9 @@ void cr_pointwise_backward(const struct cr_op_ctx *ctx, double cost,
         .max_inputs = 1,                                             \
         .outputs = 1,                                                \
         .saved_for_backward = CR_POINTWISE_READS_##seen,             \
-        .algebra = { .kind = CR_ELEMENTWISE, .map = leaf##_map },    \
+        .algebra = { .kind = CR_ELEMENTWISE,                         \
+                     .map = leaf##_map,                              \
+                     .map_grad = leaf##_map_grad },                  \
         .plan = cr_pointwise_plan,                                   \
         .forward = leaf##_forward,                                   \
         .backward = leaf##_backward,                                 \

@@ -77,14 +77,16 @@ struct cr_op_ctx {
     double alpha[CR_OP_MAX];
     /* Where they accept CR_END_MASK for dx[i]: dx is 0 where mask <= 0. */
     const cr_real *mask[CR_OP_MAX];
+    /* Where they accept CR_END_MAP_GRAD: dx[0] = map_grad(dx[0]) at mask[0],
+     * instead. NULL: none. */
+    cr_map_grad *map_grad;
+    const void *map_attr;
     /* The epilogue of y[0], as far as the kernels have accepted it; in backward
      * the parts that they accepted with CR_END_BACKWARD. The bias and the
      * addend are inputs (struct cr_op_kernels). */
     struct cr_epilogue end;
     cr_real scale; /* its alpha; 1 */
     struct cr_drop drop; /* what end.drop points to */
-    cr_real dy_scale; /* dy[0] counts so many times, in backward with
-                         CR_END_DROP; 1 */
     /* For ops with .low: the type of low precision, CR_F16 or CR_BF16, and
      * CR_X, CR_Y bits of what has it. families/low.h reads and writes it. */
     enum cr_type low;
@@ -131,6 +133,8 @@ struct cr_algebra {
     cr_map *map;     /* elementwise, of one real input: what it does
                         to a stretch; NULL: nothing that an epilogue
                         can do */
+    cr_map_grad *map_grad; /* with a map: its gradient; with `drops`: that of
+                              dropout after a ReLU, of the result */
     enum cr_act act; /* the same as an activation that kernels know */
     unsigned linear; /* CR_X: y[0] is linear in each of these inputs;
                         without a bprop, the second-order gradient is

@@ -177,6 +177,10 @@ static void post_ops(const struct cr_gemm *g, int64_t at, int64_t n)
     cr_real *c = g->c + at;
     int64_t m;
 
+    if (g->map_grad) {
+        g->map_grad(g->map_attr, n, g->seen + at, g->seen + at, c, c);
+        return;
+    }
     if (g->map) {
         g->map(g->map_attr, n, c, c);
         return;
@@ -198,7 +202,7 @@ void cr_gemm_post_ops(const struct cr_gemm *g, int64_t i, int64_t i_end,
 {
     int64_t n = j_end - j;
 
-    if ((!g->map && !g->drop && !g->add) || n <= 0)
+    if ((!g->map && !g->map_grad && !g->drop && !g->add) || n <= 0)
         return;
     if (n == g->n && i < i_end) {
         post_ops(g, i * n, (i_end - i) * n);

@@ -45,6 +45,10 @@ struct cr_gemm {
      * may be NULL; NULL: no dropout. */
     const struct cr_drop *drop;
     const cr_real *add;
+    /* Instead of all these, c = map_grad(c) at `seen` (m x n), x and y of it;
+     * NULL: none */
+    cr_map_grad *map_grad;
+    const cr_real *seen;
     const cr_real *mask; /* m x n, the output of a ReLU; NULL: none */
     /* Low precision: CR_F16 or CR_BF16, and what has it. A c in two bytes is
      * rounded to them and cannot accumulate. */

@@ -37,6 +37,11 @@ struct cr_drop {
 /* y = f(x) of n elements; attr: the options of f. y may be x. */
 typedef void cr_map(const void *attr, int64_t n, const cr_real *x, cr_real *y);
 
+/* d = dy f'(x) of n elements, of x or of y = f(x), whichever f's op saves: the
+ * other may be anything. d may be dy. */
+typedef void cr_map_grad(const void *attr, int64_t n, const cr_real *x,
+                         const cr_real *y, const cr_real *dy, cr_real *d);
+
 /* Each pointer may be NULL. add and mask have the shape and layout of `to`; add
  * may be `to` itself. */
 struct cr_epilogue {
@@ -57,11 +62,13 @@ enum cr_end {
     CR_END_MAP = 16,
     CR_END_MASK = 32,
     CR_END_DROP = 64,
-    /* With parts of y[0]: backward takes the gradient as it arrives after them
-     * (of dropout: where it is 0 already for what was dropped). */
+    /* With parts of y[0]: backward takes the gradient as it arrives after
+     * them. */
     CR_END_BACKWARD = 128,
     /* Or the planner has steps of their own for them in backward. */
-    CR_END_APART = 256
+    CR_END_APART = 256,
+    /* Of dx[0]: the gradient of an elementwise op follows. */
+    CR_END_MAP_GRAD = 512
 };
 
 #endif

@@ -51,6 +51,27 @@ static void dropout_mask(int64_t n, const unsigned char *mask, cr_real scale,
     }
 }
 
+/* Of dropout after a ReLU, whose result y tells what was kept. */
+CR_CLONES_WIDE
+static void dropout_relu(int64_t n, cr_real scale, const cr_real *y,
+                         const cr_real *dy, cr_real *d)
+{
+    int64_t i;
+
+    CR_SIMD
+    for (i = 0; i < n; i++)
+        d[i] = y[i] <= 0 ? 0 : dy[i] * scale;
+}
+
+static void dropout_relu_grad(const void *attr, int64_t n, const cr_real *x,
+                              const cr_real *y, const cr_real *dy, cr_real *d)
+{
+    double keep = ((const struct dropout *)attr)->keep;
+
+    (void)x;
+    dropout_relu(n, keep > 0 ? (cr_real)(1 / keep) : 0, y, dy, d);
+}
+
 /* Elements of the batch before these. */
 static int64_t dropout_before(const struct cr_op_ctx *s)
 {
@@ -141,7 +162,7 @@ const struct cr_op cr_op_dropout = {
     .text = "if p == 1:\n"
             "    return dropout(input, keep=1 - training)\n"
             "return cell('Dropout', input, p=p * training)",
-    .algebra = { .drops = dropout_drops },
+    .algebra = { .drops = dropout_drops, .map_grad = dropout_relu_grad },
     .low = CR_X(0) | CR_Y(0),
     .plan = dropout_plan,
     .forward = dropout_forward,

@@ -145,7 +145,7 @@ static void linear_sum(const struct cr_op_ctx *s, int64_t n, int64_t out)
             linear_add(m, cr_low_dy(s, i * out + j, m, room), sum);
         for (k = 0; k < m; k++)
             to[j + k] = (s->accumulate[B] ? to[j + k] : 0) +
-                        (cr_real)s->alpha[B] * s->dy_scale * sum[k];
+                        (cr_real)s->alpha[B] * sum[k];
     }
 }
 
@@ -157,9 +157,9 @@ static bool linear_accepts(const struct cr_op_ctx *s, unsigned of,
     unsigned takes = CR_END_SCALE;
 
     if (of == CR_X(X))
-        takes = CR_END_MASK;
+        takes = CR_END_MASK | (s->low == CR_REAL ? CR_END_MAP_GRAD : 0);
     else if (of == CR_Y(0) && (parts & CR_END_BACKWARD))
-        takes |= CR_END_BIAS | CR_END_DROP | CR_END_BACKWARD;
+        takes |= CR_END_BIAS | CR_END_BACKWARD;
     else if (of == CR_Y(0) && (parts & (CR_END_ADD | CR_END_DROP)) &&
              !(parts & CR_END_MAP) && s->low == CR_REAL)
         takes |= CR_END_BIAS | CR_END_ADD | CR_END_DROP | CR_END_APART |
@@ -196,10 +196,13 @@ static void linear_backward(const struct cr_op_ctx *s)
                                        .k = out,
                                        .a = s->dy[0],
                                        .b = s->x[W],
-                                       .alpha = s->scale * s->dy_scale,
+                                       .alpha = s->scale,
                                        .accumulate = s->accumulate[X],
                                        .c = s->dx[X],
-                                       .mask = s->mask[X],
+                                       .map_grad = s->map_grad,
+                                       .map_attr = s->map_attr,
+                                       .seen = s->mask[X],
+                                       .mask = s->map_grad ? NULL : s->mask[X],
                                        .low = s->low,
                                        .a_low = dy,
                                        .b_low = linear_low(s, W),
@@ -221,8 +224,7 @@ static void linear_backward(const struct cr_op_ctx *s)
                                        .k = n,
                                        .a = s->dy[0],
                                        .b = s->x[X],
-                                       .alpha = (cr_real)s->alpha[W] *
-                                                s->scale * s->dy_scale,
+                                       .alpha = (cr_real)s->alpha[W] * s->scale,
                                        .accumulate = s->accumulate[W],
                                        .c = s->dx[W],
                                        .low = s->low,
@@ -238,8 +240,8 @@ static void linear_backward(const struct cr_op_ctx *s)
     if (s->dx[B] && dy == CR_LOW_TWO_BYTES)
         linear_sum(s, n, out);
     else if (s->dx[B])
-        cr_sum_rows(n, out, s->dy[0], (cr_real)s->alpha[B] * s->dy_scale,
-                    s->accumulate[B], s->dx[B]);
+        cr_sum_rows(n, out, s->dy[0], (cr_real)s->alpha[B], s->accumulate[B],
+                    s->dx[B]);
 }
 
 static const char *const linear_inputs[] = { "input", "weight", "bias", NULL };

@@ -98,8 +98,10 @@ static void dump_step(struct cr_buf *b, const struct cr_exec *e,
         cr_buf_f(b, " scale %g", s->end.scale);
     if (s->end.act)
         cr_buf_f(b, " %s", s->end.act->about.name);
+    if (s->map_grad)
+        cr_buf_f(b, " %s", s->map_grad->about.name);
     if (s->end.parts & CR_END_DROP)
-        cr_buf_str(b, s->kind == CR_FORWARD ? " dropout" : " after dropout");
+        cr_buf_str(b, " dropout");
     if (s->rounds)
         cr_buf_f(b, " rounds to %s", cr_type_name(s->low));
     if (s->same)

@@ -9,9 +9,10 @@
  * The gradient of an activation that is part of a step is part of that step's
  * backward kernel, or of the writer of its gradient (as a mask), or a step of
  * its own, which reads the result alone: in plans with a backward pass others
- * are not fused. That of dropout, which draws its mask again, is a factor of
- * the producer's backward kernel where a ReLU before it has left zeros, or a
- * step of its own. An addend gets the gradient of the sum as it is.
+ * are not fused. That of an elementwise op, or of a ReLU with dropout, which
+ * shows in zeros, is done by the writer of the gradient that arrives, if it
+ * can; that of dropout alone draws its mask again. An addend gets the gradient
+ * of the sum as it is.
  */
 #include "plan/plan.h"
 
@@ -321,14 +322,57 @@ static bool take_mask(struct cr_pval *g, struct cr_pval *y)
     return false;
 }
 
-void cr_plan_act_backward(struct cr_exec *e, const struct cr_exec_step *f)
+/* Whether the one step that writes gradient g, which nothing else reads, goes
+ * on with that of an elementwise op, whose input or result is `seen`. */
+static bool take_map_grad(const struct cr_op *op, const void *attr,
+                          struct cr_pval *g, struct cr_pval *seen)
+{
+    struct cr_exec_step *w = g->maker;
+
+    if (!op->algebra.map_grad || !w || w->kind != CR_BACKWARD || w->n_in == 0 ||
+        w->dx[0] != g || w->acc[0].val || w->mask[0].val || g->root ||
+        g->alias || g->n_uses > 0 || w->rounds || w->direct[0] >= 0 ||
+        !cr_step_accepts(w, CR_X(0), CR_END_MAP_GRAD))
+        return false;
+    cr_operand_set(&w->mask[0], seen);
+    w->map_grad = op;
+    w->map_attr = attr;
+    return true;
+}
+
+bool cr_plan_map_backward(struct cr_exec *e, const struct cr_exec_step *f)
+{
+    struct cr_pval *x = f->x[0].val, *g = f->y[0]->grad;
+    bool reads_x = f->op->saved_for_backward & CR_X(0);
+
+    if (cr_plan_keeps_all(e) || !f->op->algebra.map || f->n_in != 1 ||
+        f->n_out != 1 || f->rounds || f->low != CR_REAL || f->end.parts || x->grad || x->param >= 0 ||
+        x->feed >= 0 || !cr_spec_same(&x->spec, &g->spec) ||
+        x->spec.layout != g->spec.layout || x->spec.type != CR_REAL ||
+        !take_map_grad(f->op, f->attr, g, reads_x ? x : f->y[0]))
+        return false;
+    x->grad = cr_pval_new(e, &x->spec);
+    x->grad->alias = g;
+    return true;
+}
+
+unsigned cr_plan_act_backward(struct cr_exec *e, const struct cr_exec_step *f)
 {
     const struct cr_op *op = f->end.act;
     struct cr_pval *y = f->y[0], *g = y->grad;
     struct cr_exec_step *s;
 
+    if (f->end.parts & CR_END_DROP) {
+        const struct cr_exec_step *drop = f->end.drop;
+
+        if (take_map_grad(drop->op, drop->attr, g, y))
+            return CR_END_DROP;
+    }
     if (op->algebra.act == CR_ACT_RELU && take_mask(g, y))
-        return;
+        return 0;
+    if (!f->rounds && f->low == CR_REAL && !cr_plan_keeps_all(e) &&
+        take_map_grad(op, f->end.attr, g, y))
+        return 0;
     s = cr_step_new(e, CR_BACKWARD, op, 1, 1);
     s->attr = f->end.attr;
     s->in = s->out = f->out;
@@ -339,6 +383,7 @@ void cr_plan_act_backward(struct cr_exec *e, const struct cr_exec_step *f)
     s->dx[0]->alias = g;
     s->dx[0]->root = g->root;
     cr_step_append(e, s);
+    return 0;
 }
 
 /* Whether step f reads a value as another input than its addend, too: its
@@ -403,19 +448,11 @@ static void drop_backward(struct cr_exec *e, const struct cr_exec_step *f)
     cr_step_append(e, s);
 }
 
-unsigned cr_plan_apart_backward(struct cr_exec *e,
-                                const struct cr_exec_step *f)
+void cr_plan_apart_backward(struct cr_exec *e, const struct cr_exec_step *f,
+                            unsigned undone)
 {
-    struct cr_exec_step alone = *f;
-
     if (f->end.parts & CR_END_ADD)
         sum_backward(e, f);
-    if (!(f->end.parts & CR_END_DROP))
-        return 0;
-    alone.end.parts = f->end.parts & CR_END_SCALE;
-    if ((f->end.parts & CR_END_ACT) &&
-        cr_step_accepts(&alone, CR_Y(0), CR_END_DROP | CR_END_BACKWARD))
-        return CR_END_DROP; /* the ReLU has left zeros */
-    drop_backward(e, f);
-    return 0;
+    if (f->end.parts & ~undone & CR_END_DROP)
+        drop_backward(e, f);
 }

@@ -86,11 +86,9 @@ static bool end_apart(const struct cr_exec_step *f)
             !cr_step_accepts(f, CR_Y(0), CR_END_BACKWARD));
 }
 
-/* The step that runs the backward kernel of step f, with `takes` of the parts
- * that steps of their own have undone otherwise. */
+/* The step that runs the backward kernel of step f. */
 static struct cr_exec_step *backward_step(struct cr_exec *e,
-                                          const struct cr_exec_step *f,
-                                          unsigned takes)
+                                          const struct cr_exec_step *f)
 {
     struct cr_exec_step *s =
         cr_step_new(e, CR_BACKWARD, f->op, f->n_in, f->n_out);
@@ -109,14 +107,9 @@ static struct cr_exec_step *backward_step(struct cr_exec *e,
     s->thread_scratch = f->thread_scratch;
     s->macs = f->macs;
     s->end = f->end;
-    if (act_apart(f) || end_apart(f)) {
-        s->end = (struct cr_step_end){
-            .parts = f->end.parts & (CR_END_SCALE | takes),
-            .scale = f->end.scale
-        };
-        if (takes & CR_END_DROP)
-            s->end.drop = f->end.drop;
-    }
+    if (act_apart(f) || end_apart(f))
+        s->end = (struct cr_step_end){ .parts = f->end.parts & CR_END_SCALE,
+                                       .scale = f->end.scale };
     for (i = 0; i < f->n_in; i++)
         if (f->op->saved_for_backward & CR_X(i))
             cr_operand_set(&s->x[i], f->x[i].val);
@@ -145,7 +138,7 @@ static bool backward_of(struct cr_exec *e, const struct cr_exec_step *f)
 {
     bool wanted = false, arrives = false, apart = end_apart(f);
     struct cr_exec_step *s;
-    unsigned takes = 0;
+    unsigned undone = 0;
     int i;
 
     if (f->node && f->node->custom)
@@ -163,14 +156,14 @@ static bool backward_of(struct cr_exec *e, const struct cr_exec_step *f)
         return true;
     }
     if (act_apart(f))
-        cr_plan_act_backward(e, f);
+        undone = cr_plan_act_backward(e, f);
     if (elide_view(e, f))
         return true;
-    if (cr_plan_casts_backward(e, f))
+    if (cr_plan_casts_backward(e, f) || cr_plan_map_backward(e, f))
         return true;
     if (apart)
-        takes = cr_plan_apart_backward(e, f);
-    s = backward_step(e, f, takes);
+        cr_plan_apart_backward(e, f, undone);
+    s = backward_step(e, f);
     cr_step_append(e, s);
     for (i = 0; i < f->n_in; i++)
         if (input_needs(f, i) && !cr_plan_casts_partial(e, f, i) &&

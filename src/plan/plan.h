@@ -51,8 +51,8 @@ struct cr_pval {
                                  set it stays */
     struct cr_pval *up;       /* one that it shares memory with through several
                                  aliases, nearer to the base; NULL: alias */
-    struct cr_pval *into;     /* what its maker makes instead, since it has taken
-                                 over a step that read this one; NULL */
+    struct cr_pval *into;     /* what its maker makes instead, since it has
+                                 taken over a step that read this; NULL */
     struct cr_pval *grad;     /* its gradient, as written last; NULL: none */
     struct cr_pval *other;    /* the same value in the other layout; NULL */
     enum cr_part part;
@@ -116,6 +116,9 @@ struct cr_exec_step {
     struct cr_spec *in, *out; /* of x and y, CR_OP_MAX each; a backward step
                                  has those of its forward step */
     struct cr_step_end end;
+    const struct cr_op *map_grad; /* backward: the elementwise op whose gradient
+                                 follows dx[0], at mask[0]; NULL: none */
+    const void *map_attr;     /* its attributes */
     enum cr_type low;         /* see struct cr_op_ctx */
     unsigned rounds, partial, holds, two_bytes, grads_two_bytes;
     bool training;
@@ -337,13 +340,17 @@ struct cr_pval *cr_plan_grad(struct cr_exec *exec, struct cr_pval *val);
 void cr_plan_write(struct cr_exec *exec, struct cr_exec_step *step, int i,
                    struct cr_pval *val);
 /* fuse.c: the gradient of an activation that is part of a forward step: done
- * by the one writer of the gradient if it can, else by a step in place. */
-void cr_plan_act_backward(struct cr_exec *exec,
-                          const struct cr_exec_step *step);
+ * by the one writer of the gradient if it can, else by a step in place.
+ * CR_END_DROP if the writer undoes dropout after it, too; else 0. */
+unsigned cr_plan_act_backward(struct cr_exec *exec,
+                              const struct cr_exec_step *step);
+/* fuse.c: whether the one writer of the gradient that arrives at an elementwise
+ * step f goes on with its gradient: it is that of x[0] then. */
+bool cr_plan_map_backward(struct cr_exec *exec, const struct cr_exec_step *f);
 /* fuse.c: the gradients of dropout and of an addend that are parts of a forward
- * step whose backward does not take them. The parts that it does take. */
-unsigned cr_plan_apart_backward(struct cr_exec *exec,
-                                const struct cr_exec_step *step);
+ * step, but for the parts that are undone. */
+void cr_plan_apart_backward(struct cr_exec *exec,
+                            const struct cr_exec_step *step, unsigned undone);
 /* casts.c: before the backward pass of step f: rounds what arrives, if f has
  * taken the cast after it; true if f is a cast whose gradient its writer
  * rounds, so that no step is left to do. After it: a gradient that the step

@@ -60,6 +60,10 @@ static void point_inputs(struct cr_exec *e, struct cr_exec_step *s)
     struct cr_op_ctx *r = s->run;
     int k;
 
+    if (s->map_grad) {
+        r->map_grad = s->map_grad->algebra.map_grad;
+        r->map_attr = s->map_attr;
+    }
     for (k = 0; k < s->n_in; k++) {
         r->x[k] = data_of(s->x[k].val);
         patch(e, s->x[k].val, &r->x[k]);
@@ -83,20 +87,15 @@ static void end_point(const struct cr_exec *e, const struct cr_exec_step *s,
     if (s->end.parts & CR_END_MAP)
         r->end.map = s->end.act->algebra.map;
     r->end.attr = s->end.attr;
-    r->dy_scale = 1;
     if (s->end.parts & CR_END_DROP) {
         const struct cr_exec_step *drop = s->end.drop;
-        double keep = drop->op->algebra.drops(drop->attr);
 
         r->drop = (struct cr_drop){
             .rng = cr_rng(e->net->opts.seed, CR_STREAM_DROPOUT,
                           drop->node->key, 0),
-            .keep = keep
+            .keep = drop->op->algebra.drops(drop->attr)
         };
-        if (s->kind == CR_FORWARD)
-            r->end.drop = &r->drop;
-        else if (keep > 0)
-            r->dy_scale = (cr_real)(1 / keep);
+        r->end.drop = &r->drop;
     }
 }
 

@@ -187,11 +187,11 @@ const char *cr_exec_dump(const struct cr_exec *e, struct cr_arena *arena)
         if (s->end.act)
             text = cr_strf(arena, "%s +activation", text);
         if (s->end.parts & CR_END_DROP)
-            text = cr_strf(arena, "%s %s", text,
-                           s->kind == CR_FORWARD ? "+dropout" : "+scale");
+            text = cr_strf(arena, "%s +dropout", text);
         for (k = 0; k < s->n_in && s->kind == CR_BACKWARD; k++) {
             if (s->mask[k].val)
-                text = cr_strf(arena, "%s +mask", text);
+                text = cr_strf(arena, "%s %s", text,
+                               s->map_grad ? "+activation" : "+mask");
             if (s->direct[k] >= 0)
                 text = cr_strf(arena, "%s +update(%s)", text,
                                e->net->params[s->direct[k]].name);

@@ -57,15 +57,15 @@ static const struct example {
       "forward  mul            \n"
       "forward  linear         e\n"
       "forward  mul            \n" },
-    { "an activation whose gradient reads its input: in prediction alone",
+    { "an activation whose gradient reads its input: its value apart",
       "network: [{Dense: [6, 5]}, GELU, {Dense: [5, 3]}]\n",
       "forward  linear         0\n"
       "forward  gelu           1\n"
       "forward  linear         2\n"
       "forward  cross_entropy  loss\n"
       "backward cross_entropy  loss\n"
-      "backward linear         2 +update(2.weight) +update(2.bias)\n"
-      "backward gelu           1\n"
+      "backward linear         2 +activation +update(2.weight) +update(2.bias)"
+      "\n"
       "backward linear         0 +update(0.weight) +update(0.bias)\n",
       "forward  linear         0 +activation\n"
       "forward  linear         2\n" },
@@ -98,14 +98,16 @@ static const struct example {
       "backward linear         e +update(e.weight) +update(e.bias)\n"
       "backward add            \n"
       "backward relu           \n"
-      "backward linear         d +scale\n"
+      "backward dropout        q\n"
+      "backward linear         d\n"
       "backward add            \n"
       "backward linear         d\n"
       "update                  d.weight\n"
       "update                  d.bias\n"
       "backward dropout        q\n"
-      "backward linear         c +mask +update(c.weight) +update(c.bias)\n"
-      "backward linear         b +scale +update(b.weight) +update(b.bias)\n"
+      "backward linear         c +activation +update(c.weight) "
+      "+update(c.bias)\n"
+      "backward linear         b +update(b.weight) +update(b.bias)\n"
       "backward layer_norm     n\n"
       "update                  n.gamma\n"
       "update                  n.beta\n"
