@@ -99,6 +99,22 @@ static const struct example examples[] = {
       "    h = h + d(h)\n"
       "    return e(q(relu(d(h))) + x)\n" CE SGD,
       VECTOR(.classes = 3) },
+    { "activations after sums, and layers without a bias",
+      "network:\n"
+      "  cells:\n"
+      "    a: {Dense: {out_channels: 8}}\n"
+      "    c: {Dense: {out_channels: 8, has_bias: false}}\n"
+      "    d: {Dense: {out_channels: 8}}\n"
+      "    m: {Parameter: {shape: [8]}}\n"
+      "    e: {Dense: {out_channels: 3}}\n"
+      "    q: {Dropout: {p: 0.5}}\n"
+      "  construct: |\n"
+      "    h = relu(d(a(x)) + a(x))\n"
+      "    h = h + q(c(h))\n"
+      "    h = gelu(q(c(h)) + stop_gradient(h))\n"
+      "    h = d(h) + broadcast_to(m, (h.shape[0], 8))\n"
+      "    return e(sigmoid(d(tanh(h)) + h))\n" CE SGD,
+      VECTOR(.classes = 3) },
     { "Dropout",
       "network: [{Dense: [6, 9]}, ReLU, {Dropout: {p: 0.4}}, {Dense: [9, 3]}, "
       "{Dropout: {keep_prob: 0.8}}]\n" CE SGD,

@@ -22,6 +22,7 @@
 
 /* What a consumer brings, found by a row. */
 struct part {
+    unsigned end;          /* which one: enum cr_end */
     int k;                 /* its operand that the producer makes */
     struct cr_pval *other; /* its other operand; NULL */
     double scale;
@@ -182,7 +183,7 @@ static bool take_operand(struct cr_exec *e, struct cr_exec_step *a,
                          struct cr_exec_step *s, const struct part *p)
 {
     struct cr_pval *y = s->y[0], *other = p->other;
-    bool bias = find_bias(a, s, &(struct part){ p->k, other, 0 });
+    bool bias = p->end == CR_END_BIAS;
     int slot = bias ? 2 : a->op->kernels->addend;
 
     if (a->x[slot].val || stats_between(a, s))
@@ -252,10 +253,10 @@ static bool fuse(struct cr_exec *e, const struct fusion *f,
                  struct cr_exec_step *s, int k)
 {
     struct cr_exec_step *a = cr_step_producer(s->x[k].val);
-    struct part p = { .k = k, .other = s->n_in == 2 ? s->x[1 - k].val : NULL };
+    struct part p = { .end = f->part, .k = k, .other = s->n_in == 2 ? s->x[1 - k].val : NULL };
     unsigned needs = e->opts.backward ? f->needs : 0;
 
-    if (!a || a->same || a->once || s->same || s->once ||
+    if (!a || a->same || a->once || s->same || s->once || s->end.parts ||
         (a->end.parts & f->before) || (a->node && a->node->custom) ||
         (s->node && s->node->custom) || !f->find(a, s, &p) ||
         !can_round(a, s, f->part) ||
@@ -307,6 +308,14 @@ bool cr_plan_fuse(struct cr_exec *e)
 
 /* ---- backward ---- */
 
+/* Whether a value is a view of a parameter or a column: others read their
+ * gradients as soon as they are written. */
+static bool is_source(struct cr_pval *val)
+{
+    val = cr_pval_base(val);
+    return val->param >= 0 || val->feed >= 0;
+}
+
 /* Whether the one step that writes gradient g sets it to 0 where y <= 0. */
 static bool take_mask(struct cr_pval *g, struct cr_pval *y)
 {
@@ -346,8 +355,8 @@ bool cr_plan_map_backward(struct cr_exec *e, const struct cr_exec_step *f)
     bool reads_x = f->op->saved_for_backward & CR_X(0);
 
     if (cr_plan_keeps_all(e) || !f->op->algebra.map || f->n_in != 1 ||
-        f->n_out != 1 || f->rounds || f->low != CR_REAL || f->end.parts || x->grad || x->param >= 0 ||
-        x->feed >= 0 || !cr_spec_same(&x->spec, &g->spec) ||
+        f->n_out != 1 || f->rounds || f->low != CR_REAL || f->end.parts ||
+        x->grad || is_source(x) || !cr_spec_same(&x->spec, &g->spec) ||
         x->spec.layout != g->spec.layout || x->spec.type != CR_REAL ||
         !take_map_grad(f->op, f->attr, g, reads_x ? x : f->y[0]))
         return false;
@@ -409,8 +418,7 @@ static void sum_backward(struct cr_exec *e, const struct cr_exec_step *f)
 
     if (!addend->needs)
         return;
-    if (!addend->grad && addend->param < 0 && addend->feed < 0 &&
-        !reads_twice(f, addend)) {
+    if (!addend->grad && !is_source(addend) && !reads_twice(f, addend)) {
         addend->grad = cr_pval_new(e, &addend->spec);
         addend->grad->alias = g;
         return;

@@ -161,8 +161,17 @@ static bool backward_of(struct cr_exec *e, const struct cr_exec_step *f)
         return true;
     if (cr_plan_casts_backward(e, f) || cr_plan_map_backward(e, f))
         return true;
-    if (apart)
-        cr_plan_apart_backward(e, f, undone);
+    if (apart) {
+        wanted = false;
+        for (i = 0; i < f->n_in; i++)
+            wanted = wanted ||
+                     (i != f->op->kernels->addend && input_needs(f, i));
+        cr_plan_apart_backward(e, f, wanted ? undone : undone | CR_END_DROP);
+    }
+    if (!wanted) {
+        prune(e, f->node, "no trainable parameter before it");
+        return true;
+    }
     s = backward_step(e, f);
     cr_step_append(e, s);
     for (i = 0; i < f->n_in; i++)
