@@ -253,7 +253,9 @@ static bool fuse(struct cr_exec *e, const struct fusion *f,
                  struct cr_exec_step *s, int k)
 {
     struct cr_exec_step *a = cr_step_producer(s->x[k].val);
-    struct part p = { .end = f->part, .k = k, .other = s->n_in == 2 ? s->x[1 - k].val : NULL };
+    struct part p = { .end = f->part,
+                      .k = k,
+                      .other = s->n_in == 2 ? s->x[1 - k].val : NULL };
     unsigned needs = e->opts.backward ? f->needs : 0;
 
     if (!a || a->same || a->once || s->same || s->once || s->end.parts ||

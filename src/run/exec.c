@@ -330,7 +330,10 @@ static void place(const struct cr_exec *e, const struct cr_exec_step *s)
     if (e->split && s->node && s->node->batch != e->opts.batch) {
         to->batch = e->split->n;
         to->first += e->split->first;
-        to->rows_before = e->split->first;
+        /* what is alike has the same random numbers in all processes */
+        to->rows_before = e->split->axis[s->node->out[0]->id] < 0
+                              ? 0
+                              : e->split->first;
         to->drop.first =
             cr_count(&s->out[0]) / to->batch * to->rows_before;
         to->sum = (s->op->running_stats

@@ -121,6 +121,27 @@ END
     done
 }
 
+@test "what is made of parameters: one mask of dropout, gradients read in time" {
+    network <<'END'
+network:
+  cells:
+    m: {Parameter: {shape: [16384], init: {Normal: {sigma: 0.1}}}}
+    base: {Parameter: {shape: [128, 128], init: {Normal: {sigma: 0.3}}}}
+    i: {Dense: {in_channels: 8, out_channels: 128}}
+    c: {Dense: [128, 128]}
+    drop: {Dropout: {p: 0.5}}
+    out: {Dense: [128, 3]}
+  construct: |
+    w = drop(c(base)) + m.reshape((128, 128))
+    return out(matmul(i(x), w))
+END
+    "$CELLRUN" train c.yaml -q -o one --steps 6
+    for how in shared messages; do
+        mpi_by $how 2 train c.yaml -q -o many --force --steps 6 >out
+        near "$(last one)" "$(last many)" 1e-4
+    done
+}
+
 @test "a gradient of the loss's own parameter: the sum is tested, not a part" {
     [[ $("$CELLRUN" version) == *"real: float32"* ]] || skip "double precision"
     # of all samples it is -2 / 3 7.5 1e38, infinite, and of half of them finite

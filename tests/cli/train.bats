@@ -522,7 +522,7 @@ last.safetensors" ]
     # the two columns of all cells are the time that the line above them tells
     awk '/^cells in/ { match($0, /[0-9.]+ ms/); all = substr($0, RSTART) + 0 }
         all && / % / { sum += $2 + $3; n++ }
-        END { d = sum - all; exit !(n == 5 && d * d < (1e-4 * (n + 1)) ^ 2) }' \
+        END { d = sum - all; exit !(n == 3 && d * d < (1e-4 * (n + 1)) ^ 2) }' \
         <<<"$output"
     # plans that freeze.schedule throws away are counted too, and separate
     # updates
