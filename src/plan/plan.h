@@ -344,8 +344,8 @@ void cr_plan_write(struct cr_exec *exec, struct cr_exec_step *step, int i,
  * CR_END_DROP if the writer undoes dropout after it, too; else 0. */
 unsigned cr_plan_act_backward(struct cr_exec *exec,
                               const struct cr_exec_step *step);
-/* fuse.c: whether the one writer of the gradient that arrives at an elementwise
- * step f goes on with its gradient: it is that of x[0] then. */
+/* fuse.c: makes the gradient of an elementwise step a part of the one step that
+ * writes the gradient of its result. False: it cannot. */
 bool cr_plan_map_backward(struct cr_exec *exec, const struct cr_exec_step *f);
 /* fuse.c: the gradients of dropout and of an addend that are parts of a forward
  * step, but for the parts that are undone. */
