@@ -164,6 +164,26 @@ static bool stats_between(const struct cr_exec_step *a,
     return false;
 }
 
+#define NEAR 64 /* steps that reads_between looks at */
+
+/* Whether a step between a and b reads what a reads: moved there, a would add
+ * to gradients in another order. True, too, if b is far away. */
+static bool reads_between(const struct cr_exec *e, const struct cr_exec_step *a,
+                          const struct cr_exec_step *b)
+{
+    const struct cr_exec_step *s = a->next;
+    int n, i, k;
+
+    if (!e->opts.backward)
+        return false;
+    for (n = 0; s != b && n < NEAR; s = s->next, n++)
+        for (i = 0; i < a->n_in; i++)
+            for (k = 0; a->x[i].val && a->x[i].val->needs && k < s->n_in; k++)
+                if (s->x[k].val == a->x[i].val)
+                    return true;
+    return s != b;
+}
+
 static bool take_scale(struct cr_exec *e, struct cr_exec_step *a,
                        struct cr_exec_step *s, const struct part *p)
 {
@@ -186,7 +206,7 @@ static bool take_operand(struct cr_exec *e, struct cr_exec_step *a,
     bool bias = p->end == CR_END_BIAS;
     int slot = bias ? 2 : a->op->kernels->addend;
 
-    if (a->x[slot].val || stats_between(a, s))
+    if (a->x[slot].val || stats_between(a, s) || reads_between(e, a, s))
         return false;
     cr_step_before(e, a, s);
     if (a->n_in <= slot)

@@ -120,6 +120,27 @@ static const struct example {
       "forward  linear         d +activation\n"
       "forward  add            \n"
       "forward  linear         e\n" },
+    { "a sum of two layers of one value: gradients are added in their order",
+      "network:\n"
+      "  cells:\n"
+      "    a: {Dense: {out_channels: 8}}\n"
+      "    b: {Dense: {out_channels: 8}}\n"
+      "    c: {Dense: {out_channels: 8}}\n"
+      "    e: {Dense: {out_channels: 3}}\n"
+      "  construct: |\n"
+      "    h = a(x)\n"
+      "    return e(b(h) + c(h))\n",
+      "forward  linear         a\n"
+      "forward  linear         b\n"
+      "forward  linear         c +add\n"
+      "forward  linear         e\n"
+      "forward  cross_entropy  loss\n"
+      "backward cross_entropy  loss\n"
+      "backward linear         e +update(e.weight) +update(e.bias)\n"
+      "backward linear         c +update(c.weight) +update(c.bias)\n"
+      "backward linear         b +update(b.weight) +update(b.bias)\n"
+      "backward linear         a +update(a.weight) +update(a.bias)\n",
+      NULL },
     { "two activations, a result of two readers",
       "network:\n"
       "  cells: {d: {Dense: {out_channels: 3}}}\n"
