@@ -297,12 +297,18 @@ static bool fuse(struct cr_exec *e, const struct fusion *f,
 static void pass_over(struct cr_exec *e, struct cr_exec_step *s)
 {
     struct cr_pval *x = s->x[0].val, *y = s->y[0];
+    const struct cr_operand *o;
 
     if (!s->same || s->once || s->rounds || s->n_out != 1 || x->n_uses != 1 ||
         x->root || y->root ||
         (s->node && s->node->custom) || !cr_spec_same(&x->spec, &y->spec) ||
         x->spec.layout != y->spec.layout || x->needs != y->needs)
         return;
+    if (x->maker && x->maker->low != CR_REAL)
+        return; /* casts has seen them apart */
+    for (o = y->uses; o; o = o->next)
+        if (o->step->low != CR_REAL)
+            return;
     while (y->uses)
         cr_operand_set(y->uses, x);
     cr_step_remove(e, s);
@@ -314,6 +320,7 @@ bool cr_plan_fuse(struct cr_exec *e)
     size_t i;
     int k;
 
+    e->fused = true;
     for (s = e->first; s; s = next) {
         next = s->next;
         pass_over(e, s);
@@ -346,6 +353,8 @@ static bool take_mask(struct cr_pval *g, struct cr_pval *y)
 
     for (i = 0; w && i < w->n_in; i++)
         if (w->dx[i] == g && !w->acc[i].val &&
+            (w->low == CR_REAL ||
+             cr_pval_base(w->x[i].val) == cr_pval_base(y)) &&
             cr_step_accepts(w, CR_X(i), CR_END_MASK)) {
             cr_operand_set(&w->mask[i], y);
             return true;
@@ -371,16 +380,24 @@ static bool take_map_grad(const struct cr_op *op, const void *attr,
     return true;
 }
 
+/* Whether two steps belong to one block that is computed again, or to none. */
+static bool same_block(const struct cr_exec_step *a,
+                       const struct cr_exec_step *b)
+{
+    return a && b && a->node && b->node &&
+           a->node->recompute == b->node->recompute;
+}
+
 bool cr_plan_map_backward(struct cr_exec *e, const struct cr_exec_step *f)
 {
     struct cr_pval *x = f->x[0].val, *g = f->y[0]->grad;
     bool reads_x = f->op->saved_for_backward & CR_X(0);
 
-    if (cr_plan_keeps_all(e) || !f->op->algebra.map || f->n_in != 1 ||
+    if (!e->fused || !f->op->algebra.map || f->n_in != 1 ||
         f->n_out != 1 || f->rounds || f->low != CR_REAL || f->end.parts ||
         x->grad || is_source(x) || !cr_spec_same(&x->spec, &g->spec) ||
         x->spec.layout != g->spec.layout || x->spec.type != CR_REAL ||
-        !take_map_grad(f->op, f->attr, g, reads_x ? x : f->y[0]))
+        (reads_x && !same_block(f, g->maker)) || !take_map_grad(f->op, f->attr, g, reads_x ? x : f->y[0]))
         return false;
     x->grad = cr_pval_new(e, &x->spec);
     x->grad->alias = g;
@@ -396,12 +413,12 @@ unsigned cr_plan_act_backward(struct cr_exec *e, const struct cr_exec_step *f)
     if (f->end.parts & CR_END_DROP) {
         const struct cr_exec_step *drop = f->end.drop;
 
-        if (take_map_grad(drop->op, drop->attr, g, y))
+        if (e->fused && take_map_grad(drop->op, drop->attr, g, y))
             return CR_END_DROP;
     }
     if (op->algebra.act == CR_ACT_RELU && take_mask(g, y))
         return 0;
-    if (!f->rounds && f->low == CR_REAL && !cr_plan_keeps_all(e) &&
+    if (e->fused && !f->rounds && f->low == CR_REAL &&
         take_map_grad(op, f->end.attr, g, y))
         return 0;
     s = cr_step_new(e, CR_BACKWARD, op, 1, 1);

@@ -150,6 +150,7 @@ struct cr_exec {
     int n_vals;
     struct cr_pval **of;      /* value of each value of the graph; NULL */
     struct cr_split *split;   /* NULL: this process computes all rows */
+    bool fused;               /* the pass of fuse.c has run */
     bool summed;              /* gradients are those of all processes */
     bool parts;               /* processes read each other's */
     struct cr_exec_step *first, *last;

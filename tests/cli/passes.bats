@@ -132,3 +132,43 @@ END
         done
     done
 }
+
+@test "fuse: a ReLU, a view and a layer in low precision" {
+    cat >net.yaml <<'EOF'
+base: BASE
+network: !replace
+  cells:
+    a: {Dense: {out_channels: 36}}
+    e: {Dense: {out_channels: 10}, to_float: float16}
+  construct: "return e(relu(a(flatten(x))).reshape((-1, 36)))"
+EOF
+    sed -i "s|BASE|$digits|" net.yaml
+    for amp in '' auto; do
+        [ -z "$amp" ] || sed -i 's/, to_float: float16//' net.yaml
+        with=(-q --force --steps 6 ${amp:+amp.level=$amp})
+        CELLRUN_PASSES=-fuse "$CELLRUN" train net.yaml -o one "${with[@]}"
+        "$CELLRUN" train net.yaml -o all "${with[@]}"
+        "$CELLRUN" ckpt diff all/ckpt/last one/ckpt/last --rtol 1e-5 \
+            --atol 1e-6
+    done
+}
+
+@test "fuse: recomputed blocks that end in an activation keep nothing more" {
+    cat >net.yaml <<'EOF'
+base: BASE
+network: !replace
+  body:
+    SequentialCell:
+EOF
+    for i in 1 2 3 4 5 6 7 8; do
+        echo '      - {SequentialCell: [{Dense: {out_channels: 512}}, GELU],
+         recompute: true}'
+    done >>net.yaml
+    sed -i -e "s|BASE|$digits|" -e 's/^  body:/  flat: Flatten\n  body:/' \
+        net.yaml
+    echo '  out: {Dense: {out_channels: 10}}' >>net.yaml
+    less=$("$CELLRUN" summary net.yaml --json | jq .memory_bytes)
+    sed -i 's/recompute: true/recompute: false/' net.yaml
+    more=$("$CELLRUN" summary net.yaml --json | jq .memory_bytes)
+    [ "$less" -lt $((more - 500000)) ]
+}
