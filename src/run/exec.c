@@ -334,8 +334,9 @@ static void place(const struct cr_exec *e, const struct cr_exec_step *s)
         to->rows_before = e->split->axis[s->node->out[0]->id] < 0
                               ? 0
                               : e->split->first;
-        to->drop.first =
-            cr_count(&s->out[0]) / to->batch * to->rows_before;
+        if (to->rows_before > 0 && to->batch > 0)
+            to->drop.first =
+                cr_count(&s->out[0]) / to->batch * to->rows_before;
         to->sum = (s->op->running_stats
                        ? !e->net->local_statistics
                        : e->split->total[s->node->out[0]->id])
