@@ -82,10 +82,10 @@ saved() {
             begin "$CELLRUN" "$@" -o b$recipe --resume auto
             within 20 saved b$recipe 3
             sleep "$(printf 0.%03d $wait)"
-            if stop; then
+            if stop && grep -q '"running"' b$recipe/record.json; then
                 kills=$((kills + 1))
-            else
-                [ $rc = 0 ]
+            else # it had ended, or was about to
+                [ $rc = 0 ] || [ $rc = 137 ]
                 rm -r b$recipe
                 kills=0 wait=$((wait / 3))
             fi
