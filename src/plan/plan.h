@@ -340,16 +340,16 @@ struct cr_pval *cr_plan_grad(struct cr_exec *exec, struct cr_pval *val);
  * steps have written. */
 void cr_plan_write(struct cr_exec *exec, struct cr_exec_step *step, int i,
                    struct cr_pval *val);
-/* fuse.c: the gradient of an activation that is part of a forward step: done
- * by the one writer of the gradient if it can, else by a step in place.
- * CR_END_DROP if the writer undoes dropout after it, too; else 0. */
+/* fuse_gradient.c: the gradient of an activation that is part of a forward
+ * step: done by the one writer of the gradient if it can, else by a step in
+ * place. CR_END_DROP if the writer undoes dropout after it, too; else 0. */
 unsigned cr_plan_act_backward(struct cr_exec *exec,
                               const struct cr_exec_step *step);
-/* fuse.c: makes the gradient of an elementwise step a part of the one step that
- * writes the gradient of its result. False: it cannot. */
+/* fuse_gradient.c: makes the gradient of an elementwise step a part of the one
+ * step that writes the gradient of its result. False: it cannot. */
 bool cr_plan_map_backward(struct cr_exec *exec, const struct cr_exec_step *f);
-/* fuse.c: the gradients of dropout and of an addend that are parts of a forward
- * step, but for the parts that are undone. */
+/* fuse_gradient.c: the gradients of dropout and of an addend that are parts of
+ * a forward step, but for the parts that are undone. */
 void cr_plan_apart_backward(struct cr_exec *exec,
                             const struct cr_exec_step *step, unsigned undone);
 /* casts.c: before the backward pass of step f: rounds what arrives, if f has

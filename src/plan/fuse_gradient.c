@@ -1,0 +1,180 @@
+/*
+ * The gradients of what fuse.c has made parts of a step.
+ *
+ * The gradient of an activation that is part of a step is part of that step's
+ * backward kernel, or of the writer of its gradient (as a mask), or a step of
+ * its own, which reads the result alone: in plans with a backward pass others
+ * are not fused. That of an elementwise op, or of a ReLU with dropout, which
+ * shows in zeros, is done by the writer of the gradient that arrives, if it
+ * can; that of dropout alone draws its mask again. An addend gets the gradient
+ * of the sum as it is.
+ */
+#include "plan/plan.h"
+
+/* Whether a value is a view of a parameter or a column: others read their
+ * gradients as soon as they are written. */
+static bool is_source(struct cr_pval *val)
+{
+    val = cr_pval_base(val);
+    return val->param >= 0 || val->feed >= 0;
+}
+
+/* Whether the one step that writes gradient g sets it to 0 where y <= 0. */
+static bool take_mask(struct cr_pval *g, struct cr_pval *y)
+{
+    struct cr_exec_step *w = g->maker;
+    int i;
+
+    for (i = 0; w && i < w->n_in; i++)
+        if (w->dx[i] == g && !w->acc[i].val &&
+            (w->low == CR_REAL ||
+             cr_pval_base(w->x[i].val) == cr_pval_base(y)) &&
+            cr_step_accepts(w, CR_X(i), CR_END_MASK)) {
+            cr_operand_set(&w->mask[i], y);
+            return true;
+        }
+    return false;
+}
+
+/* Whether the one step that writes gradient g, which nothing else reads, goes
+ * on with that of an elementwise op, whose input or result is `seen`. */
+static bool take_map_grad(const struct cr_op *op, const void *attr,
+                          struct cr_pval *g, struct cr_pval *seen)
+{
+    struct cr_exec_step *w = g->maker;
+
+    if (!op->algebra.map_grad || !w || w->kind != CR_BACKWARD || w->n_in == 0 ||
+        w->dx[0] != g || w->acc[0].val || w->mask[0].val || g->root ||
+        g->alias || g->n_uses > 0 || w->rounds || w->direct[0] >= 0 ||
+        !cr_step_accepts(w, CR_X(0), CR_END_MAP_GRAD))
+        return false;
+    cr_operand_set(&w->mask[0], seen);
+    w->map_grad = op;
+    w->map_attr = attr;
+    return true;
+}
+
+/* Whether two steps belong to one block that is computed again, or to none. */
+static bool same_block(const struct cr_exec_step *a,
+                       const struct cr_exec_step *b)
+{
+    return a && b && a->node && b->node &&
+           a->node->recompute == b->node->recompute;
+}
+
+bool cr_plan_map_backward(struct cr_exec *e, const struct cr_exec_step *f)
+{
+    struct cr_pval *x = f->x[0].val, *g = f->y[0]->grad;
+    bool reads_x = f->op->saved_for_backward & CR_X(0);
+
+    if (!e->fused || !f->op->algebra.map || f->n_in != 1 ||
+        f->n_out != 1 || f->rounds || f->low != CR_REAL || f->end.parts ||
+        x->grad || is_source(x) || !cr_spec_same(&x->spec, &g->spec) ||
+        x->spec.layout != g->spec.layout || x->spec.type != CR_REAL ||
+        (reads_x && !same_block(f, g->maker)) ||
+        !take_map_grad(f->op, f->attr, g, reads_x ? x : f->y[0]))
+        return false;
+    x->grad = cr_pval_new(e, &x->spec);
+    x->grad->alias = g;
+    return true;
+}
+
+unsigned cr_plan_act_backward(struct cr_exec *e, const struct cr_exec_step *f)
+{
+    const struct cr_op *op = f->end.act;
+    struct cr_pval *y = f->y[0], *g = y->grad;
+    struct cr_exec_step *s;
+
+    if (f->end.parts & CR_END_DROP) {
+        const struct cr_exec_step *drop = f->end.drop;
+
+        if (e->fused && take_map_grad(drop->op, drop->attr, g, y))
+            return CR_END_DROP;
+    }
+    if (op->algebra.act == CR_ACT_RELU && take_mask(g, y))
+        return 0;
+    if (e->fused && !f->rounds && f->low == CR_REAL &&
+        take_map_grad(op, f->end.attr, g, y))
+        return 0;
+    s = cr_step_new(e, CR_BACKWARD, op, 1, 1);
+    s->attr = f->end.attr;
+    s->in = s->out = f->out;
+    cr_operand_set(&s->read_y[0], y);
+    cr_operand_set(&s->dy[0], g);
+    s->dx[0] = y->grad = cr_pval_new(e, &g->spec);
+    s->dx[0]->maker = s;
+    s->dx[0]->alias = g;
+    s->dx[0]->root = g->root;
+    cr_step_append(e, s);
+    return 0;
+}
+
+/* Whether step f reads a value as another input than its addend, too: its
+ * backward adds to the gradient of that while it reads the one of the sum. */
+static bool reads_twice(const struct cr_exec_step *f, const struct cr_pval *val)
+{
+    int i;
+
+    for (i = 0; i < f->n_in; i++)
+        if (i != f->op->kernels->addend && f->x[i].val == val)
+            return true;
+    return false;
+}
+
+/* An addend gets the gradient of the sum as it is: in the same memory, or
+ * added to what it has. */
+static void sum_backward(struct cr_exec *e, const struct cr_exec_step *f)
+{
+    struct cr_pval *addend = f->x[f->op->kernels->addend].val;
+    const struct cr_exec_step *sum = f->end.sum;
+    struct cr_pval *g = f->y[0]->grad;
+    struct cr_exec_step *s;
+
+    if (!addend->needs)
+        return;
+    if (!addend->grad && !is_source(addend) && !reads_twice(f, addend)) {
+        addend->grad = cr_pval_new(e, &addend->spec);
+        addend->grad->alias = g;
+        return;
+    }
+    s = cr_step_new(e, CR_BACKWARD, sum->op, 2, 1);
+    s->node = sum->node;
+    s->attr = sum->attr;
+    s->in = sum->in;
+    s->out = sum->out;
+    cr_operand_set(&s->dy[0], g);
+    cr_step_append(e, s);
+    cr_plan_write(e, s, 0, addend);
+}
+
+/* The gradient of what dropout got, in the memory of g if nothing else reads
+ * it. */
+static void drop_backward(struct cr_exec *e, const struct cr_exec_step *f)
+{
+    const struct cr_exec_step *drop = f->end.drop;
+    struct cr_pval *y = f->y[0], *g = y->grad;
+    struct cr_exec_step *s = cr_step_new(e, CR_BACKWARD, drop->op, 1, 1);
+
+    s->node = drop->node;
+    s->attr = drop->attr;
+    s->in = drop->in;
+    s->out = drop->out;
+    s->training = drop->training;
+    cr_operand_set(&s->dy[0], g);
+    s->dx[0] = y->grad = cr_pval_new(e, &g->spec);
+    s->dx[0]->maker = s;
+    if (!(f->end.parts & CR_END_ADD)) {
+        s->dx[0]->alias = g;
+        s->dx[0]->root = g->root;
+    }
+    cr_step_append(e, s);
+}
+
+void cr_plan_apart_backward(struct cr_exec *e, const struct cr_exec_step *f,
+                            unsigned undone)
+{
+    if (f->end.parts & CR_END_ADD)
+        sum_backward(e, f);
+    if (f->end.parts & ~undone & CR_END_DROP)
+        drop_backward(e, f);
+}
