@@ -27,6 +27,11 @@ result 'replaced words do not come back' < <(
         man/*.in tests/cli/*.ba* tests/unit/*.c tests/cases/*.c \
         tests/*.h README.md |
         grep -v '^tests/cli/\(predict_tables\|config_errors\).bats')
+# Of what git tracks; dot files are free.
+top='LICENSE|Makefile|README.md|configs|datasets|man|src|tests'
+result 'nothing else lies at the top' < <(
+    git ls-files 2>/dev/null | sed 's|/.*||' | sort -u |
+        grep -vxE "\..*|$top")
 result 'every command has its bats file' < <(
     for f in src/commands/*.c; do
         name=$(basename "$f" .c)
