@@ -236,4 +236,22 @@ __attribute__((unused)) static bool made_gradients(struct made *m)
     return good;
 }
 
+/* Dropout alone and after a ReLU, sums, a layer that is its own addend. */
+#define DROPS_AND_ADDS \
+    "network:\n" \
+    "  cells:\n" \
+    "    a: {Dense: {out_channels: 6}}\n" \
+    "    b: {Dense: {out_channels: 8}}\n" \
+    "    c: {Dense: {out_channels: 6}}\n" \
+    "    d: {Dense: {out_channels: 6}}\n" \
+    "    e: {Dense: {out_channels: 3}}\n" \
+    "    p: {Dropout: {p: 0.3}}\n" \
+    "    q: {Dropout: {p: 0.5}}\n" \
+    "    n: {LayerNorm: {normalized_shape: [6]}}\n" \
+    "  construct: |\n" \
+    "    h = a(x)\n" \
+    "    h = h + q(c(p(relu(b(n(h))))))\n" \
+    "    h = h + d(h)\n" \
+    "    return e(q(relu(d(h))) + x)\n"
+
 #endif

@@ -83,21 +83,7 @@ static const struct example examples[] = {
       "network: [{Dense: [5, 3]}, ReLU, Flatten, {Dense: [12, 3]}]\n" CE SGD,
       IMAGE(.classes = 3) },
     { "dropout and addends as parts of layers",
-      "network:\n"
-      "  cells:\n"
-      "    a: {Dense: {out_channels: 6}}\n"
-      "    b: {Dense: {out_channels: 8}}\n"
-      "    c: {Dense: {out_channels: 6}}\n"
-      "    d: {Dense: {out_channels: 6}}\n"
-      "    e: {Dense: {out_channels: 3}}\n"
-      "    p: {Dropout: {p: 0.3}}\n"
-      "    q: {Dropout: {p: 0.5}}\n"
-      "    n: {LayerNorm: {normalized_shape: [6]}}\n"
-      "  construct: |\n"
-      "    h = a(x)\n"
-      "    h = h + q(c(p(relu(b(n(h))))))\n"
-      "    h = h + d(h)\n"
-      "    return e(q(relu(d(h))) + x)\n" CE SGD,
+      DROPS_AND_ADDS CE SGD,
       VECTOR(.classes = 3) },
     { "activations after sums, and layers without a bias",
       "network:\n"

@@ -197,12 +197,17 @@ static void post_ops(const struct cr_gemm *g, int64_t at, int64_t n)
     }
 }
 
+bool cr_gemm_has_post_ops(const struct cr_gemm *g)
+{
+    return g->map || g->map_grad || g->drop || g->add;
+}
+
 void cr_gemm_post_ops(const struct cr_gemm *g, int64_t i, int64_t i_end,
                       int64_t j, int64_t j_end)
 {
     int64_t n = j_end - j;
 
-    if ((!g->map && !g->map_grad && !g->drop && !g->add) || n <= 0)
+    if (!cr_gemm_has_post_ops(g) || n <= 0)
         return;
     if (n == g->n && i < i_end) {
         post_ops(g, i * n, (i_end - i) * n);

@@ -57,8 +57,9 @@ bool cr_gemm_bf16_has_amx(void);
 bool cr_gemm_bf16_amx(bool use);
 
 /* What is left of the formula for rows i..i_end-1 and columns j..j_end-1 of c:
- * the map, or dropout and the addend. Each kernel calls it for what its task
- * has computed. */
+ * a map, a gradient's, or dropout and the addend. Each kernel calls it for what
+ * its task has computed. */
+bool cr_gemm_has_post_ops(const struct cr_gemm *g);
 void cr_gemm_post_ops(const struct cr_gemm *g, int64_t i, int64_t i_end,
                       int64_t j, int64_t j_end);
 

@@ -22,7 +22,7 @@ int64_t cr_sdpa_blocks(int64_t queries, int64_t keys)
     return (queries + rows - 1) / rows;
 }
 
-static int64_t sdpa_most_rows(const struct cr_sdpa *a)
+int64_t cr_sdpa_most_rows(const struct cr_sdpa *a)
 {
     int64_t blocks = cr_sdpa_blocks(a->queries, a->keys);
 
@@ -32,7 +32,7 @@ static int64_t sdpa_most_rows(const struct cr_sdpa *a)
 /* A byte for each score of a block, and those that a vector reads past them. */
 size_t cr_sdpa_keep_bytes(const struct cr_sdpa *a)
 {
-    return (size_t)sdpa_up(sdpa_most_rows(a) * a->keys + CR_SDPA_STEP);
+    return (size_t)sdpa_up(cr_sdpa_most_rows(a) * a->keys + CR_SDPA_STEP);
 }
 
 /* As sdpa_head cuts it up: six of all keys, three of a block's queries, two
@@ -41,7 +41,7 @@ size_t cr_sdpa_thread_scratch(const struct cr_sdpa *a)
 {
     int64_t blocks = cr_sdpa_blocks(a->queries, a->keys);
     int64_t wide = sdpa_up(a->dim), pitch = sdpa_up(a->keys);
-    int64_t most = sdpa_most_rows(a);
+    int64_t most = cr_sdpa_most_rows(a);
     int64_t reals = 6 * pitch * wide + 3 * most * wide + 2 * most * pitch;
 
     return (size_t)(reals + pitch) * sizeof(cr_real) + cr_sdpa_keep_bytes(a) +

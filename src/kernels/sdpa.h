@@ -115,6 +115,8 @@ const char *cr_sdpa_kernel_name(void);
 
 /* ---- private to src/kernels ---- */
 
+/* Queries of the largest block. */
+int64_t cr_sdpa_most_rows(const struct cr_sdpa *a);
 /* Bytes for what dropout keeps of a block. */
 size_t cr_sdpa_keep_bytes(const struct cr_sdpa *a);
 

@@ -70,21 +70,7 @@ static const struct example {
       "forward  linear         0 +activation\n"
       "forward  linear         2\n" },
     { "dropout, alone and after a ReLU, and addends",
-      "network:\n"
-      "  cells:\n"
-      "    a: {Dense: {out_channels: 6}}\n"
-      "    b: {Dense: {out_channels: 8}}\n"
-      "    c: {Dense: {out_channels: 6}}\n"
-      "    d: {Dense: {out_channels: 6}}\n"
-      "    e: {Dense: {out_channels: 3}}\n"
-      "    p: {Dropout: {p: 0.3}}\n"
-      "    q: {Dropout: {p: 0.5}}\n"
-      "    n: {LayerNorm: {normalized_shape: [6]}}\n"
-      "  construct: |\n"
-      "    h = a(x)\n"
-      "    h = h + q(c(p(relu(b(n(h))))))\n"
-      "    h = h + d(h)\n"
-      "    return e(q(relu(d(h))) + x)\n",
+      DROPS_AND_ADDS,
       "forward  linear         a\n"
       "forward  layer_norm     n\n"
       "forward  linear         b +activation +dropout\n"
