@@ -254,4 +254,18 @@ __attribute__((unused)) static bool made_gradients(struct made *m)
     "    h = h + d(h)\n" \
     "    return e(q(relu(d(h))) + x)\n"
 
+/* In low precision a bias is added to a product that is rounded. */
+#define LATE_BIASES \
+    "network:\n" \
+    "  cells:\n" \
+    "    v: {Parameter: {shape: [6, 6]}}\n" \
+    "    w: {Parameter: {shape: [6, 6]}}\n" \
+    "    b: {Parameter: {shape: [6]}}\n" \
+    "    e: {Dense: {out_channels: 3}}\n" \
+    "    q: {Dropout: {p: 0.4}}\n" \
+    "  construct: |\n" \
+    "    h = x + q(linear(x, v) + b)\n" \
+    "    h = h + (b + linear(h, w))\n" \
+    "    return e(relu(linear(h, v) + b))\n"
+
 #endif

@@ -85,6 +85,12 @@ static const struct example examples[] = {
     { "dropout and addends as parts of layers",
       DROPS_AND_ADDS CE SGD,
       VECTOR(.classes = 3) },
+    { "the same in float16",
+      DROPS_AND_ADDS CE SGD "amp: {level: O3, dtype: float16}\n",
+      VECTOR(.classes = 3) },
+    { "late biases in bfloat16",
+      LATE_BIASES CE SGD "amp: {level: O2, dtype: bfloat16}\n",
+      VECTOR(.classes = 3) },
     { "activations after sums, and layers without a bias",
       "network:\n"
       "  cells:\n"

@@ -27,10 +27,11 @@
 
 #include "base/thread_pool.h"
 #include "kernels/gemm.h"
+#include "num/low_precision.h"
 
 /* Multiply-adds below which a second thread costs more than it brings. */
 #define SERIAL_MACS 150000
-#define DROP_STRETCH 2048 /* elements whose dropout is drawn at once */
+#define STRETCH 2048 /* numbers of a result that more is done to at once */
 
 /* In order; the portable one is always available. */
 static const struct cr_kernel *const rows[] = {
@@ -169,37 +170,87 @@ static void add(int64_t n, const cr_real *x, cr_real *c)
         c[i] += x[i];
 }
 
-/* n elements of c from `at` on. */
-static void post_ops(const struct cr_gemm *g, int64_t at, int64_t n)
+/* What lies in two bytes is widened into `room`. */
+static const cr_real *numbers(const struct cr_gemm *g, enum cr_low low,
+                              const cr_real *x, int64_t at, int64_t n,
+                              cr_real *room)
 {
-    const struct cr_drop *d = g->drop;
-    unsigned char keep[DROP_STRETCH];
-    cr_real *c = g->c + at;
+    if (low != CR_LOW_TWO_BYTES)
+        return x + at;
+    cr_widen(g->low, n, (const uint16_t *)x + at, room);
+    return room;
+}
+
+static void round_again(const struct cr_gemm *g, int64_t n, cr_real *c)
+{
+    if (g->round)
+        cr_round_to_type(g->low, n, c, c);
+}
+
+/* c as numbers, in columns from j on of one row, or of rows from 0 on. */
+static void add_bias(const struct cr_gemm *g, int64_t j, int64_t n, cr_real *c)
+{
     int64_t m;
 
+    for (; n > 0; n -= m, c += m, j = 0) {
+        m = n < g->n - j ? n : g->n - j;
+        add(m, g->late_bias + j, c);
+    }
+}
+
+/* c, n numbers of the result from number `at` on. */
+static void post_op(const struct cr_gemm *g, int64_t at, int64_t n, cr_real *c)
+{
+    const struct cr_drop *d = g->drop;
+    unsigned char keep[STRETCH];
+    cr_real room[STRETCH];
+    const cr_real *x;
+
     if (g->map_grad) {
-        g->map_grad(g->map_attr, n, g->seen + at, g->seen + at, c, c);
-        return;
+        x = numbers(g, g->mask_low, g->seen, at, n, room);
+        g->map_grad(g->map_attr, n, x, x, c, c);
+        round_again(g, n, c);
+    }
+    if (g->late_bias) {
+        add_bias(g, at % g->n, n, c);
+        round_again(g, n, c);
     }
     if (g->map) {
         g->map(g->map_attr, n, c, c);
-        return;
+        round_again(g, n, c);
     }
-    for (; n > 0; n -= m, at += m, c += m) {
-        m = n < DROP_STRETCH ? n : DROP_STRETCH;
-        if (d) {
-            cr_rng_bernoulli(&d->rng, (uint64_t)(d->first + at), m, d->keep,
-                             keep);
-            drop(m, keep, d->keep > 0 ? (cr_real)(1 / d->keep) : 0, c);
+    if (d) {
+        cr_rng_bernoulli(&d->rng, (uint64_t)(d->first + at), n, d->keep, keep);
+        drop(n, keep, d->keep > 0 ? (cr_real)(1 / d->keep) : 0, c);
+        round_again(g, n, c);
+    }
+    if (g->add) {
+        add(n, numbers(g, g->add_low, g->add, at, n, room), c);
+        round_again(g, n, c);
+    }
+}
+
+/* n elements of c from `at` on. */
+static void post_ops(const struct cr_gemm *g, int64_t at, int64_t n)
+{
+    cr_real room[STRETCH];
+    int64_t m;
+
+    for (; n > 0; n -= m, at += m) {
+        m = n < STRETCH ? n : STRETCH;
+        if (g->c_low != CR_LOW_TWO_BYTES) {
+            post_op(g, at, m, g->c + at);
+            continue;
         }
-        if (g->add)
-            add(m, g->add + at, c);
+        cr_widen(g->low, m, (const uint16_t *)g->c + at, room);
+        post_op(g, at, m, room);
+        cr_narrow(g->low, m, room, (uint16_t *)g->c + at);
     }
 }
 
 bool cr_gemm_has_post_ops(const struct cr_gemm *g)
 {
-    return g->map || g->map_grad || g->drop || g->add;
+    return g->map || g->map_grad || g->late_bias || g->drop || g->add;
 }
 
 void cr_gemm_post_ops(const struct cr_gemm *g, int64_t i, int64_t i_end,
@@ -239,7 +290,8 @@ struct job {
 static cr_gemm_part *part_of(const struct cr_gemm *g)
 {
     bool low = g->round || g->a_low != CR_LOW_NONE || g->b_low != CR_LOW_NONE ||
-               g->c_low != CR_LOW_NONE || g->mask_low != CR_LOW_NONE;
+               g->c_low != CR_LOW_NONE || g->mask_low != CR_LOW_NONE ||
+               g->add_low != CR_LOW_NONE;
 
     return g->bf16               ? cr_gemm_bf16
            : low && !chosen->low ? cr_gemm_portable_part

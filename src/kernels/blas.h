@@ -41,8 +41,9 @@ struct cr_gemm {
     enum cr_act act;
     cr_map *map;         /* after act, without mask; NULL: none */
     const void *map_attr;
-    /* Without mask and map, c in cr_real: c = drop(c) + add, where add (m x n)
-     * may be NULL; NULL: no dropout. */
+    /* Without mask: late_bias (n values) is added to each row before map;
+     * without map, c = drop(c) + add (m x n). NULL: none. */
+    const cr_real *late_bias;
     const struct cr_drop *drop;
     const cr_real *add;
     /* Instead of all these, c = map_grad(c) at `seen` (m x n), x and y of it;
@@ -53,9 +54,11 @@ struct cr_gemm {
     /* Low precision: CR_F16 or CR_BF16, and what has it. A c in two bytes is
      * rounded to them and cannot accumulate. */
     enum cr_type low;
-    enum cr_low a_low, b_low, c_low, mask_low;
+    enum cr_low a_low, b_low, c_low, mask_low; /* mask_low: that of `seen` */
+    enum cr_low add_low;
     /* Round product and bias,
-     * c = act(alpha round(op(a) op(b) + bias) + (accumulate ? c : 0)). */
+     * c = act(alpha round(op(a) op(b) + bias) + (accumulate ? c : 0)),
+     * and what map, late_bias, drop, add and map_grad make of it, each time. */
     bool round;
     /* Multiply with AVX512-BF16 or AMX-BF16, which round both operands to
      * bfloat16 while reading; sums are float32. Requires cr_gemm_has_bf16, and

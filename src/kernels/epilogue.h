@@ -9,6 +9,12 @@
  *
  *   to = drop(act(alpha result + (accumulate ? to : 0) + bias)) + add
  *
+ * In low precision that result is rounded before act, and again after dropout
+ * and after the addition; a late bias is added to it and rounded, too, before
+ * a map or dropout:
+ *
+ *   to = round(round(drop(round(round(result) + bias))) + add)
+ *
  * The fusion pass offers these parts to the kernels of a step (graph/op.h,
  * struct cr_op_kernels), which take them or not.
  */
@@ -18,6 +24,7 @@
 #include "num/real.h"
 #include "num/rng.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Activations that kernels apply in registers. */
@@ -51,6 +58,7 @@ struct cr_epilogue {
     cr_map *map;      /* any other activation, */
     const void *attr; /* and its options */
     const struct cr_drop *drop;
+    bool late_bias; /* the bias is added after rounding */
 };
 
 /* Its parts, as bits. */
@@ -68,7 +76,9 @@ enum cr_end {
     /* Or the planner has steps of their own for them in backward. */
     CR_END_APART = 256,
     /* Of dx[0]: the gradient of an elementwise op follows. */
-    CR_END_MAP_GRAD = 512
+    CR_END_MAP_GRAD = 512,
+    /* Low precision: a bias that is added to the rounded result. */
+    CR_END_LATE_BIAS = 1024
 };
 
 #endif

@@ -79,16 +79,18 @@ static void linear_forward(const struct cr_op_ctx *s)
                          .b = s->x[TURNED] ? s->x[TURNED] : s->x[W],
                          .alpha = s->scale,
                          .c = s->y[0],
-                         .bias = s->x[B],
+                         .bias = s->end.late_bias ? NULL : s->x[B],
                          .act = s->end.act,
                          .map = s->end.map,
                          .map_attr = s->end.attr,
+                         .late_bias = s->end.late_bias ? s->x[B] : NULL,
                          .drop = s->end.drop,
                          .add = s->x[MORE],
                          .low = s->low,
                          .a_low = linear_low(s, X),
                          .b_low = linear_low(s, W),
                          .c_low = linear_two_bytes(s->two_bytes, CR_Y(0)),
+                         .add_low = linear_two_bytes(s->two_bytes, CR_X(MORE)),
                          .round = s->rounds & CR_Y(0) };
 
     if (linear_bf16(s, CR_X(X) | CR_X(W)))
@@ -150,19 +152,24 @@ static void linear_sum(const struct cr_op_ctx *s, int64_t n, int64_t out)
 }
 
 /* A factor goes with the product, before the bias: not with one that the op
- * has from the start. */
+ * has from the start. What follows activation and rounding is rounded again. */
 static bool linear_accepts(const struct cr_op_ctx *s, unsigned of,
                            unsigned parts)
 {
+    unsigned last = CR_END_LATE_BIAS | CR_END_DROP | CR_END_ADD;
     unsigned takes = CR_END_SCALE;
 
     if (of == CR_X(X))
-        takes = CR_END_MASK | (s->low == CR_REAL ? CR_END_MAP_GRAD : 0);
+        takes = CR_END_MASK |
+                (s->low == CR_REAL || (s->rounds & CR_X(X)) ? CR_END_MAP_GRAD
+                                                            : 0);
     else if (of == CR_Y(0) && (parts & CR_END_BACKWARD))
         takes |= CR_END_BIAS | CR_END_BACKWARD;
-    else if (of == CR_Y(0) && (parts & (CR_END_ADD | CR_END_DROP)) &&
-             !(parts & CR_END_MAP) && s->low == CR_REAL)
-        takes |= CR_END_BIAS | CR_END_ADD | CR_END_DROP | CR_END_APART |
+    else if (of == CR_Y(0) && (parts & last) && (parts & CR_END_MAP))
+        takes |= CR_END_LATE_BIAS | CR_END_APART | CR_END_MAP;
+    else if (of == CR_Y(0) && (parts & last) &&
+             (s->low == CR_REAL || (s->rounds & CR_Y(0))))
+        takes |= CR_END_BIAS | last | CR_END_APART |
                  (parts & CR_END_ADD ? 0 : CR_END_ACT);
     else if (of == CR_Y(0))
         takes |= CR_END_BIAS | CR_END_ACT | CR_END_MAP;
@@ -256,7 +263,7 @@ const struct cr_op cr_op_linear = {
     .saved_for_backward = CR_X(X) | CR_X(W),
     .algebra = { .linear = CR_X(X) | CR_X(W), .channels = -1 },
     .kernels = &linear_kernels,
-    .low = CR_X(X) | CR_X(W) | CR_Y(0),
+    .low = CR_X(X) | CR_X(W) | CR_X(MORE) | CR_Y(0),
     .plan = linear_plan,
     .forward = linear_forward,
     .bprop = "return (kernel(0), kernel(1),\n"

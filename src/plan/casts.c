@@ -162,6 +162,28 @@ static void mark(struct cr_exec *e)
     }
 }
 
+/* Where no gradient is rounded: casts of what holds such numbers already, as
+ * around a dropout that does nothing. */
+static void drop_idle(struct cr_exec *e)
+{
+    struct cr_exec_step *cast, *next;
+
+    for (cast = e->first; cast; cast = next) {
+        struct cr_pval *x, *y;
+
+        next = cast->next;
+        if (cast_type(cast) == CR_REAL)
+            continue;
+        x = cast->x[0].val;
+        y = cast->y[0];
+        if (x->low != cast_type(cast) || x->root || y->root || cast->once)
+            continue;
+        while (y->uses)
+            cr_operand_set(y->uses, x);
+        cr_step_remove(e, cast);
+    }
+}
+
 bool cr_plan_casts(struct cr_exec *e)
 {
     bool apart = cr_plan_keeps_all(e) || e->prints;
@@ -169,6 +191,8 @@ bool cr_plan_casts(struct cr_exec *e)
     if (!apart)
         fuse(e);
     cr_plan_low_types(e);
+    if (!apart && !e->opts.backward)
+        drop_idle(e);
     mark(e);
     return true;
 }
@@ -264,10 +288,18 @@ bool cr_plan_casts_backward(struct cr_exec *e, const struct cr_exec_step *f)
                   !e->opts.private_gradients;
         return true;
     }
-    if ((f->rounds & CR_Y(0)) &&
-        (is_partial(e, f->y[0]) || !writer_rounds(e, g, f->low)))
+    if ((f->rounds & CR_Y(0)) && !cr_plan_casts_by_writer(e, f))
         round_in_place(e, f);
     return false;
+}
+
+bool cr_plan_casts_by_writer(const struct cr_exec *e,
+                             const struct cr_exec_step *f)
+{
+    const struct cr_pval *g = f->y[0]->grad;
+
+    return !is_partial(e, f->y[0]) &&
+           (g->low == f->low || writer_rounds(e, g, f->low));
 }
 
 bool cr_plan_casts_partial(const struct cr_exec *e,

@@ -128,9 +128,13 @@ static const struct fusion {
       CR_END_BACKWARD, find_scale, take_scale },
     { CR_END_BIAS, CR_END_BIAS | CR_END_ADD | CR_END_ACT | CR_END_MAP, 0,
       find_bias, take_operand },
+    { CR_END_LATE_BIAS,
+      CR_END_LATE_BIAS | CR_END_BIAS | CR_END_ADD | CR_END_ACT | CR_END_MAP,
+      CR_END_APART, find_bias, take_operand },
     { CR_END_ADD, CR_END_ADD | CR_END_ACT | CR_END_MAP, CR_END_BACKWARD,
       find_addition, take_operand },
-    { CR_END_ACT, CR_END_ACT | CR_END_MAP, 0, find_act, take_act },
+    { CR_END_ACT, CR_END_LATE_BIAS | CR_END_ACT | CR_END_MAP, 0, find_act,
+      take_act },
     { CR_END_MAP, CR_END_ACT | CR_END_MAP, 0, find_map, take_act },
     { CR_END_DROP, CR_END_DROP | CR_END_ADD | CR_END_MAP, CR_END_APART,
       find_drop, take_drop },
@@ -196,7 +200,7 @@ static bool take_operand(struct cr_exec *e, struct cr_exec_step *a,
                          struct cr_exec_step *s, const struct part *p)
 {
     struct cr_pval *y = s->y[0], *other = p->other;
-    bool bias = p->end == CR_END_BIAS;
+    bool bias = p->end != CR_END_ADD;
     int slot = bias ? 2 : a->op->kernels->addend;
 
     if (a->x[slot].val || stats_between(a, s) || reads_between(e, a, s))
@@ -208,6 +212,8 @@ static bool take_operand(struct cr_exec *e, struct cr_exec_step *a,
     cr_step_remove(e, s);
     cr_operand_set(&a->x[slot], other);
     cr_step_takes(a, y);
+    if (p->end == CR_END_LATE_BIAS)
+        a->end.bias = s;
     if (!bias)
         a->end.sum = s;
     return true;
@@ -244,17 +250,32 @@ static bool take_act(struct cr_exec *e, struct cr_exec_step *a,
     return true;
 }
 
-/* Where a result is rounded, by a or by s: before an activation that gives 0
- * or what it gets, which is the same as after it. */
-static bool can_round(const struct cr_exec_step *a,
-                      const struct cr_exec_step *s, unsigned part)
+/* Whether two steps round their results to the same type. What several
+ * processes have parts of is added up before it is rounded. */
+static bool round_alike(const struct cr_exec *e, const struct cr_exec_step *a,
+                        const struct cr_exec_step *s)
+{
+    return (a->rounds & s->rounds & CR_Y(0)) && a->low == s->low &&
+           !(e->split && s->y[0]->part == CR_PART_ALIKE);
+}
+
+/* Where a result is rounded, by a or by s: after each of both, if kernels do
+ * that (f->needs), or before an activation that gives 0 or what it gets, which
+ * is the same as after it. */
+static bool can_round(const struct cr_exec *e, const struct fusion *f,
+                      const struct cr_exec_step *a,
+                      const struct cr_exec_step *s)
 {
     /* a gradient is rounded after this factor, but kernels round before it */
-    if (part & CR_END_SCALE)
+    if (f->part & CR_END_SCALE)
         return !(a->rounds | s->rounds);
+    if (f->part & CR_END_LATE_BIAS)
+        return round_alike(e, a, s);
     if (!((a->rounds | s->rounds) & CR_Y(0)))
         return true;
-    return (part & (CR_END_ACT | CR_END_MAP)) && s->op->exact &&
+    if (f->needs == CR_END_APART)
+        return round_alike(e, a, s);
+    return (f->part & (CR_END_ACT | CR_END_MAP)) && s->op->exact &&
            (!(s->rounds & CR_Y(0)) ||
             ((a->op->low & CR_Y(0)) &&
              (a->low == CR_REAL || a->low == s->low)));
@@ -274,7 +295,7 @@ static bool fuse(struct cr_exec *e, const struct fusion *f,
     if (!a || a->same || a->once || s->same || s->once || s->end.parts ||
         (a->end.parts & f->before) || (a->node && a->node->custom) ||
         (s->node && s->node->custom) || !f->find(a, s, &p) ||
-        !can_round(a, s, f->part) ||
+        !can_round(e, f, a, s) ||
         !cr_step_accepts(a, CR_Y(0), f->part | needs) || !f->take(e, a, s, &p))
         return false;
     if (s->rounds & CR_Y(0)) {
@@ -297,9 +318,9 @@ static void pass_over(struct cr_exec *e, struct cr_exec_step *s)
         (s->node && s->node->custom) || !cr_spec_same(&x->spec, &y->spec) ||
         x->spec.layout != y->spec.layout || x->needs != y->needs)
         return;
-    if (x->maker && x->maker->low != CR_REAL)
+    if (x->maker && x->maker->low != CR_REAL && e->opts.backward)
         return; /* casts has seen them apart */
-    for (o = y->uses; o; o = o->next)
+    for (o = y->uses; o && e->opts.backward; o = o->next)
         if (o->step->low != CR_REAL)
             return;
     while (y->uses)

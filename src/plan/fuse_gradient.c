@@ -8,6 +8,9 @@
  * shows in zeros, is done by the writer of the gradient that arrives, if it
  * can; that of dropout alone draws its mask again. An addend gets the gradient
  * of the sum as it is.
+ *
+ * In low precision each of these gradients is rounded: what arrives, what is
+ * left before dropout, and what the product gets.
  */
 #include "plan/plan.h"
 
@@ -36,16 +39,30 @@ static bool take_mask(struct cr_pval *g, struct cr_pval *y)
     return false;
 }
 
-/* Whether the one step that writes gradient g, which nothing else reads, goes
- * on with that of an elementwise op, whose input or result is `seen`. */
-static bool take_map_grad(const struct cr_op *op, const void *attr,
-                          struct cr_pval *g, struct cr_pval *seen)
+/* Whether w, which writes gradient g of f's result, rounds it before it goes
+ * on, and after: neither or, if f rounds, both. */
+static bool rounds_alike(const struct cr_exec *e, const struct cr_exec_step *f,
+                         const struct cr_exec_step *w)
 {
+    if (f->rounds & CR_Y(0))
+        return cr_plan_casts_by_writer(e, f) && (w->rounds & CR_X(0));
+    return !f->rounds && f->low == CR_REAL && !w->rounds;
+}
+
+/* Whether the one step that writes the gradient of f's result, which nothing
+ * else reads, goes on with that of an elementwise op, whose input or result is
+ * `seen`. */
+static bool take_map_grad(const struct cr_exec *e, const struct cr_exec_step *f,
+                          const struct cr_op *op, const void *attr,
+                          struct cr_pval *seen)
+{
+    struct cr_pval *g = f->y[0]->grad;
     struct cr_exec_step *w = g->maker;
 
     if (!op->algebra.map_grad || !w || w->kind != CR_BACKWARD || w->n_in == 0 ||
         w->dx[0] != g || w->acc[0].val || w->mask[0].val || g->root ||
-        g->alias || g->n_uses > 0 || w->rounds || w->direct[0] >= 0 ||
+        g->alias || g->n_uses > 0 || w->direct[0] >= 0 ||
+        !rounds_alike(e, f, w) ||
         !cr_step_accepts(w, CR_X(0), CR_END_MAP_GRAD))
         return false;
     cr_operand_set(&w->mask[0], seen);
@@ -72,7 +89,7 @@ bool cr_plan_map_backward(struct cr_exec *e, const struct cr_exec_step *f)
         x->grad || is_source(x) || !cr_spec_same(&x->spec, &g->spec) ||
         x->spec.layout != g->spec.layout || x->spec.type != CR_REAL ||
         (reads_x && !same_block(f, g->maker)) ||
-        !take_map_grad(f->op, f->attr, g, reads_x ? x : f->y[0]))
+        !take_map_grad(e, f, f->op, f->attr, reads_x ? x : f->y[0]))
         return false;
     x->grad = cr_pval_new(e, &x->spec);
     x->grad->alias = g;
@@ -88,13 +105,13 @@ unsigned cr_plan_act_backward(struct cr_exec *e, const struct cr_exec_step *f)
     if (f->end.parts & CR_END_DROP) {
         const struct cr_exec_step *drop = f->end.drop;
 
-        if (e->fused && take_map_grad(drop->op, drop->attr, g, y))
+        if (e->fused && take_map_grad(e, f, drop->op, drop->attr, y))
             return CR_END_DROP;
     }
     if (op->algebra.act == CR_ACT_RELU && take_mask(g, y))
         return 0;
     if (e->fused && !f->rounds && f->low == CR_REAL &&
-        take_map_grad(op, f->end.attr, g, y))
+        take_map_grad(e, f, op, f->end.attr, y))
         return 0;
     s = cr_step_new(e, CR_BACKWARD, op, 1, 1);
     s->attr = f->end.attr;
@@ -121,53 +138,72 @@ static bool reads_twice(const struct cr_exec_step *f, const struct cr_pval *val)
     return false;
 }
 
+/* The backward step of a step that f has taken over. */
+static struct cr_exec_step *part_backward(struct cr_exec *e,
+                                          const struct cr_exec_step *f,
+                                          const struct cr_exec_step *part)
+{
+    struct cr_exec_step *s =
+        cr_step_new(e, CR_BACKWARD, part->op, part->n_in, 1);
+
+    s->node = part->node;
+    s->attr = part->attr;
+    s->in = part->in;
+    s->out = part->out;
+    s->training = part->training;
+    s->low = part->low;
+    s->rounds = part->rounds;
+    s->holds = part->holds;
+    cr_operand_set(&s->dy[0], f->y[0]->grad);
+    cr_step_append(e, s);
+    return s;
+}
+
 /* An addend gets the gradient of the sum as it is: in the same memory, or
  * added to what it has. */
 static void sum_backward(struct cr_exec *e, const struct cr_exec_step *f)
 {
     struct cr_pval *addend = f->x[f->op->kernels->addend].val;
-    const struct cr_exec_step *sum = f->end.sum;
     struct cr_pval *g = f->y[0]->grad;
-    struct cr_exec_step *s;
 
     if (!addend->needs)
         return;
-    if (!addend->grad && !is_source(addend) && !reads_twice(f, addend)) {
-        addend->grad = cr_pval_new(e, &addend->spec);
-        addend->grad->alias = g;
+    if (addend->grad || is_source(addend) || reads_twice(f, addend)) {
+        cr_plan_write(e, part_backward(e, f, f->end.sum), 0, addend);
         return;
     }
-    s = cr_step_new(e, CR_BACKWARD, sum->op, 2, 1);
-    s->node = sum->node;
-    s->attr = sum->attr;
-    s->in = sum->in;
-    s->out = sum->out;
-    cr_operand_set(&s->dy[0], g);
-    cr_step_append(e, s);
-    cr_plan_write(e, s, 0, addend);
+    addend->grad = cr_pval_new(e, &addend->spec);
+    addend->grad->alias = g;
+    if (f->rounds & CR_Y(0))
+        addend->grad->low = f->low;
 }
 
 /* The gradient of what dropout got, in the memory of g if nothing else reads
  * it. */
 static void drop_backward(struct cr_exec *e, const struct cr_exec_step *f)
 {
-    const struct cr_exec_step *drop = f->end.drop;
     struct cr_pval *y = f->y[0], *g = y->grad;
-    struct cr_exec_step *s = cr_step_new(e, CR_BACKWARD, drop->op, 1, 1);
+    struct cr_exec_step *s = part_backward(e, f, f->end.drop);
 
-    s->node = drop->node;
-    s->attr = drop->attr;
-    s->in = drop->in;
-    s->out = drop->out;
-    s->training = drop->training;
-    cr_operand_set(&s->dy[0], g);
     s->dx[0] = y->grad = cr_pval_new(e, &g->spec);
     s->dx[0]->maker = s;
+    if (f->rounds & CR_Y(0))
+        s->rounds |= CR_X(0);
     if (!(f->end.parts & CR_END_ADD)) {
         s->dx[0]->alias = g;
         s->dx[0]->root = g->root;
     }
-    cr_step_append(e, s);
+}
+
+/* A late bias gets column sums. */
+static void bias_backward(struct cr_exec *e, const struct cr_exec_step *f)
+{
+    const struct cr_exec_step *sum = f->end.bias;
+    struct cr_pval *bias = f->x[2].val;
+
+    if (bias->needs)
+        cr_plan_write(e, part_backward(e, f, sum),
+                      cr_spec_same(&sum->in[0], &sum->out[0]) ? 1 : 0, bias);
 }
 
 void cr_plan_apart_backward(struct cr_exec *e, const struct cr_exec_step *f,
@@ -177,4 +213,6 @@ void cr_plan_apart_backward(struct cr_exec *e, const struct cr_exec_step *f,
         sum_backward(e, f);
     if (f->end.parts & ~undone & CR_END_DROP)
         drop_backward(e, f);
+    if (f->end.parts & CR_END_LATE_BIAS)
+        bias_backward(e, f);
 }

@@ -78,12 +78,23 @@ static bool act_apart(const struct cr_exec_step *f)
     return f->end.act && !cr_step_accepts(f, CR_Y(0), CR_END_BACKWARD);
 }
 
-/* Whether those of dropout, or of an addend, are none. */
+/* Whether those of dropout, a late bias or an addend are none. */
 static bool end_apart(const struct cr_exec_step *f)
 {
-    return (f->end.parts & CR_END_DROP) ||
+    return (f->end.parts & (CR_END_DROP | CR_END_LATE_BIAS)) ||
            ((f->end.parts & CR_END_ADD) &&
             !cr_step_accepts(f, CR_Y(0), CR_END_BACKWARD));
+}
+
+/* Whether some input of f needs a gradient, but for those of other steps. */
+static bool any_needs(const struct cr_exec_step *f, unsigned others)
+{
+    int i;
+
+    for (i = 0; i < f->n_in; i++)
+        if (!(others & CR_X(i)) && input_needs(f, i))
+            return true;
+    return false;
 }
 
 /* The step that runs the backward kernel of step f. */
@@ -136,20 +147,19 @@ static bool backward_custom(struct cr_exec *e, const struct cr_exec_step *f)
 
 static bool backward_of(struct cr_exec *e, const struct cr_exec_step *f)
 {
-    bool wanted = false, arrives = false, apart = end_apart(f);
+    bool arrives = false, apart = end_apart(f);
+    unsigned addend = apart ? CR_X(f->op->kernels->addend) : 0;
+    unsigned bias = f->end.parts & CR_END_LATE_BIAS ? CR_X(2) : 0, undone = 0;
     struct cr_exec_step *s;
-    unsigned undone = 0;
     int i;
 
     if (f->node && f->node->custom)
         return backward_custom(e, f);
     for (i = 0; i < f->n_out; i++)
         arrives = arrives || f->y[i]->grad;
-    for (i = 0; i < f->n_in; i++)
-        wanted = wanted || input_needs(f, i);
     if (!arrives)
         return true;
-    if (!f->op->backward || !wanted) {
+    if (!f->op->backward || !any_needs(f, 0)) {
         prune(e, f->node,
               f->op->backward ? "no trainable parameter before it"
                               : "it blocks gradients");
@@ -161,14 +171,11 @@ static bool backward_of(struct cr_exec *e, const struct cr_exec_step *f)
         return true;
     if (cr_plan_casts_backward(e, f) || cr_plan_map_backward(e, f))
         return true;
-    if (apart) {
-        wanted = false;
-        for (i = 0; i < f->n_in; i++)
-            wanted = wanted ||
-                     (i != f->op->kernels->addend && input_needs(f, i));
-        cr_plan_apart_backward(e, f, wanted ? undone : undone | CR_END_DROP);
-    }
-    if (!wanted) {
+    if (apart)
+        cr_plan_apart_backward(e, f, any_needs(f, addend)
+                                         ? undone
+                                         : undone | CR_END_DROP);
+    if (!any_needs(f, addend | bias)) {
         prune(e, f->node, "no trainable parameter before it");
         return true;
     }
@@ -176,7 +183,7 @@ static bool backward_of(struct cr_exec *e, const struct cr_exec_step *f)
     cr_step_append(e, s);
     for (i = 0; i < f->n_in; i++)
         if (input_needs(f, i) && !cr_plan_casts_partial(e, f, i) &&
-            !(apart && i == f->op->kernels->addend))
+            !((addend | bias) & CR_X(i)))
             cr_plan_write(e, s, i, f->x[i].val);
     for (i = 0; i < f->n_in; i++)
         if (input_needs(f, i) && cr_plan_casts_partial(e, f, i))

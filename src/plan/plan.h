@@ -85,8 +85,9 @@ struct cr_step_end {
     const struct cr_op *act; /* with CR_END_ACT or CR_END_MAP: the activation,
                               */
     const void *attr;        /* and its attributes */
-    /* With CR_END_DROP, CR_END_ADD: the steps that it has taken over. */
-    const struct cr_exec_step *drop, *sum;
+    /* With CR_END_LATE_BIAS, CR_END_DROP, CR_END_ADD: the steps that it has
+     * taken over. */
+    const struct cr_exec_step *bias, *drop, *sum;
 };
 
 /*
@@ -348,8 +349,8 @@ unsigned cr_plan_act_backward(struct cr_exec *exec,
 /* fuse_gradient.c: makes the gradient of an elementwise step a part of the one
  * step that writes the gradient of its result. False: it cannot. */
 bool cr_plan_map_backward(struct cr_exec *exec, const struct cr_exec_step *f);
-/* fuse_gradient.c: the gradients of dropout and of an addend that are parts of
- * a forward step, but for the parts that are undone. */
+/* fuse_gradient.c: the gradients of dropout, a late bias and an addend that are
+ * parts of a forward step, but for the parts that are undone. */
 void cr_plan_apart_backward(struct cr_exec *exec,
                             const struct cr_exec_step *step, unsigned undone);
 /* casts.c: before the backward pass of step f: rounds what arrives, if f has
@@ -357,6 +358,10 @@ void cr_plan_apart_backward(struct cr_exec *exec,
  * rounds, so that no step is left to do. After it: a gradient that the step
  * alone reads is rounded where it lies. */
 bool cr_plan_casts_backward(struct cr_exec *exec, const struct cr_exec_step *f);
+/* Whether the one writer of the gradient of f's result rounds it from now on,
+ * as f's rounding asks for. */
+bool cr_plan_casts_by_writer(const struct cr_exec *exec,
+                             const struct cr_exec_step *f);
 void cr_plan_casts_done(struct cr_exec *exec, const struct cr_exec_step *f,
                         struct cr_exec_step *step);
 /* Whether f has taken the cast before input i, and the gradient has parts; then

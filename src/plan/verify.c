@@ -89,6 +89,9 @@ static void check_forward(const struct check *c, const struct cr_exec_step *s)
     if (!(s->end.parts & (CR_END_ACT | CR_END_MAP)) != !s->end.act)
         broken(c, s, "its epilogue has an activation, or none, against its "
                      "parts");
+    if (!(s->end.parts & CR_END_LATE_BIAS) != !s->end.bias)
+        broken(c, s, "its epilogue has a late bias, or none, against its "
+                     "parts");
     if (!(s->end.parts & CR_END_DROP) != !s->end.drop)
         broken(c, s, "its epilogue has dropout, or none, against its parts");
     for (i = 0; i < s->n_in; i++) {

@@ -87,6 +87,7 @@ static void end_point(const struct cr_exec *e, const struct cr_exec_step *s,
     if (s->end.parts & CR_END_MAP)
         r->end.map = s->end.act->algebra.map;
     r->end.attr = s->end.attr;
+    r->end.late_bias = s->end.parts & CR_END_LATE_BIAS;
     if (s->end.parts & CR_END_DROP) {
         const struct cr_exec_step *drop = s->end.drop;
 

@@ -180,7 +180,8 @@ const char *cr_exec_dump(const struct cr_exec *e, struct cr_arena *arena)
             text = cr_strf(arena, "%s +fake_cast(y)", text);
         if (s->kind == CR_FORWARD && (s->end.parts & CR_END_SCALE))
             text = cr_strf(arena, "%s +scale", text);
-        if (s->kind == CR_FORWARD && (s->end.parts & CR_END_BIAS))
+        if (s->kind == CR_FORWARD && 
+            (s->end.parts & (CR_END_BIAS | CR_END_LATE_BIAS)))
             text = cr_strf(arena, "%s +bias", text);
         if (s->kind == CR_FORWARD && (s->end.parts & CR_END_ADD))
             text = cr_strf(arena, "%s +add", text);

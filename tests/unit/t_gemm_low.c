@@ -10,6 +10,7 @@
 
 #include "base/cpu.h"
 #include "base/thread_pool.h"
+#include "bernoulli.h"
 #include "num/low_precision.h"
 #include "tap.h"
 
@@ -86,6 +87,77 @@ static void finish(const struct cr_gemm *g, const cr_real *mask,
     }
 }
 
+/* Any gradient. */
+static void slope(const void *attr, int64_t n, const cr_real *x,
+                  const cr_real *y, const cr_real *dy, cr_real *d)
+{
+    int64_t i;
+
+    (void)attr;
+    (void)x;
+    for (i = 0; i < n; i++)
+        d[i] = y[i] < 0 ? dy[i] / 3 : dy[i];
+}
+
+/* What is done to the result after that, at random. */
+struct more {
+    struct cr_drop drop;
+    cr_real *bias, *add, *add_in, *seen, *seen_in;
+};
+
+static void draw_more(struct cr_gemm *g, struct more *to)
+{
+    int64_t n = g->m * g->n;
+    enum cr_low seen;
+
+    to->drop = (struct cr_drop){ .rng = cr_rng(draw(100), 1, draw(100), 2),
+                                 .keep = draw(100) / 100.0,
+                                 .first = draw(1000) };
+    to->bias = numbers(g->n);
+    g->add_low = operand(g->low, false, n, &to->add, &to->add_in);
+    seen = operand(g->low, false, n, &to->seen, &to->seen_in);
+    if (!g->mask && draw(4) == 0) {
+        g->map_grad = slope;
+        g->seen = to->seen_in;
+        g->mask_low = seen;
+    } else if (!g->mask && (g->round || g->c_low == CR_LOW_NONE)) {
+        g->late_bias = draw(2) ? to->bias : NULL;
+        g->drop = draw(2) ? &to->drop : NULL;
+        g->add = draw(2) ? to->add_in : NULL;
+    }
+    if (!g->add)
+        g->add_low = CR_LOW_NONE;
+}
+
+static void finish_more(const struct cr_gemm *g, const struct more *more,
+                        cr_real *y)
+{
+    int64_t n = g->m * g->n, i;
+    int part;
+
+    for (part = 0; part < 4; part++) {
+        if (part == 0 ? !g->map_grad
+            : part == 1 ? !g->late_bias
+            : part == 2 ? !g->drop
+                        : !g->add)
+            continue;
+        for (i = 0; i < n; i++)
+            if (part == 0)
+                slope(NULL, 1, NULL, more->seen + i, y + i, y + i);
+            else if (part == 1)
+                y[i] += g->late_bias[i % g->n];
+            else if (part == 2)
+                y[i] = bernoulli(&g->drop->rng, (uint64_t)(g->drop->first + i),
+                                 g->drop->keep)
+                           ? y[i] * (cr_real)(1 / g->drop->keep)
+                           : 0;
+            else
+                y[i] += more->add[i];
+        if (g->round)
+            cr_round_to_type(g->low, n, y, y);
+    }
+}
+
 static bool one(int64_t m, int64_t n, int64_t k)
 {
     cr_real *a, *b, *mask, *bias = numbers(n), *old = numbers(m * n);
@@ -104,6 +176,7 @@ static bool one(int64_t m, int64_t n, int64_t k)
                          .c_low = draw(2) ? CR_LOW_TWO_BYTES : CR_LOW_NONE,
                          .bf16 = cr_gemm_has_bf16() && draw(3) == 0 };
     struct cr_gemm plain;
+    struct more more;
     bool same, masked = draw(2);
 
     if (g.bf16)
@@ -128,12 +201,16 @@ static bool one(int64_t m, int64_t n, int64_t k)
     }
     if (g.c_low == CR_LOW_TWO_BYTES)
         cr_round_to_type(g.low, m * n, want, want);
-    g.a = a_in;
-    g.b = b_in;
-    g.c = got;
     g.mask = masked ? mask_in : NULL;
     if (!masked)
         g.mask_low = CR_LOW_NONE;
+    draw_more(&g, &more);
+    finish_more(&g, &more, want);
+    if (g.c_low == CR_LOW_TWO_BYTES)
+        cr_round_to_type(g.low, m * n, want, want);
+    g.a = a_in;
+    g.b = b_in;
+    g.c = got;
     if (g.accumulate)
         memcpy(got, old, (size_t)(m * n) * sizeof *got);
     cr_gemms(&g, 1);
@@ -144,11 +221,14 @@ static bool one(int64_t m, int64_t n, int64_t k)
     same = memcmp(wide, want, (size_t)(m * n) * sizeof *want) == 0;
     if (!same)
         printf("# %lld x %lld x %lld: low of a %d, b %d, c %d, mask %d, round "
-               "%d, add %d, %s\n",
+               "%d, add %d, more %d %d %d %d, %s\n",
                (long long)m, (long long)n, (long long)k, g.a_low, g.b_low,
-               g.c_low, g.mask_low, g.round, g.accumulate, cr_type_name(g.low));
+               g.c_low, g.mask_low, g.round, g.accumulate, !!g.map_grad,
+               !!g.late_bias, !!g.drop, !!g.add, cr_type_name(g.low));
     free(a), free(b), free(mask), free(bias), free(old), free(want), free(got);
     free(wide), free(a_in), free(b_in), free(mask_in);
+    free(more.bias), free(more.add), free(more.add_in), free(more.seen);
+    free(more.seen_in);
     return same;
 }
 
