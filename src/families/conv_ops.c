@@ -522,7 +522,7 @@ static void part_backward(const struct cr_op_ctx *s)
                                .mask = s->mask[X] };
 
     c.to_low = s->grads_two_bytes & CR_X(X);
-    c.mask_low = s->two_bytes & CR_X(X);
+    c.mask_low = s->mask_two_bytes & CR_X(X);
     if (s->dx[X])
         cr_conv_input(&c, s->dy[0], s->x[W], &end, s->dx[X], s->scratch);
     if (s->dx[W])

@@ -62,12 +62,13 @@ static void part_first(struct part *p, const struct cr_op_ctx *s,
         p->run.holds = 0;
     }
     p->run.rounds = 0;
-    p->run.two_bytes = p->run.grads_two_bytes = 0;
+    p->run.two_bytes = p->run.grads_two_bytes = p->run.mask_two_bytes = 0;
     if (p->all == 0)
         return;
     p->x_size = cr_count(&s->in[0]) / p->all;
     p->y_size = cr_count(&s->out[0]) / p->all;
-    if (!whole && (s->two_bytes | s->grads_two_bytes) != 0) {
+    if (!whole &&
+        (s->two_bytes | s->mask_two_bytes | s->grads_two_bytes) != 0) {
         p->x = (cr_real *)(void *)((char *)s->scratch + own);
         p->y = p->x + p->n * p->x_size;
     }
@@ -175,8 +176,7 @@ void cr_samples_forward(const struct cr_op_ctx *s, const struct cr_samples *op)
 /* Whether the gradient of x waits in room, before the mask. */
 static bool dx_waits(const struct cr_op_ctx *s)
 {
-    return (s->grads_two_bytes & CR_X(0)) ||
-           (s->mask[0] && (s->two_bytes & CR_X(0)));
+    return (s->grads_two_bytes | s->mask_two_bytes) & CR_X(0);
 }
 
 CR_CLONES static void mask_apply(int64_t n, const cr_real *mask, cr_real *v)
@@ -203,8 +203,8 @@ static void dx_close(void *ctx, int64_t from, int64_t to)
     }
     for (; from < to; from += n) {
         n = to - from < CR_LOW_STRETCH ? to - from : CR_LOW_STRETCH;
-        m = cr_low_read(s, s->two_bytes & CR_X(0), s->mask[0], at + from, n,
-                        mask);
+        m = cr_low_read(s, s->mask_two_bytes & CR_X(0), s->mask[0], at + from,
+                        n, mask);
         v = dx + from;
         if (m)
             mask_apply(n, m, v);
@@ -232,10 +232,10 @@ static void dx_open(struct part *p, const struct cr_samples *op)
         p->run.dx[0] = first_of(p, s->grads_two_bytes & CR_X(0), s->dx[0],
                                  p->x_size);
         p->run.grads_two_bytes |= s->grads_two_bytes & CR_X(0);
-        p->run.two_bytes = s->two_bytes & CR_X(0);
+        p->run.mask_two_bytes = s->mask_two_bytes & CR_X(0);
         if (s->mask[0])
-            p->run.mask[0] = first_of(p, s->two_bytes & CR_X(0), s->mask[0],
-                                       p->x_size);
+            p->run.mask[0] = first_of(p, s->mask_two_bytes & CR_X(0),
+                                       s->mask[0], p->x_size);
         return;
     }
     p->run.dx[0] = waits ? p->x : cr_reals(s->dx[0]) + p->from * p->x_size;

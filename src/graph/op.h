@@ -95,6 +95,7 @@ struct cr_op_ctx {
     unsigned partial;         /* but not here: others have parts of it, too */
     unsigned holds;           /* x[i], dy[0] hold such numbers already */
     unsigned two_bytes;       /* x[i], y[i] take two bytes per element, */
+    unsigned mask_two_bytes;  /* and mask[i], */
     unsigned grads_two_bytes; /* and dx[i], dy[i]: never with accumulate */
     void *state[CR_OP_MAX];    /* inputs in .running_stats, to be updated; NULL:
                                   leave them unchanged */

@@ -160,15 +160,12 @@ static bool linear_accepts(const struct cr_op_ctx *s, unsigned of,
     unsigned takes = CR_END_SCALE;
 
     if (of == CR_X(X))
-        takes = CR_END_MASK |
-                (s->low == CR_REAL || (s->rounds & CR_X(X)) ? CR_END_MAP_GRAD
-                                                            : 0);
+        takes = CR_END_MASK | CR_END_MAP_GRAD;
     else if (of == CR_Y(0) && (parts & CR_END_BACKWARD))
         takes |= CR_END_BIAS | CR_END_BACKWARD;
     else if (of == CR_Y(0) && (parts & last) && (parts & CR_END_MAP))
         takes |= CR_END_LATE_BIAS | CR_END_APART | CR_END_MAP;
-    else if (of == CR_Y(0) && (parts & last) &&
-             (s->low == CR_REAL || (s->rounds & CR_Y(0))))
+    else if (of == CR_Y(0) && (parts & last))
         takes |= CR_END_BIAS | last | CR_END_APART |
                  (parts & CR_END_ADD ? 0 : CR_END_ACT);
     else if (of == CR_Y(0))
@@ -191,8 +188,7 @@ static void linear_backward(const struct cr_op_ctx *s)
     int64_t n = cr_rows(&s->in[X]), in = s->in[W].dim[1], out = s->in[W].dim[0];
     struct cr_gemm g[2];
     enum cr_low dy = linear_two_bytes(s->grads_two_bytes, CR_Y(0));
-    enum cr_low mask = s->mask[X] ? linear_two_bytes(s->two_bytes, CR_X(X))
-                                  : CR_LOW_NONE;
+    enum cr_low mask = linear_two_bytes(s->mask_two_bytes, CR_X(X));
     int count = 0, held = 0;
 
     if (s->dx[X])

@@ -61,7 +61,7 @@ static void max_pool_backward(const struct cr_op_ctx *s)
     struct cr_pool pool = cr_pool_of(s);
 
     if (max_pool_low(s, &pool, s->grads_two_bytes, CR_X(0)) &&
-        (!s->mask[0] || (s->two_bytes & CR_X(0)))) {
+        (!s->mask[0] || (s->mask_two_bytes & CR_X(0)))) {
         cr_pool_max_backward_low(&pool, s->low, s->dy[0],
                                  s->grads_two_bytes & CR_Y(0), s->saved,
                                  (const void *)s->mask[0], s->dx[0]);

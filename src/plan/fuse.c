@@ -311,18 +311,12 @@ static bool fuse(struct cr_exec *e, const struct fusion *f,
 static void pass_over(struct cr_exec *e, struct cr_exec_step *s)
 {
     struct cr_pval *x = s->x[0].val, *y = s->y[0];
-    const struct cr_operand *o;
 
     if (!s->same || s->once || s->rounds || s->n_out != 1 || x->n_uses != 1 ||
         x->root || y->root ||
         (s->node && s->node->custom) || !cr_spec_same(&x->spec, &y->spec) ||
         x->spec.layout != y->spec.layout || x->needs != y->needs)
         return;
-    if (x->maker && x->maker->low != CR_REAL && e->opts.backward)
-        return; /* casts has seen them apart */
-    for (o = y->uses; o && e->opts.backward; o = o->next)
-        if (o->step->low != CR_REAL)
-            return;
     while (y->uses)
         cr_operand_set(y->uses, x);
     cr_step_remove(e, s);

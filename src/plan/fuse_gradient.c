@@ -30,8 +30,6 @@ static bool take_mask(struct cr_pval *g, struct cr_pval *y)
 
     for (i = 0; w && i < w->n_in; i++)
         if (w->dx[i] == g && !w->acc[i].val &&
-            (w->low == CR_REAL ||
-             cr_pval_base(w->x[i].val) == cr_pval_base(y)) &&
             cr_step_accepts(w, CR_X(i), CR_END_MASK)) {
             cr_operand_set(&w->mask[i], y);
             return true;
@@ -79,13 +77,32 @@ static bool same_block(const struct cr_exec_step *a,
            a->node->recompute == b->node->recompute;
 }
 
+/* Whether the gradient of f's input is rounded where it comes from, if that of
+ * its result is, and as that is: by the step that makes the input, for f
+ * alone. */
+static bool rounds_through(const struct cr_exec_step *f)
+{
+    const struct cr_pval *x = f->x[0].val;
+    const struct cr_operand *o;
+
+    if (!f->rounds)
+        return f->low == CR_REAL;
+    if (f->rounds != CR_Y(0) || x->root || !x->maker ||
+        !(x->maker->rounds & CR_Y(0)) || x->maker->low != f->low)
+        return false;
+    for (o = x->uses; o; o = o->next)
+        if (o->step != f && o->step->kind == CR_FORWARD)
+            return false;
+    return true;
+}
+
 bool cr_plan_map_backward(struct cr_exec *e, const struct cr_exec_step *f)
 {
     struct cr_pval *x = f->x[0].val, *g = f->y[0]->grad;
     bool reads_x = f->op->saved_for_backward & CR_X(0);
 
     if (!e->fused || !f->op->algebra.map || f->n_in != 1 ||
-        f->n_out != 1 || f->rounds || f->low != CR_REAL || f->end.parts ||
+        f->n_out != 1 || f->end.parts || !rounds_through(f) ||
         x->grad || is_source(x) || !cr_spec_same(&x->spec, &g->spec) ||
         x->spec.layout != g->spec.layout || x->spec.type != CR_REAL ||
         (reads_x && !same_block(f, g->maker)) ||
@@ -93,6 +110,8 @@ bool cr_plan_map_backward(struct cr_exec *e, const struct cr_exec_step *f)
         return false;
     x->grad = cr_pval_new(e, &x->spec);
     x->grad->alias = g;
+    if (f->rounds)
+        x->grad->low = f->low;
     return true;
 }
 

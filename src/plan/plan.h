@@ -121,7 +121,8 @@ struct cr_exec_step {
                                  follows dx[0], at mask[0]; NULL: none */
     const void *map_attr;     /* its attributes */
     enum cr_type low;         /* see struct cr_op_ctx */
-    unsigned rounds, partial, holds, two_bytes, grads_two_bytes;
+    unsigned rounds, partial, holds;
+    unsigned two_bytes, mask_two_bytes, grads_two_bytes;
     bool training;
     bool same;                /* no work: y[0] is x[0] */
     bool once;                /* in the first forward only */

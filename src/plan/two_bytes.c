@@ -316,13 +316,8 @@ static void step_ask(struct demote *d, struct cr_exec_step *s)
         ask(d, s->acc[i].val, false);
         type = type_at(t, s->dx[i]);
         ask(d, s->dx[i], !s->acc[i].val && takes(s, CR_X(i), type));
-        if (s->mask[i].val) {
-            bool same = !s->x[i].val || cr_pval_base(s->x[i].val) ==
-                                            cr_pval_base(s->mask[i].val);
-
-            type = type_at(t, s->mask[i].val);
-            ask(d, s->mask[i].val, same && takes(s, CR_X(i), type));
-        }
+        type = type_at(t, s->mask[i].val);
+        ask(d, s->mask[i].val, takes(s, CR_X(i), type));
     }
     for (i = 0; i < s->n_out; i++) {
         type = type_at(t, s->dy[i].val);
@@ -358,7 +353,7 @@ static void step_set(struct two_bytes *t, struct cr_exec_step *s)
     for (i = 0; i < s->n_in && s->dx; i++) {
         if (s->mask[i].val && type_at(t, s->mask[i].val) != CR_REAL) {
             type = type_at(t, s->mask[i].val);
-            s->two_bytes |= CR_X(i);
+            s->mask_two_bytes |= CR_X(i);
         }
         if (s->dx[i] && type_at(t, s->dx[i]) != CR_REAL) {
             type = type_at(t, s->dx[i]);
@@ -378,7 +373,8 @@ static void step_set(struct two_bytes *t, struct cr_exec_step *s)
         }
     }
     s->low = type == CR_REAL ? s->low : type;
-    if (s->op->low_scratch && (s->two_bytes | s->grads_two_bytes)) {
+    if (s->op->low_scratch &&
+        (s->two_bytes | s->mask_two_bytes | s->grads_two_bytes)) {
         struct cr_op_ctx ctx = { .attr = s->attr, .in = s->in, .out = s->out };
 
         s->scratch += s->op->low_scratch(&ctx);

@@ -123,9 +123,11 @@ static void check_backward(const struct check *c, const struct cr_exec_step *s)
             continue;
         if (v->maker != s)
             broken(c, s, "its gradient is written by another step");
-        if (s->mask[i].val && (!cr_spec_same(&s->mask[i].val->spec, &v->spec) ||
-                               s->mask[i].val->spec.layout != v->spec.layout))
-            broken(c, s, "a mask has another shape than its gradient");
+        if (s->mask[i].val &&
+            (!fits(s, CR_X(i), s->mask[i].val, &s->in[i], s->mask_two_bytes) ||
+             s->mask[i].val->spec.layout != v->spec.layout))
+            broken(c, s, "a mask has another type, shape or layout than its "
+                         "gradient");
         if (s->acc[i].val && v->alias != s->acc[i].val)
             broken(c, s, "adds to a value in other memory");
         if (s->acc[i].val)

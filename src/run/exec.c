@@ -120,6 +120,7 @@ static void point(struct cr_exec *e)
         r->partial = s->partial;
         r->holds = s->holds;
         r->two_bytes = s->two_bytes;
+        r->mask_two_bytes = s->mask_two_bytes;
         r->grads_two_bytes = s->grads_two_bytes;
         end_point(e, s, r);
         for (k = 0; k < CR_OP_MAX; k++)
