@@ -61,14 +61,20 @@ static void rng_key(const struct cr_rng *rng, uint32_t key[2])
     key[1] = (uint32_t)(k >> 32);
 }
 
+static void rng_block_of(const struct cr_rng *rng, const uint32_t key[2],
+                         uint64_t i, uint32_t out[4])
+{
+    cr_philox((const uint32_t[]){ (uint32_t)i, (uint32_t)(i >> 32),
+                                  (uint32_t)rng->b, (uint32_t)(rng->b >> 32) },
+              key, out);
+}
+
 void cr_rng_block(const struct cr_rng *rng, uint64_t i, uint32_t out[4])
 {
     uint32_t key[2];
 
     rng_key(rng, key);
-    cr_philox((const uint32_t[]){ (uint32_t)i, (uint32_t)(i >> 32),
-                                  (uint32_t)rng->b, (uint32_t)(rng->b >> 32) },
-              key, out);
+    rng_block_of(rng, key, i, out);
 }
 
 /* As cr_philox, one block per lane. */
@@ -262,15 +268,35 @@ static void below(int64_t n, const unsigned char *x, unsigned char most,
         to[i] = x[i] < most;
 }
 
+/* to[i] of the places at[i] in 0 .. n - 1, which number 0 `first` is of: those
+ * whose byte does not decide. Their further bits come in blocks of their own,
+ * far from one another. */
+static void bernoulli_further(const struct cr_rng *rng, uint64_t first,
+                              uint32_t part, const int *at, int n,
+                              unsigned char *to)
+{
+    struct cr_rng further = *rng;
+    uint32_t word[4], key[2];
+    int i;
+
+    further.stream += CR_RNG_FURTHER;
+    rng_key(&further, key);
+    for (i = 0; i < n; i++) {
+        uint64_t element = first + (uint64_t)at[i];
+
+        rng_block_of(&further, key, element / 4, word);
+        to[at[i]] = word[element % 4] >> 8 < (part & 0xffffff);
+    }
+}
+
 void cr_rng_bernoulli(const struct cr_rng *rng, uint64_t first, int64_t n,
                       double p, unsigned char *to)
 {
     uint32_t part = (uint32_t)(p * 4294967296.0), word[4 * 4 * LANES];
     unsigned char high = (unsigned char)(part >> 24), *byte, *at;
-    struct cr_rng further = *rng;
+    int equal[sizeof word], n_equal;
     int64_t m;
 
-    further.stream += CR_RNG_FURTHER;
     for (; n > 0; n -= m, first += (uint64_t)m, to += m) {
         byte = (unsigned char *)word + first % 16;
         m = (int64_t)(sizeof word - first % 16);
@@ -282,11 +308,11 @@ void cr_rng_bernoulli(const struct cr_rng *rng, uint64_t first, int64_t n,
             word[i] = __builtin_bswap32(word[i]);
 #endif
         below(m, byte, high, to);
+        n_equal = 0;
         for (at = byte; (at = memchr(at, high, (size_t)(byte + m - at)));
              at++)
-            to[at - byte] =
-                cr_rng_u32(&further, first + (uint64_t)(at - byte)) >> 8 <
-                (part & 0xffffff);
+            equal[n_equal++] = (int)(at - byte);
+        bernoulli_further(rng, first, part, equal, n_equal, to);
     }
 }
 
