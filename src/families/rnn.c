@@ -552,7 +552,7 @@ void cr_rnn_backward(const struct cr_op_ctx *s, const struct cr_rnn_kind *kind)
     if (kind->cell)
         end(&r, C0, r.dc);
     for (at = 0; s->dx[B] && at < s->in[B].dim[0]; at += r.gates)
-        cr_sum_rows(r.steps * r.n, r.gates, r.dg, (cr_real)s->alpha[B],
+        cr_sum_rows(r.steps * r.n, r.gates, CR_REAL, r.dg, (cr_real)s->alpha[B],
                     s->accumulate[B], cr_reals(s->dx[B]) + at);
     if (s->dx[W])
         cr_gemms(&(struct cr_gemm){ .ta = CR_T,

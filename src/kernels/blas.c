@@ -298,14 +298,32 @@ static cr_gemm_part *part_of(const struct cr_gemm *g)
                                  : chosen->part;
 }
 
+/* The sums of a product whose kernel has none. */
+static void sums_part(const struct cr_gemm *g, int task, int n_tasks)
+{
+    enum cr_type stored = g->a_low == CR_LOW_TWO_BYTES ? g->low : CR_REAL;
+    size_t size = stored == CR_REAL ? sizeof(cr_real) : 2;
+    int64_t from, to;
+
+    cr_gemm_range(g->m, 64, task, n_tasks, &from, &to);
+    chosen->sum(g->k, to - from, stored,
+                (const char *)g->a + (size_t)from * size, g->m, g->sums_alpha,
+                g->sums_accumulate, g->sums + from);
+}
+
 static void gemms_part(void *ctx, int task, int n_tasks)
 {
     const struct job *job = ctx;
     int i;
 
-    for (i = 0; i < job->count; i++)
-        if (job->g[i].m > 0 && job->g[i].n > 0)
-            part_of(&job->g[i])(&job->g[i], task, n_tasks);
+    for (i = 0; i < job->count; i++) {
+        const struct cr_gemm *g = &job->g[i];
+
+        if (g->m > 0 && g->n > 0)
+            part_of(g)(g, task, n_tasks);
+        if (g->sums && (g->bf16 || !chosen->sums || g->n == 0))
+            sums_part(g, task, n_tasks);
+    }
 }
 
 void cr_gemms(const struct cr_gemm *g, int count)
@@ -321,6 +339,8 @@ void cr_gemms(const struct cr_gemm *g, int count)
                (cr_gemm_has_bf16() && g[i].a_low != CR_LOW_ROUNDED &&
                 g[i].b_low != CR_LOW_ROUNDED));
         assert(g[i].c_low == CR_LOW_NONE || !g[i].accumulate);
+        assert(!g[i].sums ||
+               (g[i].ta == CR_T && g[i].a_low != CR_LOW_ROUNDED));
         macs += (double)g[i].m * (double)g[i].n * (double)g[i].k;
     }
     cr_parallel_run(gemms_part, &job,
@@ -352,9 +372,9 @@ void cr_gemm(enum cr_trans ta, enum cr_trans tb, int64_t m, int64_t n,
     cr_gemms(&g, 1);
 }
 
-void cr_sum_rows(int64_t n, int64_t cols, const cr_real *x, cr_real alpha,
-                 bool add, cr_real *to)
+void cr_sum_rows(int64_t n, int64_t cols, enum cr_type stored, const void *x,
+                 cr_real alpha, bool add, cr_real *to)
 {
     pthread_once(&choosing, choose);
-    chosen->sum(n, cols, x, alpha, add, to);
+    chosen->sum(n, cols, stored, x, cols, alpha, add, to);
 }

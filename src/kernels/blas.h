@@ -60,6 +60,11 @@ struct cr_gemm {
      * c = act(alpha round(op(a) op(b) + bias) + (accumulate ? c : 0)),
      * and what map, late_bias, drop, add and map_grad make of it, each time. */
     bool round;
+    /* With ta = CR_T, sums of the rows of op(a), the bias's gradient where the
+     * product is the weight's: sums[i] = sums_alpha sum_p op(a)[i][p] +
+     * (sums_accumulate ? sums[i] : 0), m of them. NULL: none. */
+    cr_real *sums, sums_alpha;
+    bool sums_accumulate;
     /* Multiply with AVX512-BF16 or AMX-BF16, which round both operands to
      * bfloat16 while reading; sums are float32. Requires cr_gemm_has_bf16, and
      * that a_low and b_low are not CR_LOW_ROUNDED. */
@@ -85,9 +90,10 @@ void cr_gemm(enum cr_trans ta, enum cr_trans tb, int64_t m, int64_t n,
              int64_t k, const cr_real *a, const cr_real *b, bool add,
              cr_real *c);
 
-/* to[j] = alpha sum_i x[i][j] + (add ? to[j] : 0)   x (n, cols) */
-void cr_sum_rows(int64_t n, int64_t cols, const cr_real *x, cr_real alpha,
-                 bool add, cr_real *to);
+/* to[j] = alpha sum_i x[i][j] + (add ? to[j] : 0)   x (n, cols) of cr_real, or
+ * of CR_F16 or CR_BF16 in two bytes */
+void cr_sum_rows(int64_t n, int64_t cols, enum cr_type stored, const void *x,
+                 cr_real alpha, bool add, cr_real *to);
 
 /* Name of the implementation of products: "own avx512", "own avx2", "own
  * generic", "oneDNN", "OpenBLAS" or "plain". */

@@ -173,7 +173,7 @@ void cr_conv_bias(int64_t n, int64_t channels, int64_t space,
     struct sums s = { n, channels, space, dy, alpha, db, add };
 
     if (layout == CR_CHANNELS_LAST || space == 1)
-        cr_sum_rows(n * space, channels, dy, alpha, add, db);
+        cr_sum_rows(n * space, channels, CR_REAL, dy, alpha, add, db);
     else
         cr_parallel_run(sums_part, &s,
                         n * channels * space < 65536 ? 1 : cr_thread_count());

@@ -15,9 +15,11 @@
 #include <stddef.h>
 
 typedef void cr_gemm_part(const struct cr_gemm *g, int task, int n_tasks);
-/* The same for cr_sum_rows. */
-typedef void cr_sum_part(int64_t n, int64_t cols, const cr_real *x,
-                         cr_real alpha, bool add, cr_real *to);
+/* The same for cr_sum_rows: of cols columns of rows of ld numbers, which are
+ * cr_real or take two bytes. */
+typedef void cr_sum_part(int64_t n, int64_t cols, enum cr_type stored,
+                         const void *x, int64_t ld, cr_real alpha, bool add,
+                         cr_real *to);
 
 /* One way to compute products. One of them computes all of a process: of the
  * first that is available. .blas "own": one of cellrun's own. */
@@ -30,6 +32,7 @@ struct cr_gemm_kernel {
     cr_sum_part *sum;
     const size_t *thread_scratch; /* what they ask cr_thread_scratch for */
     bool low;           /* knows the members of struct cr_gemm for it */
+    bool sums;          /* and .sums */
     bool (*has_bf16)(void); /* whether cr_gemm_bf16 goes with it; NULL: not */
 };
 

@@ -56,6 +56,7 @@ const struct cr_gemm_kernel cr_gemm_avx2 = {
     .sum = KERNEL_SUM,
     .thread_scratch = &KERNEL_ROOM,
     .low = true,
+    .sums = true,
 };
 
 #endif

@@ -40,6 +40,7 @@ const struct cr_gemm_kernel cr_gemm_avx512 = {
     .sum = KERNEL_SUM,
     .thread_scratch = &KERNEL_ROOM,
     .low = true,
+    .sums = true,
     .has_bf16 = cr_gemm_bf16_available,
 };
 

@@ -33,4 +33,5 @@ const struct cr_gemm_kernel cr_gemm_portable = {
     .sum = KERNEL_SUM,
     .thread_scratch = &KERNEL_ROOM,
     .low = true,
+    .sums = true,
 };

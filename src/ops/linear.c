@@ -7,8 +7,6 @@
 #include "families/low.h"
 #include "kernels/blas.h"
 
-#include <string.h>
-
 enum {
     X,
     W,
@@ -125,32 +123,6 @@ static const char *linear_kernel(const struct cr_op_ctx *s)
                                              : cr_gemm_kernel_name();
 }
 
-/* As cr_sum_rows, of dy in two bytes: one chain per column there too. */
-CR_CLONES static void linear_add(int64_t n, const cr_real *x, cr_real *sum)
-{
-    int64_t i;
-
-    CR_SIMD
-    for (i = 0; i < n; i++)
-        sum[i] += x[i];
-}
-
-static void linear_sum(const struct cr_op_ctx *s, int64_t n, int64_t out)
-{
-    cr_real room[CR_LOW_STRETCH], sum[CR_LOW_STRETCH], *to = s->dx[B];
-    int64_t i, j, k, m;
-
-    for (j = 0; j < out; j += m) {
-        m = out - j < CR_LOW_STRETCH ? out - j : CR_LOW_STRETCH;
-        memset(sum, 0, sizeof sum);
-        for (i = 0; i < n; i++)
-            linear_add(m, cr_low_dy(s, i * out + j, m, room), sum);
-        for (k = 0; k < m; k++)
-            to[j + k] = (s->accumulate[B] ? to[j + k] : 0) +
-                        (cr_real)s->alpha[B] * sum[k];
-    }
-}
-
 /* A factor goes with the product, before the bias: not with one that the op
  * has from the start. What follows activation and rounding is rounded again. */
 static bool linear_accepts(const struct cr_op_ctx *s, unsigned of,
@@ -235,15 +207,17 @@ static void linear_backward(const struct cr_op_ctx *s)
                                        .b_low = linear_low(s, X),
                                        .c_low = linear_two_bytes(
                                            s->grads_two_bytes, CR_X(W)),
-                                       .round = cr_low_rounds_dx(s, W) };
+                                       .round = cr_low_rounds_dx(s, W),
+                                       .sums = s->dx[B],
+                                       .sums_alpha = (cr_real)s->alpha[B],
+                                       .sums_accumulate = s->accumulate[B] };
     if (s->dx[W] && linear_bf16(s, CR_X(X) | CR_Y(0)))
         linear_as_is(&g[count - 1]);
     if (count > held)
         cr_gemms(g + held, count - held);
-    if (s->dx[B] && dy == CR_LOW_TWO_BYTES)
-        linear_sum(s, n, out);
-    else if (s->dx[B])
-        cr_sum_rows(n, out, s->dy[0], (cr_real)s->alpha[B], s->accumulate[B],
+    if (s->dx[B] && !s->dx[W])
+        cr_sum_rows(n, out, dy == CR_LOW_TWO_BYTES ? s->low : CR_REAL,
+                    s->dy[0], (cr_real)s->alpha[B], s->accumulate[B],
                     s->dx[B]);
 }
 

@@ -112,7 +112,7 @@ static const struct shape shapes[] = {
 
 /* All operands of one product; `c` is what it is given to add to. */
 struct data {
-    cr_real *a, *b, *c, *bias, *mask, *got;
+    cr_real *a, *b, *c, *bias, *mask, *got, *sums;
 };
 
 /* variant: bits for add, bias, ReLU, mask, alpha, low, round. */
@@ -133,7 +133,10 @@ static struct cr_gemm product(const struct shape *s, int trans, int variant,
                              .act = variant & 4 ? CR_ACT_RELU : CR_ACT_NONE,
                              .mask = variant & 8 ? d->mask : NULL,
                              .bf16 = variant & 32,
-                             .round = variant & 64 };
+                             .round = variant & 64,
+                             .sums = trans & 1 ? d->sums : NULL,
+                             .sums_alpha = variant & 16 ? (cr_real)-0.5 : 1,
+                             .sums_accumulate = variant & 1 };
 }
 
 static const int variants[] = { 0, 1, 2, 4, 8, 16, 17, 6, 31, 25 };
@@ -158,11 +161,35 @@ static bool near_all(const struct cr_gemm *g, const cr_real *c)
     return true;
 }
 
+/* The sums of rows of op(a), which were c[i][0] before. */
+static bool near_sums(const struct cr_gemm *g, const cr_real *c)
+{
+    int64_t i, p;
+
+    for (i = 0; i < g->m && g->sums; i++) {
+        double sum = 0, size = 0, alpha = (double)g->sums_alpha;
+
+        for (p = 0; p < g->k; p++) {
+            sum += alpha * (double)g->a[p * g->m + i];
+            size += fabs((double)g->a[p * g->m + i]);
+        }
+        if (g->sums_accumulate)
+            sum += (double)c[i * g->n];
+        if (!(fabs((double)g->sums[i] - sum) <= EPS * (8 * size + 8))) {
+            printf("# sums[%lld] is %.9g, not %.9g\n", (long long)i,
+                   (double)g->sums[i], sum);
+            return false;
+        }
+    }
+    return true;
+}
+
 static struct data data_of(const struct shape *s)
 {
     return (struct data){ numbers(s->m * s->k), numbers(s->k * s->n),
                           numbers(s->m * s->n), numbers(s->n),
-                          numbers(s->m * s->n), numbers(s->m * s->n) };
+                          numbers(s->m * s->n), numbers(s->m * s->n),
+                          numbers(s->m) };
 }
 
 static void data_free(struct data *d)
@@ -173,6 +200,7 @@ static void data_free(struct data *d)
     free(d->bias);
     free(d->mask);
     free(d->got);
+    free(d->sums);
 }
 
 /* What is not added to must be overwritten, whatever was there. */
@@ -182,13 +210,16 @@ static void prepare(const struct cr_gemm *g, const struct data *d)
 
     for (i = 0; i < g->m * g->n; i++)
         g->c[i] = g->accumulate ? d->c[i] : (cr_real)NAN;
+    for (i = 0; i < g->m && g->sums; i++)
+        g->sums[i] = g->sums_accumulate ? d->c[i * g->n] : (cr_real)NAN;
 }
 
 static void test_shape(const struct shape *s, const int *which, size_t n)
 {
     struct data d = data_of(s);
     size_t bytes = (size_t)(s->m * s->n) * sizeof(cr_real);
-    cr_real *first = malloc(bytes);
+    size_t sums = (size_t)s->m * sizeof(cr_real);
+    cr_real *first = malloc(bytes), *first_sums = malloc(sums);
     bool good = true, same_bytes = true;
     int trans, threads;
     size_t v, step = s->m * s->n * s->k > 1000000 ? 4 : 1;
@@ -202,10 +233,12 @@ static void test_shape(const struct shape *s, const int *which, size_t n)
                 prepare(&g, &d);
                 cr_gemms(&g, 1);
                 if (threads == 1) {
-                    good = near_all(&g, d.c) && good;
+                    good = near_all(&g, d.c) && near_sums(&g, d.c) && good;
                     memcpy(first, g.c, bytes);
+                    memcpy(first_sums, d.sums, sums);
                 } else {
-                    same_bytes = same_bytes && !memcmp(first, g.c, bytes);
+                    same_bytes = same_bytes && !memcmp(first, g.c, bytes) &&
+                                 !memcmp(first_sums, d.sums, sums);
                 }
             }
         }
@@ -215,6 +248,7 @@ static void test_shape(const struct shape *s, const int *which, size_t n)
     if (cr_blas_own())
         ok(same_bytes, "the same bytes with 1, 3 and 5 threads");
     free(first);
+    free(first_sums);
     data_free(&d);
     cr_thread_pool_stop();
 }
@@ -399,7 +433,7 @@ static void test_sums(void)
             bool good = true;
 
             memcpy(old, to, (size_t)cols * sizeof *to);
-            cr_sum_rows(n, cols, x, (cr_real)-0.5, add, to);
+            cr_sum_rows(n, cols, CR_REAL, x, (cr_real)-0.5, add, to);
             for (j = 0; j < cols; j++) {
                 double sum = 0;
 

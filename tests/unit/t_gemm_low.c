@@ -102,7 +102,7 @@ static void slope(const void *attr, int64_t n, const cr_real *x,
 /* What is done to the result after that, at random. */
 struct more {
     struct cr_drop drop;
-    cr_real *bias, *add, *add_in, *seen, *seen_in;
+    cr_real *bias, *add, *add_in, *seen, *seen_in, *sums, *sums_before;
 };
 
 static void draw_more(struct cr_gemm *g, struct more *to)
@@ -127,6 +127,34 @@ static void draw_more(struct cr_gemm *g, struct more *to)
     }
     if (!g->add)
         g->add_low = CR_LOW_NONE;
+    to->sums = numbers(g->m);
+    to->sums_before = room(g->m, sizeof(cr_real));
+    memcpy(to->sums_before, to->sums, (size_t)g->m * sizeof(cr_real));
+    g->sums =
+        g->ta == CR_T && g->a_low != CR_LOW_ROUNDED ? to->sums : NULL;
+    g->sums_alpha = -2;
+    g->sums_accumulate = draw(2);
+}
+
+/* Of a, whose numbers are those. */
+static bool good_sums(const struct cr_gemm *g, const struct more *more,
+                      const cr_real *a)
+{
+    int64_t i, p;
+
+    for (i = 0; i < g->m && g->sums; i++) {
+        double before = g->sums_accumulate ? (double)more->sums_before[i] : 0;
+        double sum = 0, size = fabs(before);
+
+        for (p = 0; p < g->k; p++) {
+            sum += (double)a[p * g->m + i];
+            size += fabs((double)a[p * g->m + i]);
+        }
+        if (!(fabs((double)g->sums[i] + 2 * sum - before) <=
+              1e-7 * (double)(g->k + 8) * size))
+            return false;
+    }
+    return true;
 }
 
 static void finish_more(const struct cr_gemm *g, const struct more *more,
@@ -218,7 +246,8 @@ static bool one(int64_t m, int64_t n, int64_t k)
         cr_widen(g.low, m * n, (const uint16_t *)(void *)got, wide);
     else
         memcpy(wide, got, (size_t)(m * n) * sizeof *wide);
-    same = memcmp(wide, want, (size_t)(m * n) * sizeof *want) == 0;
+    same = memcmp(wide, want, (size_t)(m * n) * sizeof *want) == 0 &&
+           good_sums(&g, &more, a);
     if (!same)
         printf("# %lld x %lld x %lld: low of a %d, b %d, c %d, mask %d, round "
                "%d, add %d, more %d %d %d %d, %s\n",
@@ -228,7 +257,7 @@ static bool one(int64_t m, int64_t n, int64_t k)
     free(a), free(b), free(mask), free(bias), free(old), free(want), free(got);
     free(wide), free(a_in), free(b_in), free(mask_in);
     free(more.bias), free(more.add), free(more.add_in), free(more.seen);
-    free(more.seen_in);
+    free(more.seen_in), free(more.sums), free(more.sums_before);
     return same;
 }
 

@@ -205,7 +205,7 @@ static enum verdict sums(void)
     x = numbers_new(n * cols);
     old = numbers_new(cols);
     to = add ? numbers_copy(old, cols) : numbers_undefined(cols);
-    cr_sum_rows(n, cols, x, alpha, add, to);
+    cr_sum_rows(n, cols, CR_REAL, x, alpha, add, to);
     for (j = 0; j < cols; j++) {
         double sum = 0, size = 0;
 
