@@ -298,6 +298,13 @@ static cr_gemm_part *part_of(const struct cr_gemm *g)
                                  : chosen->part;
 }
 
+/* Whether what computes the product computes its sums, too. */
+static bool has_sums(const struct cr_gemm *g)
+{
+    return g->m > 0 && g->n > 0 &&
+           (part_of(g) == cr_gemm_portable_part || (chosen->sums && !g->bf16));
+}
+
 /* The sums of a product whose kernel has none. */
 static void sums_part(const struct cr_gemm *g, int task, int n_tasks)
 {
@@ -321,7 +328,7 @@ static void gemms_part(void *ctx, int task, int n_tasks)
 
         if (g->m > 0 && g->n > 0)
             part_of(g)(g, task, n_tasks);
-        if (g->sums && (g->bf16 || !chosen->sums || g->n == 0))
+        if (g->sums && !has_sums(g))
             sums_part(g, task, n_tasks);
     }
 }

@@ -15,7 +15,7 @@ CR_O3
 #define KERNEL_SUM sum
 #define KERNEL_ROOM scratch
 #define KERNEL_SCOPE static
-#define TURNED_BLOCK 512
+#define TURNED_BLOCK 256
 #define WIDE 4
 #define MAX_ROWS 1, 9, 9, 9, 6
 #define TILES                                                               \

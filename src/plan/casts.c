@@ -180,6 +180,7 @@ static void drop_idle(struct cr_exec *e)
             continue;
         while (y->uses)
             cr_operand_set(y->uses, x);
+        y->alias = x; /* views share its memory */
         cr_step_remove(e, cast);
     }
 }

@@ -290,13 +290,19 @@ static bool fuse(struct cr_exec *e, const struct fusion *f,
     struct part p = { .end = f->part,
                       .k = k,
                       .other = s->n_in == 2 ? s->x[1 - k].val : NULL };
-    unsigned needs = e->opts.backward ? f->needs : 0;
+    unsigned needs;
 
     if (!a || a->same || a->once || s->same || s->once || s->end.parts ||
         (a->end.parts & f->before) || (a->node && a->node->custom) ||
         (s->node && s->node->custom) || !f->find(a, s, &p) ||
-        !can_round(e, f, a, s) ||
-        !cr_step_accepts(a, CR_Y(0), f->part | needs) || !f->take(e, a, s, &p))
+        !can_round(e, f, a, s))
+        return false;
+    /* kernels that round after each part are asked for it in prediction, too */
+    needs = e->opts.backward ||
+                    (f->needs == CR_END_APART && (a->rounds & CR_Y(0)))
+                ? f->needs
+                : 0;
+    if (!cr_step_accepts(a, CR_Y(0), f->part | needs) || !f->take(e, a, s, &p))
         return false;
     if (s->rounds & CR_Y(0)) {
         a->rounds |= CR_Y(0);

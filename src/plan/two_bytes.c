@@ -385,7 +385,7 @@ static void step_set(struct two_bytes *t, struct cr_exec_step *s)
 static void step_type(struct demote *d, struct cr_exec_step *s)
 {
     enum cr_type first = s->low, type;
-    struct cr_pval *v[4];
+    struct cr_pval *v[5];
     int i, k;
 
     for (i = 0; i < CR_OP_MAX; i++) {
@@ -393,7 +393,8 @@ static void step_type(struct demote *d, struct cr_exec_step *s)
         v[1] = i < s->n_in && s->dx ? s->dx[i] : NULL;
         v[2] = i > 0 ? NULL : s->y ? s->y[0] : s->read_y[0].val;
         v[3] = i > 0 || !s->dy ? NULL : s->dy[0].val;
-        for (k = 0; k < 4; k++) {
+        v[4] = i < s->n_in && s->mask ? s->mask[i].val : NULL;
+        for (k = 0; k < 5; k++) {
             type = type_at(d->t, v[k]);
             if (type == CR_REAL ||
                 ((k == 0 || (k == 2 && !s->y)) &&

@@ -53,6 +53,10 @@ static void check_operand(void *ctx, struct cr_operand *o)
                  : v->feed < 0 && v->param < 0 && !v->seed)
         broken(c, s, v->maker ? "reads a value that is written later"
                                     : "reads a value that no step writes");
+    while (v->alias)
+        v = v->alias;
+    if (!v->maker && v->feed < 0 && v->param < 0 && !v->seed)
+        broken(c, s, "reads a view of memory that no step writes");
 }
 
 /* All readers of the value but step s come before s. */
