@@ -172,3 +172,38 @@ EOF
     more=$("$CELLRUN" summary net.yaml --json | jq .memory_bytes)
     [ "$less" -lt $((more - 500000)) ]
 }
+
+@test "fuse: predictions of a residual network in low precision" {
+    cat >net.yaml <<EOF
+base: $digits
+network: !replace
+  cells:
+    c: {Conv2d: {in_channels: 1, out_channels: 8, kernel_size: 3}}
+    q: {Dropout: {p: 0.3}}
+    r: {Conv2d: {in_channels: 8, out_channels: 8, kernel_size: 3}}
+    n: {BatchNorm2d: {num_features: 8}}
+    d: {Dense: {in_channels: 6272, out_channels: 16}}
+    e: {Dense: {in_channels: 16, out_channels: 10}}
+  construct: |
+    h = q(relu(c(reshape(x, (-1, 1, 28, 28)))))
+    h = n(r(h) + h) + h
+    h = q(d(reshape(q(h), (-1, 6272))))
+    return e(q(h))
+EOF
+    export CELLRUN_VERIFY=1
+    for amp in "O2 float16" "O3 bfloat16"; do
+        "$CELLRUN" train net.yaml -o run -q --force --steps 3 --strict \
+            amp.level="${amp% *}" amp.dtype="${amp#* }" \
+            'amp.loss_scale={FixedLossScaleManager: {loss_scale: 64}}' \
+            >/dev/null
+        "$CELLRUN" predict --ckpt run --data eval --format npy -o all.npy -q
+        CELLRUN_PASSES=-fuse "$CELLRUN" predict --ckpt run --data eval \
+            --format npy -o apart.npy -q
+        cmp all.npy apart.npy
+        rm all.npy apart.npy
+        run -0 "$CELLRUN" eval --ckpt run -q
+        all=$output
+        run -0 "$CELLRUN" eval --ckpt run -q --eager
+        [ "$output" = "$all" ]
+    done
+}
