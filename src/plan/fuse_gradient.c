@@ -30,6 +30,7 @@ static bool take_mask(struct cr_pval *g, struct cr_pval *y)
 
     for (i = 0; w && i < w->n_in; i++)
         if (w->dx[i] == g && !w->acc[i].val &&
+            (w->low == CR_REAL || y->low == CR_REAL || w->low == y->low) &&
             cr_step_accepts(w, CR_X(i), CR_END_MASK)) {
             cr_operand_set(&w->mask[i], y);
             return true;
@@ -170,6 +171,8 @@ static struct cr_exec_step *part_backward(struct cr_exec *e,
     s->in = part->in;
     s->out = part->out;
     s->training = part->training;
+    s->scratch = part->scratch;
+    s->thread_scratch = part->thread_scratch;
     s->low = part->low;
     s->rounds = part->rounds;
     s->holds = part->holds;
