@@ -1,8 +1,14 @@
 /* Moving elements: every order of the axes, near and far apart, against the
  * loop that explains. */
+#include <stdint.h>
+#include <string.h>
+
 #include "base/compiler.h"
 #include "families/data_movement.h"
+#include "graph/op.h"
 #include "tap.h"
+
+extern const struct cr_op cr_op_reorder;
 
 #define ROOM (3 * 530 * 37)
 
@@ -50,8 +56,46 @@ static void check(const int64_t *dim, const int *axis)
        axis[1], axis[2]);
 }
 
+/* Images of c channels to channels last and back, of numbers and of two bytes
+ * each. */
+static void check_reorder(int64_t c, bool two_bytes)
+{
+    struct cr_spec in[CR_OP_MAX] = { CR_SPEC(2, c, 5, 7) };
+    struct cr_spec out[CR_OP_MAX] = { in[0] };
+    struct cr_op_ctx s = { .in = in, .out = out, .x = { from }, .y = { to } };
+    int64_t n = cr_count(&in[0]), space = 35, i, at;
+    bool good = true;
+
+    out[0].layout = CR_CHANNELS_LAST;
+    if (two_bytes) {
+        s.low = CR_F16;
+        s.two_bytes = CR_X(0) | CR_Y(0);
+    }
+    for (i = 0; i < n; i++)
+        if (two_bytes)
+            ((uint16_t *)(void *)from)[i] = (uint16_t)i;
+        else
+            from[i] = (cr_real)i;
+    cr_op_reorder.forward(&s);
+    for (i = 0; i < n; i++) {
+        at = i / (c * space) * c * space + i % space * c + i / space % c;
+        good = good && (two_bytes ? ((uint16_t *)(void *)to)[at] == (uint16_t)i
+                                  : to[at] == (cr_real)i);
+    }
+    in[0].layout = CR_CHANNELS_LAST;
+    out[0].layout = CR_ROW_MAJOR;
+    s.x[0] = to;
+    s.y[0] = back;
+    cr_op_reorder.forward(&s);
+    ok(good && memcmp(back, from, (size_t)n * (two_bytes ? 2 : sizeof *from)) ==
+                   0,
+       "%lld channels%s", (long long)c, two_bytes ? ", two bytes" : "");
+}
+
 int main(void)
 {
+    int64_t c;
+
     static const int orders[][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
                                      { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
     static const int64_t dims[][3] = { { 3, 530, 37 },
@@ -63,5 +107,9 @@ int main(void)
     for (size_t d = 0; d < CR_LEN(dims); d++)
         for (size_t o = 0; o < CR_LEN(orders); o++)
             check(dims[d], orders[o]);
+    for (c = 2; c <= 40; c++) {
+        check_reorder(c, false);
+        check_reorder(c, true);
+    }
     return done();
 }
