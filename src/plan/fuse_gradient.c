@@ -38,8 +38,8 @@ static bool take_mask(struct cr_pval *g, struct cr_pval *y)
     return false;
 }
 
-/* Whether w, which writes gradient g of f's result, rounds it before it goes
- * on, and after: neither or, if f rounds, both. */
+/* Whether w, which writes the gradient of f's result, rounds it before another
+ * op's and after: neither or, if f rounds, both. */
 static bool rounds_alike(const struct cr_exec *e, const struct cr_exec_step *f,
                          const struct cr_exec_step *w)
 {
@@ -49,7 +49,7 @@ static bool rounds_alike(const struct cr_exec *e, const struct cr_exec_step *f,
 }
 
 /* Whether the one step that writes the gradient of f's result, which nothing
- * else reads, goes on with that of an elementwise op, whose input or result is
+ * else reads, does that of an elementwise op, too, whose input or result is
  * `seen`. */
 static bool take_map_grad(const struct cr_exec *e, const struct cr_exec_step *f,
                           const struct cr_op *op, const void *attr,
