@@ -268,9 +268,8 @@ static void below(int64_t n, const unsigned char *x, unsigned char most,
         to[i] = x[i] < most;
 }
 
-/* to[i] of the places at[i] in 0 .. n - 1, which number 0 `first` is of: those
- * whose byte does not decide. Their further bits come in blocks of their own,
- * far from one another. */
+/* to[at[i]] for i in 0 .. n - 1, elements after `first` whose byte equals that
+ * of the probability: by their 24 bits more, each in another block. */
 static void bernoulli_further(const struct cr_rng *rng, uint64_t first,
                               uint32_t part, const int *at, int n,
                               unsigned char *to)
