@@ -8,6 +8,7 @@
 #ifndef CR_KERNELS_GELU_H
 #define CR_KERNELS_GELU_H
 
+#include "kernels/kernel.h"
 #include "num/real.h"
 
 #include <stdint.h>
@@ -17,5 +18,15 @@ const char *cr_gelu_kernel_name(void);
 void cr_gelu(int64_t n, const cr_real *x, cr_real *y);
 /* d = dy times the slope at x; d may be dy. */
 void cr_gelu_grad(int64_t n, const cr_real *x, const cr_real *dy, cr_real *d);
+
+/* ---- private to src/kernels ---- */
+
+struct cr_gelu_kernel {
+    struct cr_kernel head;
+    void (*map)(int64_t n, const cr_real *x, cr_real *y);
+    void (*grad)(int64_t n, const cr_real *x, const cr_real *dy, cr_real *d);
+};
+
+extern const struct cr_gelu_kernel cr_gelu_avx512, cr_gelu_avx2;
 
 #endif

@@ -1,0 +1,25 @@
+/* GELU in vectors of AVX2. */
+#include "base/compiler.h"
+
+CR_O3
+
+#include "kernels/gelu.h"
+
+#if defined(__x86_64__) && !defined(CR_DOUBLE)
+
+#include "kernels/simd_avx2.h"
+
+#define KERNEL_CODE cr_gelu_avx2
+#define KERNEL_HEAD                             \
+    {                                           \
+        .name = "gelu_avx2", .isa = CR_ISA_AVX2 \
+    }
+#define SIDE 4
+#define V_MIN(x, y) _mm256_min_ps(x, y)
+#define V_MAX(x, y) _mm256_max_ps(x, y)
+#define V_WHERE_OVER(x, by, y, z) \
+    _mm256_blendv_ps(z, y, _mm256_cmp_ps(x, by, _CMP_GE_OQ))
+
+#include "kernels/gelu.inc"
+
+#endif

@@ -1,0 +1,25 @@
+/* GELU in vectors of AVX-512. */
+#include "base/compiler.h"
+
+CR_O3
+
+#include "kernels/gelu.h"
+
+#if defined(__x86_64__) && !defined(CR_DOUBLE)
+
+#include "kernels/simd_avx512.h"
+
+#define KERNEL_CODE cr_gelu_avx512
+#define KERNEL_HEAD                                 \
+    {                                               \
+        .name = "gelu_avx512", .isa = CR_ISA_AVX512 \
+    }
+#define SIDE 8
+#define V_MIN(x, y) _mm512_min_ps(x, y)
+#define V_MAX(x, y) _mm512_max_ps(x, y)
+#define V_WHERE_OVER(x, by, y, z) \
+    _mm512_mask_mov_ps(z, _mm512_cmp_ps_mask(x, by, _CMP_GE_OQ), y)
+
+#include "kernels/gelu.inc"
+
+#endif
