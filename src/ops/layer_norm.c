@@ -51,6 +51,8 @@ static int64_t layer_norm_from(const struct cr_spec *x, int64_t axis)
     return n;
 }
 
+#define AHEAD 3072
+
 struct rows {
     const struct cr_op_ctx *s;
     const struct cr_row_kernel *k;
@@ -164,6 +166,17 @@ static const struct cr_row_kernel *layer_norm_of(const struct rows *r,
     return k;
 }
 
+/* Some rows further on, to level 1: at the end of each page the processor
+ * starts to guess anew, and a row's sums wait for its numbers. */
+CR_INLINE void layer_norm_ahead(const void *x, int64_t row, int64_t m)
+{
+    const char *at = (const char *)x + row * m * (int64_t)sizeof(cr_real);
+    int64_t i;
+
+    for (i = 0; i < m * (int64_t)sizeof(cr_real); i += 64)
+        __builtin_prefetch(at + AHEAD + i);
+}
+
 static void layer_norm_range(void *ctx, int64_t from, int64_t to)
 {
     const struct rows *r = ctx;
@@ -177,6 +190,8 @@ static void layer_norm_range(void *ctx, int64_t from, int64_t to)
         cr_real *y = cr_low_y_open(r->s, row * r->m, room + r->m);
         double mean, variance;
 
+        layer_norm_ahead(r->s->x[X], row, r->m);
+        layer_norm_ahead(r->s->y[0], row, r->m);
         r->k->moments(r->m, x, &mean, &variance);
         r->mean[row] = (cr_real)mean;
         r->r[row] = (cr_real)(1 / sqrt(variance + o->epsilon));
@@ -252,6 +267,10 @@ static void layer_norm_block(const struct rows *r, int64_t block)
         const cr_real *x = cr_low_x(s, X, row * r->m, r->m, room);
         const cr_real *dy = cr_low_dy(s, row * r->m, r->m, room + r->m);
 
+        layer_norm_ahead(s->x[X], row, r->m);
+        layer_norm_ahead(s->dy[0], row, r->m);
+        if (s->dx[X])
+            layer_norm_ahead(s->dx[X], row, r->m);
         if (s->dx[X])
             layer_norm_row(r, row, x, dy, room + 2 * r->m);
         for (at = 0; at < r->m && sums; at += r->piece) {
