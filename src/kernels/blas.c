@@ -216,7 +216,7 @@ static void post_op(const struct cr_gemm *g, int64_t at, int64_t n, cr_real *c)
         round_again(g, n, c);
     }
     if (g->map) {
-        g->map(g->map_attr, n, c, c);
+        g->map(g->map_attr, n, c, g->map_to ? g->map_to + at : c);
         round_again(g, n, c);
     }
     if (d) {
@@ -346,6 +346,7 @@ void cr_gemms(const struct cr_gemm *g, int count)
                (cr_gemm_has_bf16() && g[i].a_low != CR_LOW_ROUNDED &&
                 g[i].b_low != CR_LOW_ROUNDED));
         assert(g[i].c_low == CR_LOW_NONE || !g[i].accumulate);
+        assert(!g[i].map_to || (g[i].c_low == CR_LOW_NONE && !g[i].round));
         assert(!g[i].sums ||
                (g[i].ta == CR_T && g[i].a_low != CR_LOW_ROUNDED));
         macs += (double)g[i].m * (double)g[i].n * (double)g[i].k;

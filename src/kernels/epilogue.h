@@ -78,7 +78,9 @@ enum cr_end {
     /* Of dx[0]: the gradient of an elementwise op follows. */
     CR_END_MAP_GRAD = 512,
     /* Low precision: a bias that is added to the rounded result. */
-    CR_END_LATE_BIAS = 1024
+    CR_END_LATE_BIAS = 1024,
+    /* With CR_END_MAP: what the map gets is kept in .saved, too. */
+    CR_END_KEEP = 2048
 };
 
 #endif

@@ -76,11 +76,12 @@ static void linear_forward(const struct cr_op_ctx *s)
                          .a = s->x[X],
                          .b = s->x[TURNED] ? s->x[TURNED] : s->x[W],
                          .alpha = s->scale,
-                         .c = s->y[0],
+                         .c = s->saved ? s->saved : s->y[0],
                          .bias = s->end.late_bias ? NULL : s->x[B],
                          .act = s->end.act,
                          .map = s->end.map,
                          .map_attr = s->end.attr,
+                         .map_to = s->saved ? s->y[0] : NULL,
                          .late_bias = s->end.late_bias ? s->x[B] : NULL,
                          .drop = s->end.drop,
                          .add = s->x[MORE],
@@ -141,7 +142,8 @@ static bool linear_accepts(const struct cr_op_ctx *s, unsigned of,
         takes |= CR_END_BIAS | last | CR_END_APART |
                  (parts & CR_END_ADD ? 0 : CR_END_ACT);
     else if (of == CR_Y(0))
-        takes |= CR_END_BIAS | CR_END_ACT | CR_END_MAP;
+        takes |= CR_END_BIAS | CR_END_ACT | CR_END_MAP |
+                 (s->low == CR_REAL ? CR_END_KEEP : 0);
     if (of == CR_Y(0) && s->in[B].rank > 0 && !(parts & CR_END_BIAS))
         takes &= ~(unsigned)CR_END_SCALE;
     return !(parts & ~takes);

@@ -231,22 +231,32 @@ static bool take_drop(struct cr_exec *e, struct cr_exec_step *a,
     return true;
 }
 
+/* What backward reads of an activation is stored: its result, or what it gets
+ * next to that, if a's kernels do so. */
 static bool take_act(struct cr_exec *e, struct cr_exec_step *a,
                      struct cr_exec_step *s, const struct part *p)
 {
-    struct cr_pval *y = s->y[0];
+    struct cr_pval *x = s->x[0].val, *y = s->y[0];
+    bool back = e->opts.backward && y->needs, keeps;
 
-    (void)p;
-    /* what the gradients read is stored: the result alone */
-    if (e->opts.backward && y->needs &&
-        ((s->op->saved_for_backward & ~CR_Y(0)) || !s->op->backward ||
-         ((a->op->saved_for_backward & CR_Y(0)) &&
-          !cr_step_accepts(a, CR_Y(0), CR_END_ACT | CR_END_BACKWARD))))
+    keeps = back && (s->op->saved_for_backward & CR_X(0));
+    if (keeps && (a->saved || (s->op->saved_for_backward & ~CR_X(0)) ||
+                  !cr_step_accepts(a, CR_Y(0), p->end | CR_END_KEEP)))
+        return false;
+    if (back && (!s->op->backward ||
+                 ((s->op->saved_for_backward & ~(CR_X(0) | CR_Y(0)))) ||
+                 ((a->op->saved_for_backward & CR_Y(0)) &&
+                  !cr_step_accepts(a, CR_Y(0),
+                                   CR_END_ACT | CR_END_BACKWARD))))
         return false;
     a->end.act = s->op;
     a->end.attr = s->attr;
     cr_step_remove(e, s);
     cr_step_takes(a, y);
+    if (keeps) {
+        a->saved = x;
+        x->maker = a;
+    }
     return true;
 }
 

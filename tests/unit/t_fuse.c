@@ -57,10 +57,9 @@ static const struct example {
       "forward  mul            \n"
       "forward  linear         e\n"
       "forward  mul            \n" },
-    { "an activation whose gradient reads its input: its value apart",
+    { "an activation whose gradient reads its input: both are stored",
       "network: [{Dense: [6, 5]}, GELU, {Dense: [5, 3]}]\n",
-      "forward  linear         0\n"
-      "forward  gelu           1\n"
+      "forward  linear         0 +activation\n"
       "forward  linear         2\n"
       "forward  cross_entropy  loss\n"
       "backward cross_entropy  loss\n"

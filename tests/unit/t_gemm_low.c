@@ -100,10 +100,21 @@ static void slope(const void *attr, int64_t n, const cr_real *x,
         d[i] = y[i] < 0 ? dy[i] / 3 : dy[i];
 }
 
+/* Any function. */
+static void curve(const void *attr, int64_t n, const cr_real *x, cr_real *y)
+{
+    int64_t i;
+
+    (void)attr;
+    for (i = 0; i < n; i++)
+        y[i] = x[i] < 0 ? x[i] / 5 : 3 * x[i];
+}
+
 /* What is done to the result after that, at random. */
 struct more {
     struct cr_drop drop;
     cr_real *bias, *add, *add_in, *seen, *seen_in, *sums, *sums_before;
+    cr_real *mapped;
 };
 
 static void draw_more(struct cr_gemm *g, struct more *to)
@@ -115,6 +126,7 @@ static void draw_more(struct cr_gemm *g, struct more *to)
                                  .keep = draw(100) / 100.0,
                                  .first = draw(1000) };
     to->bias = numbers(g->n);
+    to->mapped = numbers(n);
     g->add_low = operand(g->low, false, n, &to->add, &to->add_in);
     seen = operand(g->low, false, n, &to->seen, &to->seen_in);
     if (!g->mask && draw(4) == 0) {
@@ -123,8 +135,11 @@ static void draw_more(struct cr_gemm *g, struct more *to)
         g->mask_low = seen;
     } else if (!g->mask && (g->round || g->c_low == CR_LOW_NONE)) {
         g->late_bias = draw(2) ? to->bias : NULL;
-        g->drop = draw(2) ? &to->drop : NULL;
-        g->add = draw(2) ? to->add_in : NULL;
+        g->map = draw(3) == 0 ? curve : NULL;
+        g->drop = !g->map && draw(2) ? &to->drop : NULL;
+        g->add = !g->map && draw(2) ? to->add_in : NULL;
+        if (g->map && !g->round && g->c_low == CR_LOW_NONE && draw(2))
+            g->map_to = to->mapped;
     }
     if (!g->add)
         g->add_low = CR_LOW_NONE;
@@ -164,11 +179,12 @@ static void finish_more(const struct cr_gemm *g, const struct more *more,
     int64_t n = g->m * g->n, i;
     int part;
 
-    for (part = 0; part < 4; part++) {
+    for (part = 0; part < 5; part++) {
         if (part == 0 ? !g->map_grad
             : part == 1 ? !g->late_bias
             : part == 2 ? !g->drop
-                        : !g->add)
+            : part == 3 ? !g->add
+                        : !g->map || g->map_to)
             continue;
         for (i = 0; i < n; i++)
             if (part == 0)
@@ -180,11 +196,27 @@ static void finish_more(const struct cr_gemm *g, const struct more *more,
                                  g->drop->keep)
                            ? y[i] * (cr_real)(1 / g->drop->keep)
                            : 0;
-            else
+            else if (part == 3)
                 y[i] += more->add[i];
+            else
+                curve(NULL, 1, y + i, y + i);
         if (g->round)
             cr_round_to_type(g->low, n, y, y);
     }
+}
+
+/* Of what the map got, which c keeps. */
+static bool good_map(const struct cr_gemm *g)
+{
+    int64_t i;
+    cr_real y;
+
+    for (i = 0; i < g->m * g->n && g->map_to; i++) {
+        curve(NULL, 1, g->c + i, &y);
+        if (memcmp(&y, g->map_to + i, sizeof y) != 0)
+            return false;
+    }
+    return true;
 }
 
 static bool one(int64_t m, int64_t n, int64_t k)
@@ -249,17 +281,19 @@ static bool one(int64_t m, int64_t n, int64_t k)
         memcpy(wide, got, (size_t)(m * n) * sizeof *wide);
     same = (sums_alone ||
             memcmp(wide, want, (size_t)(m * n) * sizeof *want) == 0) &&
-           good_sums(&g, &more, a);
+           good_sums(&g, &more, a) && good_map(&g);
     if (!same)
         printf("# %lld x %lld x %lld: low of a %d, b %d, c %d, mask %d, round "
-               "%d, add %d, more %d %d %d %d, %s\n",
+               "%d, add %d, more %d %d %d %d %d %d, %s\n",
                (long long)m, (long long)n, (long long)k, g.a_low, g.b_low,
                g.c_low, g.mask_low, g.round, g.accumulate, !!g.map_grad,
-               !!g.late_bias, !!g.drop, !!g.add, cr_type_name(g.low));
+               !!g.late_bias, !!g.drop, !!g.add, !!g.map, !!g.map_to,
+               cr_type_name(g.low));
     free(a), free(b), free(mask), free(bias), free(old), free(want), free(got);
     free(wide), free(a_in), free(b_in), free(mask_in);
     free(more.bias), free(more.add), free(more.add_in), free(more.seen);
     free(more.seen_in), free(more.sums), free(more.sums_before);
+    free(more.mapped);
     return same;
 }
 
