@@ -26,19 +26,19 @@
     T(2, 1) T(3, 1) T(4, 1) T(1, 2) T(2, 2) T(3, 2) T(4, 2) T(1, 3) T(2, 3) \
         T(3, 3) T(4, 3)
 
-/* Four strips of four rows, side by side: to[strip][p][row]. */
-KERNEL static void simd_strips(const cr_real *a, int64_t a_p, int64_t k,
-                               cr_real *to)
+#define STRIP_LANES LANES
+#define V_STRIP(to, from, rows) simd_strip(to, from, rows)
+
+KERNEL CR_INLINE void simd_strip(cr_real *to, const cr_real *from, int rows)
 {
-    int64_t p;
     int i;
 
-    for (p = 0; p < k; p++, a += a_p, to += 4) {
-        __builtin_prefetch(a + 12 * a_p);
-#pragma GCC unroll 4
-        for (i = 0; i < 4; i++)
-            _mm_storeu_ps(to + i * 4 * k, _mm_loadu_ps(a + 4 * i));
-    }
+    if (rows == 4)
+        _mm_storeu_ps(to, _mm_loadu_ps(from));
+    else
+#pragma GCC unroll 3
+        for (i = 0; i < rows; i++)
+            to[i] = from[i];
 }
 
 #include "kernels/gemm.inc"

@@ -15,7 +15,7 @@ CR_O3
 #define KERNEL_SUM sum
 #define KERNEL_ROOM scratch
 #define KERNEL_SCOPE static
-#define TURNED_BLOCK 256
+#define TURNED_BLOCK 128 /* a panel and a strip of it fit level 1 */
 #define WIDE 4
 #define MAX_ROWS 1, 9, 9, 9, 6
 #define TILES                                                               \
@@ -24,6 +24,16 @@ CR_O3
         T(2, 2) T(3, 2) T(4, 2) T(5, 2) T(6, 2) T(7, 2) T(8, 2) T(9, 2)     \
             T(1, 3) T(2, 3) T(3, 3) T(4, 3) T(5, 3) T(6, 3) T(7, 3) T(8, 3) \
                 T(9, 3) T(1, 4) T(2, 4) T(3, 4) T(4, 4) T(5, 4) T(6, 4)
+
+#define STRIP_ROWS 6
+#define STRIP_LANES (2 * LANES)
+#define STRIPS                                                              \
+    T(1, 1)                                                                 \
+    T(2, 1) T(3, 1) T(4, 1) T(5, 1) T(6, 1) T(1, 2) T(2, 2) T(3, 2) T(4, 2) \
+        T(5, 2) T(6, 2) T(1, 3) T(2, 3) T(3, 3) T(4, 3) T(5, 3) T(6, 3)     \
+            T(1, 4) T(2, 4) T(3, 4) T(4, 4) T(5, 4) T(6, 4)
+#define V_STRIP(to, from, rows) \
+    V_STORE_M(to, V_FIRST(rows), V_LOAD_M(from, V_FIRST(rows)))
 
 #include "kernels/gemm.inc"
 
