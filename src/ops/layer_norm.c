@@ -51,7 +51,7 @@ static int64_t layer_norm_from(const struct cr_spec *x, int64_t axis)
     return n;
 }
 
-#define AHEAD 3072
+#define AHEAD 3072 /* bytes */
 
 struct rows {
     const struct cr_op_ctx *s;
@@ -168,12 +168,13 @@ static const struct cr_row_kernel *layer_norm_of(const struct rows *r,
 
 /* Some rows further on, to level 1: at the end of each page the processor
  * starts to guess anew, and a row's sums wait for its numbers. */
-CR_INLINE void layer_norm_ahead(const void *x, int64_t row, int64_t m)
+CR_INLINE void layer_norm_ahead(const void *x, unsigned two_bytes, int64_t row,
+                                int64_t m)
 {
-    const char *at = (const char *)x + row * m * (int64_t)sizeof(cr_real);
-    int64_t i;
+    int64_t bytes = m * (two_bytes ? 2 : (int64_t)sizeof(cr_real)), i;
+    const char *at = (const char *)x + row * bytes;
 
-    for (i = 0; i < m * (int64_t)sizeof(cr_real); i += 64)
+    for (i = 0; i < bytes && x; i += 64)
         __builtin_prefetch(at + AHEAD + i);
 }
 
@@ -190,8 +191,8 @@ static void layer_norm_range(void *ctx, int64_t from, int64_t to)
         cr_real *y = cr_low_y_open(r->s, row * r->m, room + r->m);
         double mean, variance;
 
-        layer_norm_ahead(r->s->x[X], row, r->m);
-        layer_norm_ahead(r->s->y[0], row, r->m);
+        layer_norm_ahead(r->s->x[X], r->s->two_bytes & CR_X(X), row, r->m);
+        layer_norm_ahead(r->s->y[0], r->s->two_bytes & CR_Y(0), row, r->m);
         r->k->moments(r->m, x, &mean, &variance);
         r->mean[row] = (cr_real)mean;
         r->r[row] = (cr_real)(1 / sqrt(variance + o->epsilon));
@@ -267,10 +268,9 @@ static void layer_norm_block(const struct rows *r, int64_t block)
         const cr_real *x = cr_low_x(s, X, row * r->m, r->m, room);
         const cr_real *dy = cr_low_dy(s, row * r->m, r->m, room + r->m);
 
-        layer_norm_ahead(s->x[X], row, r->m);
-        layer_norm_ahead(s->dy[0], row, r->m);
-        if (s->dx[X])
-            layer_norm_ahead(s->dx[X], row, r->m);
+        layer_norm_ahead(s->x[X], s->two_bytes & CR_X(X), row, r->m);
+        layer_norm_ahead(s->dy[0], s->grads_two_bytes & CR_Y(0), row, r->m);
+        layer_norm_ahead(s->dx[X], s->grads_two_bytes & CR_X(X), row, r->m);
         if (s->dx[X])
             layer_norm_row(r, row, x, dy, room + 2 * r->m);
         for (at = 0; at < r->m && sums; at += r->piece) {
