@@ -17,7 +17,7 @@ struct part {
     int64_t from, n;        /* samples, */
     int64_t all;            /* of so many */
     int64_t x_size, y_size; /* numbers of a sample */
-    cr_real *x, *y;         /* room for those of a part */
+    cr_real *x, *y, *kept;  /* room for those of a part; kept: y in backward */
 };
 
 /* Samples of a part: they follow from the shapes alone. */
@@ -35,7 +35,7 @@ size_t cr_samples_scratch(const struct cr_op_ctx *s)
 {
     int64_t all = s->in[0].dim[0];
     int64_t each =
-        all > 0 ? (cr_count(&s->in[0]) + cr_count(&s->out[0])) / all : 0;
+        all > 0 ? (cr_count(&s->in[0]) + 2 * cr_count(&s->out[0])) / all : 0;
 
     return (size_t)(part_samples(s) * each) * sizeof(cr_real) + 64;
 }
@@ -71,6 +71,7 @@ static void part_first(struct part *p, const struct cr_op_ctx *s,
         (s->two_bytes | s->mask_two_bytes | s->grads_two_bytes) != 0) {
         p->x = (cr_real *)(void *)((char *)s->scratch + own);
         p->y = p->x + p->n * p->x_size;
+        p->kept = p->y + p->n * p->y_size;
     }
 }
 
@@ -144,6 +145,13 @@ static void dy_open(struct part *p, bool low)
 
     p->run.dy[0] = part_read(p, two_bytes, low, p->s->dy[0], p->y_size, p->y);
     p->run.grads_two_bytes = low ? two_bytes : 0;
+}
+
+/* The result of forward, for backward: as float32. */
+static void kept_open(struct part *p)
+{
+    p->run.y[0] = (void *)(uintptr_t)part_read(
+        p, p->s->two_bytes & CR_Y(0), false, p->s->y[0], p->y_size, p->kept);
 }
 
 static void y_close(void *ctx, int64_t from, int64_t to)
@@ -283,11 +291,13 @@ static void part_others(struct part *p, const struct cr_samples *op)
 static void backward_x(const struct cr_op_ctx *s, const struct cr_samples *op)
 {
     bool whole = (op->low_x || !(s->grads_two_bytes & CR_Y(0))) &&
-                 (dx_is_written(s, op) || !dx_waits(s));
+                 (dx_is_written(s, op) || !dx_waits(s)) &&
+                 !(s->y[0] && (s->two_bytes & CR_Y(0)));
     struct part p;
 
     for (part_first(&p, s, op, whole); part_begin(&p, op); p.from += p.n) {
         dy_open(&p, op->low_x);
+        kept_open(&p);
         part_dx(&p, op);
     }
 }

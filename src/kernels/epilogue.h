@@ -79,6 +79,9 @@ enum cr_end {
     CR_END_MAP_GRAD = 512,
     /* Low precision: a bias that is added to the rounded result. */
     CR_END_LATE_BIAS = 1024,
+    /* Of dx[0] of a maximum: the gradient of the ReLU before it, whose result
+     * is above 0 where y[0] is, which backward then reads. */
+    CR_END_MASK_Y = 4096,
     /* With CR_END_MAP: what the map gets is kept in .saved, too. */
     CR_END_KEEP = 2048
 };

@@ -32,28 +32,22 @@ static void max_plain(int64_t n, const cr_real *x0, const cr_real *x1,
     }
 }
 
-/* dx = (add ? dx : 0) + d, then 0 where mask <= 0. */
-CR_INLINE void give(cr_real d, const cr_real *mask, bool add, int64_t i,
-                    cr_real *dx)
-{
-    d = mask && mask[i] <= 0 ? 0 : d;
-    dx[i] = add ? dx[i] + d : d;
-}
-
-/* The gradient: d = dy at the maximum, else 0. Masks have the shape of dx, or
- * are NULL. */
+/* The gradient: d = dy at the maximum, else 0, and 0 where mask, which has the
+ * shape of dy or is NULL, is not above 0. */
 static void back_plain(int64_t n, const cr_real *dy, const uint8_t *at,
-                       const cr_real *mask0, const cr_real *mask1, bool add,
-                       cr_real *dx0, cr_real *dx1)
+                       const cr_real *mask, bool add, cr_real *dx0,
+                       cr_real *dx1)
 {
     int64_t i;
+    int k;
 
-    for (i = 0; i < n; i++) {
-        give(at[i] == 0 ? dy[i] : 0, mask0, add, 2 * i, dx0);
-        give(at[i] == 1 ? dy[i] : 0, mask0, add, 2 * i + 1, dx0);
-        give(at[i] == 2 ? dy[i] : 0, mask1, add, 2 * i, dx1);
-        give(at[i] == 3 ? dy[i] : 0, mask1, add, 2 * i + 1, dx1);
-    }
+    for (i = 0; i < n; i++)
+        for (k = 0; k < 4; k++) {
+            cr_real *to = (k < 2 ? dx0 : dx1) + 2 * i + k % 2;
+            cr_real d = at[i] == k && !(mask && mask[i] <= 0) ? dy[i] : 0;
+
+            *to = add ? *to + d : d;
+        }
 }
 
 /* ---- eight at a time ---- */
@@ -109,18 +103,15 @@ KERNEL static void max_avx2(int64_t n, const float *x0, const float *x1,
     }
 }
 
-KERNEL static void give_avx2(__m256 d, const float *mask, bool add, float *dx)
+KERNEL static void give_avx2(__m256 d, bool add, float *dx)
 {
-    if (mask)
-        d = _mm256_and_ps(d, _mm256_cmp_ps(_mm256_loadu_ps(mask),
-                                           _mm256_setzero_ps(), _CMP_NLE_UQ));
     if (add)
         d = _mm256_add_ps(_mm256_loadu_ps(dx), d);
     _mm256_storeu_ps(dx, d);
 }
 
-KERNEL static void back_row_avx2(__m256 d, __m256i k, int even,
-                                 const float *mask, bool add, float *dx)
+KERNEL static void back_row_avx2(__m256 d, __m256i k, int even, bool add,
+                                 float *dx)
 {
     __m256 a = _mm256_and_ps(
         d, _mm256_castsi256_ps(_mm256_cmpeq_epi32(k, _mm256_set1_epi32(even))));
@@ -128,14 +119,13 @@ KERNEL static void back_row_avx2(__m256 d, __m256i k, int even,
                                     k, _mm256_set1_epi32(even + 1))));
     __m256 low = _mm256_unpacklo_ps(a, b), high = _mm256_unpackhi_ps(a, b);
 
-    give_avx2(_mm256_permute2f128_ps(low, high, 0x20), mask, add, dx);
-    give_avx2(_mm256_permute2f128_ps(low, high, 0x31), mask ? mask + 8 : NULL,
-              add, dx + 8);
+    give_avx2(_mm256_permute2f128_ps(low, high, 0x20), add, dx);
+    give_avx2(_mm256_permute2f128_ps(low, high, 0x31), add, dx + 8);
 }
 
 KERNEL static void back_avx2(int64_t n, const float *dy, const uint8_t *at,
-                             const float *mask0, const float *mask1, bool add,
-                             float *dx0, float *dx1)
+                             const float *mask, bool add, float *dx0,
+                             float *dx1)
 {
     int64_t i;
 
@@ -147,14 +137,18 @@ KERNEL static void back_avx2(int64_t n, const float *dy, const uint8_t *at,
             break; /* nothing may be added twice */
         i = i < n - 8 ? i : n - 8;
         d = _mm256_loadu_ps(dy + i);
+        if (mask)
+            d = _mm256_and_ps(d, _mm256_cmp_ps(_mm256_loadu_ps(mask + i),
+                                               _mm256_setzero_ps(),
+                                               _CMP_NLE_UQ));
         k = _mm256_cvtepu8_epi32(
             _mm_loadl_epi64((const __m128i *)(const void *)(at + i)));
-        back_row_avx2(d, k, 0, mask0 ? mask0 + 2 * i : NULL, add, dx0 + 2 * i);
-        back_row_avx2(d, k, 2, mask1 ? mask1 + 2 * i : NULL, add, dx1 + 2 * i);
+        back_row_avx2(d, k, 0, add, dx0 + 2 * i);
+        back_row_avx2(d, k, 2, add, dx1 + 2 * i);
     }
     if (i < n)
-        back_plain(n - i, dy + i, at + i, mask0 ? mask0 + 2 * i : NULL,
-                   mask1 ? mask1 + 2 * i : NULL, add, dx0 + 2 * i, dx1 + 2 * i);
+        back_plain(n - i, dy + i, at + i, mask ? mask + i : NULL, add,
+                   dx0 + 2 * i, dx1 + 2 * i);
 }
 
 #define KERNEL_LOW

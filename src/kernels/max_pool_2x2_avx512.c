@@ -87,54 +87,49 @@ KERNEL static void max_avx512(int64_t n, const float *x0, const float *x1,
     max_of(CR_REAL, n, x0, x1, y, at);
 }
 
-KERNEL static void give_avx512(__m512 d, const float *mask, bool add,
-                               __mmask16 lanes, float *dx)
+KERNEL static void give_avx512(__m512 d, bool add, __mmask16 lanes, float *dx)
 {
-    if (mask)
-        d = _mm512_maskz_mov_ps(
-            _mm512_cmp_ps_mask(_mm512_maskz_loadu_ps(lanes, mask),
-                               _mm512_setzero_ps(), _CMP_NLE_UQ),
-            d);
     if (add)
         d = _mm512_add_ps(_mm512_maskz_loadu_ps(lanes, dx), d);
     _mm512_mask_storeu_ps(dx, lanes, d);
 }
 
-KERNEL static void back_row(__m512 even, __m512 odd, int64_t n,
-                            const float *mask, bool add, float *dx)
+KERNEL static void back_row(__m512 even, __m512 odd, int64_t n, bool add,
+                            float *dx)
 {
     const __m512i low = _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18,
                                          2, 17, 1, 16, 0);
     const __m512i high = _mm512_set_epi32(31, 15, 30, 14, 29, 13, 28, 12, 27,
                                           11, 26, 10, 25, 9, 24, 8);
 
-    give_avx512(_mm512_permutex2var_ps(even, low, odd), mask, add, first(2 * n),
-                dx);
+    give_avx512(_mm512_permutex2var_ps(even, low, odd), add, first(2 * n), dx);
     if (2 * n > LANES)
-        give_avx512(_mm512_permutex2var_ps(even, high, odd),
-                    mask ? mask + LANES : NULL, add, first(2 * n - LANES),
-                    dx + LANES);
+        give_avx512(_mm512_permutex2var_ps(even, high, odd), add,
+                    first(2 * n - LANES), dx + LANES);
 }
 
 KERNEL static void back_avx512(int64_t n, const float *dy, const uint8_t *at,
-                               const float *mask0, const float *mask1, bool add,
-                               float *dx0, float *dx1)
+                               const float *mask, bool add, float *dx0,
+                               float *dx1)
 {
     int64_t i;
 
     for (i = 0; i < n; i += LANES) {
-        __mmask16 lanes = first(n - i);
-        __m512 d = _mm512_maskz_loadu_ps(lanes, dy + i), v[4];
+        __mmask16 lanes = first(n - i), above = lanes;
         __m512i k = _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(lanes, at + i));
+        __m512 d, v[4];
         int j;
 
+        if (mask)
+            above = _mm512_mask_cmp_ps_mask(
+                lanes, _mm512_maskz_loadu_ps(lanes, mask + i),
+                _mm512_setzero_ps(), _CMP_NLE_UQ);
+        d = _mm512_maskz_loadu_ps(above, dy + i);
         for (j = 0; j < 4; j++)
             v[j] = _mm512_maskz_mov_ps(
                 _mm512_cmpeq_epi32_mask(k, _mm512_set1_epi32(j)), d);
-        back_row(v[0], v[1], n - i, mask0 ? mask0 + 2 * i : NULL, add,
-                 dx0 + 2 * i);
-        back_row(v[2], v[3], n - i, mask1 ? mask1 + 2 * i : NULL, add,
-                 dx1 + 2 * i);
+        back_row(v[0], v[1], n - i, add, dx0 + 2 * i);
+        back_row(v[2], v[3], n - i, add, dx1 + 2 * i);
     }
 }
 
@@ -176,12 +171,12 @@ static __mmask32 first_32(int64_t n)
 
 /* Whose sign and exponent say that they are above 0, or NaN: those beyond the
  * negative infinity. */
-KERNEL static __mmask32 above_0(enum cr_type type, __m512i x)
+KERNEL static __mmask16 above_0(enum cr_type type, __m256i x)
 {
     short low = (short)(type == CR_F16 ? 0xfc00 : 0xff80);
 
-    return _mm512_cmpgt_epi16_mask(x, _mm512_setzero_si512()) |
-           _mm512_cmpgt_epu16_mask(x, _mm512_set1_epi16(low));
+    return _mm256_cmpgt_epi16_mask(x, _mm256_setzero_si256()) |
+           _mm256_cmpgt_epu16_mask(x, _mm256_set1_epi16(low));
 }
 
 /* n numbers of dy, in two bytes. */
@@ -198,8 +193,7 @@ KERNEL CR_INLINE __m256i load_dy(const struct low_planes *s, int64_t at,
 }
 
 /* A row of 2n inputs: dy where a window's maximum is number j or j + 1. */
-KERNEL static void back_low_row(enum cr_type type, __m256i dy, __m256i k,
-                                short j, int64_t n, const uint16_t *mask,
+KERNEL static void back_low_row(__m256i dy, __m256i k, short j, int64_t n,
                                 uint16_t *dx)
 {
     __m256i even = _mm256_maskz_mov_epi16(
@@ -209,12 +203,8 @@ KERNEL static void back_low_row(enum cr_type type, __m256i dy, __m256i k,
     __m512i d = _mm512_or_si512(
         _mm512_cvtepu16_epi32(even),
         _mm512_slli_epi32(_mm512_cvtepu16_epi32(odd), 16));
-    __mmask32 lanes = first_32(2 * n);
 
-    if (mask)
-        d = _mm512_maskz_mov_epi16(
-            above_0(type, _mm512_maskz_loadu_epi16(lanes, mask)), d);
-    _mm512_mask_storeu_epi16(dx, lanes, d);
+    _mm512_mask_storeu_epi16(dx, first_32(2 * n), d);
 }
 
 /* Inputs that no window covers get 0. */
@@ -227,7 +217,6 @@ KERNEL static void back_low_range(void *ctx, int64_t from, int64_t to)
 
     for (plane = from; plane < to; plane++) {
         uint16_t *dx = s->dx + plane * in;
-        const uint16_t *mask = s->mask ? s->mask + plane * in : NULL;
 
         if (!covered)
             memset(dx, 0, (size_t)in * sizeof *dx);
@@ -238,11 +227,13 @@ KERNEL static void back_low_range(void *ctx, int64_t from, int64_t to)
                 __m256i k = _mm256_cvtepu8_epi16(
                     _mm_maskz_loadu_epi8(first(n), s->from + o + c));
 
-                back_low_row(s->type, dy, k, 0, n, mask ? mask + at : NULL,
-                             dx + at);
-                at += w->in;
-                back_low_row(s->type, dy, k, 2, n, mask ? mask + at : NULL,
-                             dx + at);
+                if (s->mask)
+                    dy = _mm256_maskz_mov_epi16(
+                        above_0(s->type, _mm256_maskz_loadu_epi16(
+                                             first(n), s->mask + o + c)),
+                        dy);
+                back_low_row(dy, k, 0, n, dx + at);
+                back_low_row(dy, k, 2, n, dx + at + w->in);
             }
     }
 }
@@ -258,14 +249,14 @@ static void max_low(const struct cr_pool *p, enum cr_type type,
 
 static void max_backward_low(const struct cr_pool *p, enum cr_type type,
                              const void *dy, bool dy_low, const void *at,
-                             const uint16_t *mask, uint16_t *dx)
+                             const uint16_t *y, uint16_t *dx)
 {
     struct low_planes s = { .p = p,
                             .type = type,
                             .dy = dy,
                             .dy_low = dy_low,
                             .from = at,
-                            .mask = mask,
+                            .mask = y,
                             .dx = dx };
 
     cr_parallel_for_coarse(p->n * p->c, (double)(p->w[1].in * p->w[2].in), &s,

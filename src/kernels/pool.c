@@ -123,10 +123,10 @@ void cr_pool_max(const struct cr_pool *p, const cr_real *x, cr_real *y,
 }
 
 void cr_pool_max_backward(const struct cr_pool *p, const cr_real *dy,
-                          const void *at, const cr_real *mask, bool add,
+                          const void *at, const cr_real *y, bool add,
                           cr_real *dx)
 {
-    kernel_of(&cr_kernels_max_pool, p)->max_backward(p, dy, at, mask, add, dx);
+    kernel_of(&cr_kernels_max_pool, p)->max_backward(p, dy, at, y, add, dx);
 }
 
 bool cr_pool_max_has_low(const struct cr_pool *p)
@@ -142,10 +142,10 @@ void cr_pool_max_low(const struct cr_pool *p, enum cr_type type,
 
 void cr_pool_max_backward_low(const struct cr_pool *p, enum cr_type type,
                               const void *dy, bool dy_low, const void *at,
-                              const uint16_t *mask, uint16_t *dx)
+                              const uint16_t *y, uint16_t *dx)
 {
     kernel_of(&cr_kernels_max_pool, p)
-        ->max_backward_low(p, type, dy, dy_low, at, mask, dx);
+        ->max_backward_low(p, type, dy, dy_low, at, y, dx);
 }
 
 void cr_pool_mean(const struct cr_pool *p, const cr_real *x, cr_real *y)

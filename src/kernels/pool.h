@@ -38,14 +38,14 @@ struct cr_pool_kernel {
     void (*max)(const struct cr_pool *p, const cr_real *x, cr_real *y,
                 void *at);
     void (*max_backward)(const struct cr_pool *p, const cr_real *dy,
-                         const void *at, const cr_real *mask, bool add,
+                         const void *at, const cr_real *y, bool add,
                          cr_real *dx);
     /* The same of tensors in two bytes per number; NULL: it cannot. */
     void (*max_low)(const struct cr_pool *p, enum cr_type type,
                     const uint16_t *x, uint16_t *y, void *at);
     void (*max_backward_low)(const struct cr_pool *p, enum cr_type type,
                              const void *dy, bool dy_low, const void *at,
-                             const uint16_t *mask, uint16_t *dx);
+                             const uint16_t *y, uint16_t *dx);
     /* NULL: maxima only */
     void (*mean)(const struct cr_pool *p, const cr_real *x, cr_real *y);
     void (*mean_backward)(const struct cr_pool *p, const cr_real *dy, bool add,
@@ -78,9 +78,10 @@ void cr_pool_max(const struct cr_pool *p, const cr_real *x, cr_real *y,
                  void *at);
 /* Converts these indices to h W + w within the channel, in the order of y. */
 void cr_pool_places(const struct cr_pool *p, const void *at, int32_t *to);
-/* dx = (add ? dx : 0) + dy at the maximum; 0 where mask <= 0. */
+/* dx = (add ? dx : 0) + dy at the maximum; without windows whose y <= 0, unless
+ * y is NULL. */
 void cr_pool_max_backward(const struct cr_pool *p, const cr_real *dy,
-                          const void *at, const cr_real *mask, bool add,
+                          const void *at, const cr_real *y, bool add,
                           cr_real *dx);
 
 /* Both of tensors in two bytes per number of that type, if the kernel can; dy
@@ -90,7 +91,7 @@ void cr_pool_max_low(const struct cr_pool *p, enum cr_type type,
                      const uint16_t *x, uint16_t *y, void *at);
 void cr_pool_max_backward_low(const struct cr_pool *p, enum cr_type type,
                               const void *dy, bool dy_low, const void *at,
-                              const uint16_t *mask, uint16_t *dx);
+                              const uint16_t *y, uint16_t *dx);
 
 void cr_pool_mean(const struct cr_pool *p, const cr_real *x, cr_real *y);
 void cr_pool_mean_backward(const struct cr_pool *p, const cr_real *dy, bool add,

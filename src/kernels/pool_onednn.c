@@ -169,7 +169,7 @@ static size_t scratchpad(const struct pool_primitives *p)
 
 static size_t bytes_of(const struct job *j)
 {
-    return scratchpad(j->of) + (size_t)j->in * sizeof(cr_real);
+    return scratchpad(j->of) + (size_t)(j->in + j->out) * sizeof(cr_real);
 }
 
 static void forward_range(void *ctx, int64_t from, int64_t to)
@@ -197,25 +197,24 @@ static void forward_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-/* dx = (add ? dx : 0) + d; 0 for d where mask <= 0 */
-CR_CLONES static void give(int64_t n, const cr_real *d, const cr_real *mask,
-                           bool add, cr_real *dx)
+CR_CLONES static void add_to(int64_t n, const cr_real *d, cr_real *dx)
 {
     int64_t i;
 
-    if (!add) {
-        CR_SIMD
-        for (i = 0; i < n; i++)
-            dx[i] = mask[i] <= 0 ? 0 : d[i];
-    } else if (mask) {
-        CR_SIMD
-        for (i = 0; i < n; i++)
-            dx[i] += mask[i] <= 0 ? 0 : d[i];
-    } else {
-        CR_SIMD
-        for (i = 0; i < n; i++)
-            dx[i] += d[i];
-    }
+    CR_SIMD
+    for (i = 0; i < n; i++)
+        dx[i] += d[i];
+}
+
+/* d, but 0 where mask <= 0 */
+CR_CLONES static void above(int64_t n, const cr_real *d, const cr_real *mask,
+                            cr_real *to)
+{
+    int64_t i;
+
+    CR_SIMD
+    for (i = 0; i < n; i++)
+        to[i] = mask[i] <= 0 ? 0 : d[i];
 }
 
 static void backward_range(void *ctx, int64_t from, int64_t to)
@@ -223,19 +222,23 @@ static void backward_range(void *ctx, int64_t from, int64_t to)
     const struct job *j = ctx;
     char *room = cr_thread_scratch(bytes_of(j));
     cr_real *sum = (cr_real *)(void *)(room + scratchpad(j->of));
+    cr_real *masked = sum + j->in;
 
     for (; from < to; from++) {
         cr_real *dx = j->y + from * j->in, *d = j->add ? sum : dx;
+        const cr_real *dy = j->x + from * j->out;
         const struct cr_onednn_arg of[] = {
-            { DNN_DIFF_DST, &j->of->y, j->x + from * j->out },
+            { DNN_DIFF_DST, &j->of->y, j->mask ? masked : dy },
             { DNN_DIFF_SRC, &j->of->x, d },
             { DNN_WORKSPACE, j->of->index,
               j->max ? j->index + from * j->out : NULL },
         };
 
+        if (j->mask)
+            above(j->out, dy, j->mask + from * j->out, masked);
         cr_onednn_run(&j->of->backward, of, j->max ? 3 : 2, room);
-        if (j->add || j->mask)
-            give(j->in, d, j->mask ? j->mask + from * j->in : NULL, j->add, dx);
+        if (j->add)
+            add_to(j->in, d, dx);
     }
 }
 
@@ -254,13 +257,13 @@ static void max(const struct cr_pool *p, const cr_real *x, cr_real *y, void *at)
 }
 
 static void max_backward(const struct cr_pool *p, const cr_real *dy,
-                         const void *at, const cr_real *mask, bool add,
+                         const void *at, const cr_real *y, bool add,
                          cr_real *dx)
 {
     struct job j = job_of(p, true, dy, dx);
 
     j.index = (void *)at;
-    j.mask = mask;
+    j.mask = y;
     j.add = add;
     blocks_run(&j, backward_range);
 }

@@ -61,17 +61,17 @@ static void max_pool_backward(const struct cr_op_ctx *s)
     struct cr_pool pool = cr_pool_of(s);
 
     if (max_pool_low(s, &pool, s->grads_two_bytes, CR_X(0)) &&
-        (!s->mask[0] || (s->mask_two_bytes & CR_X(0)))) {
+        (!s->y[0] || (s->two_bytes & CR_Y(0)))) {
         cr_pool_max_backward_low(&pool, s->low, s->dy[0],
                                  s->grads_two_bytes & CR_Y(0), s->saved,
-                                 (const void *)s->mask[0], s->dx[0]);
+                                 (const void *)s->y[0], s->dx[0]);
         return;
     }
     if (cr_low_any(s)) {
         cr_samples_backward(s, &parts);
         return;
     }
-    cr_pool_max_backward(&pool, s->dy[0], s->saved, s->mask[0],
+    cr_pool_max_backward(&pool, s->dy[0], s->saved, s->y[0],
                          s->accumulate[0], s->dx[0]);
 }
 
@@ -79,7 +79,7 @@ static bool max_pool_accepts(const struct cr_op_ctx *s, unsigned of,
                              unsigned parts)
 {
     (void)s;
-    return of == CR_X(0) && !(parts & ~(unsigned)CR_END_MASK);
+    return of == CR_X(0) && !(parts & ~(unsigned)CR_END_MASK_Y);
 }
 
 static const char *max_pool_kernel(const struct cr_op_ctx *s)

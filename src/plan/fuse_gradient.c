@@ -22,12 +22,40 @@ static bool is_source(struct cr_pval *val)
     return val->param >= 0 || val->feed >= 0;
 }
 
+/* The forward step of w, which reads x. */
+static const struct cr_exec_step *forward_of(const struct cr_exec_step *w,
+                                             const struct cr_pval *x)
+{
+    const struct cr_operand *o;
+
+    for (o = x->uses; o; o = o->next)
+        if (o->step->kind == CR_FORWARD && o->step->node == w->node &&
+            o == &o->step->x[0])
+            return o->step;
+    return NULL;
+}
+
+/* The same where a maximum of y tells it, so that nothing reads y again. */
+static bool take_mask_y(struct cr_exec_step *w, const struct cr_pval *g,
+                        const struct cr_pval *y)
+{
+    const struct cr_exec_step *f = w ? forward_of(w, y) : NULL;
+
+    if (!f || w->n_in == 0 || w->dx[0] != g || w->acc[0].val ||
+        !cr_step_accepts(w, CR_X(0), CR_END_MASK_Y))
+        return false;
+    cr_operand_set(&w->read_y[0], f->y[0]);
+    return true;
+}
+
 /* Whether the one step that writes gradient g sets it to 0 where y <= 0. */
 static bool take_mask(struct cr_pval *g, struct cr_pval *y)
 {
     struct cr_exec_step *w = g->maker;
     int i;
 
+    if (take_mask_y(w, g, y))
+        return true;
     for (i = 0; w && i < w->n_in; i++)
         if (w->dx[i] == g && !w->acc[i].val &&
             (w->low == CR_REAL || y->low == CR_REAL || w->low == y->low) &&

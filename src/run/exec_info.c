@@ -189,6 +189,9 @@ const char *cr_exec_dump(const struct cr_exec *e, struct cr_arena *arena)
             text = cr_strf(arena, "%s +activation", text);
         if (s->end.parts & CR_END_DROP)
             text = cr_strf(arena, "%s +dropout", text);
+        if (s->kind == CR_BACKWARD && !s->end.act && s->read_y[0].val &&
+            !(s->op->saved_for_backward & CR_Y(0)))
+            text = cr_strf(arena, "%s +mask", text);
         for (k = 0; k < s->n_in && s->kind == CR_BACKWARD; k++) {
             if (s->mask[k].val)
                 text = cr_strf(arena, "%s %s", text,

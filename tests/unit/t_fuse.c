@@ -68,6 +68,27 @@ static const struct example {
       "backward linear         0 +update(0.weight) +update(0.bias)\n",
       "forward  linear         0 +activation\n"
       "forward  linear         2\n" },
+    { "a ReLU before a maximum, which tells where it is above 0",
+      "network:\n"
+      "  cells:\n"
+      "    c: {Conv2d: {in_channels: 1, out_channels: 4, kernel_size: 2,\n"
+      "        pad_mode: same}}\n"
+      "    p: {MaxPool2d: {kernel_size: 2, stride: 1}}\n"
+      "    e: {Dense: {out_channels: 3}}\n"
+      "  construct: |\n"
+      "    y = p(relu(c(reshape(x, (-1, 1, 2, 3)))))\n"
+      "    return e(flatten(y))\n",
+      "forward  conv2d         c +activation\n"
+      "forward  max_pool       p\n"
+      "forward  reorder        \n"
+      "forward  linear         e\n"
+      "forward  cross_entropy  loss\n"
+      "backward cross_entropy  loss\n"
+      "backward linear         e +update(e.weight) +update(e.bias)\n"
+      "backward reorder        \n"
+      "backward max_pool       p +mask\n"
+      "backward conv2d         c +update(c.weight)\n",
+      NULL },
     { "dropout, alone and after a ReLU, and addends",
       DROPS_AND_ADDS,
       "forward  linear         a\n"

@@ -182,7 +182,7 @@ static enum verdict maxima(void)
     int64_t ny = p.n * p.c * out, n, c, o, i;
     bool add = draw_one_in(2), ties = draw_one_in(3), nans = draw_one_in(6);
     cr_real *x = numbers_new(nx), *y = numbers_undefined(ny);
-    cr_real *dy = numbers_new(ny), *mask = draw_mask(nx);
+    cr_real *dy = numbers_new(ny), *mask = draw_mask(ny);
     cr_real *old = numbers_new(nx);
     cr_real *dx = add ? numbers_copy(old, nx) : numbers_undefined(nx);
     void *index = fence_new((size_t)ny * cr_pool_index(&p));
@@ -221,7 +221,7 @@ static enum verdict maxima(void)
                 good = good &&
                        number_near("place", yi, places[yi], (double)best, 0);
                 xi = at(&p, n, c, best, in);
-                if (!mask || !(mask[xi] <= 0))
+                if (!mask || !(mask[yi] <= 0))
                     sum[xi] += (double)dy[yi];
             }
     }
@@ -250,7 +250,7 @@ static enum verdict maxima_low(void)
     int64_t nx = p.n * p.c * in_of(&p), ny = p.n * p.c * out_of(&p), i;
     bool nans = draw_one_in(3), dy_low = draw_one_in(2);
     cr_real *x = numbers_new(nx), *y = numbers_undefined(ny);
-    cr_real *dy = numbers_new(ny), *mask = draw_mask(nx);
+    cr_real *dy = numbers_new(ny), *mask = draw_mask(ny);
     cr_real *dx = numbers_undefined(nx);
     uint8_t *index = fence_new((size_t)ny), *low_index = fence_new((size_t)ny);
     uint16_t *low_y = fence_new((size_t)ny * sizeof *low_y);
@@ -263,10 +263,10 @@ static enum verdict maxima_low(void)
         x[i] = draw_one_in(3)   ? (cr_real)NAN
                : draw_one_in(2) ? -(cr_real)INFINITY
                                 : -(cr_real)0;
-    for (i = 0; i < nx && mask && nans; i += draw(1, 9))
+    for (i = 0; i < ny && mask && nans; i += draw(1, 9))
         mask[i] = -(cr_real)NAN;
     low_x = low_of(type, nx, x);
-    low_mask = mask ? low_of(type, nx, mask) : NULL;
+    low_mask = mask ? low_of(type, ny, mask) : NULL;
     low_dy = dy_low ? low_of(type, ny, dy) : NULL;
     cr_pool_max(&p, x, y, index);
     cr_pool_max_backward(&p, dy, index, mask, false, dx);
