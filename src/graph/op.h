@@ -77,8 +77,8 @@ struct cr_op_ctx {
     double alpha[CR_OP_MAX];
     /* Where they accept CR_END_MASK for dx[i]: dx is 0 where mask <= 0. */
     const cr_real *mask[CR_OP_MAX];
-    /* Where they accept CR_END_MASK_Y, backward may get y[0]: dx[0] gets nothing
-     * of windows whose y[0] <= 0. */
+    /* Where they accept CR_END_MASK_Y, backward may get y[0]: dx[0] gets
+     * nothing of windows whose y[0] <= 0. */
     /* Where they accept CR_END_MAP_GRAD: dx[0] = map_grad(dx[0]) at mask[0],
      * instead. NULL: none. */
     cr_map_grad *map_grad;
