@@ -59,6 +59,7 @@ struct cr_epilogue {
     const void *attr; /* and its options */
     const struct cr_drop *drop;
     bool late_bias; /* the bias is added after rounding */
+    bool keeps;       /* what the map gets is stored, too */
 };
 
 /* Its parts, as bits. */
@@ -82,7 +83,7 @@ enum cr_end {
     /* Of dx[0] of a maximum: the gradient of the ReLU before it, whose result
      * is above 0 where y[0] is, which backward then reads. */
     CR_END_MASK_Y = 4096,
-    /* With CR_END_MAP: what the map gets is kept in .saved, too. */
+    /* With CR_END_MAP: what the map gets is stored in .saved, too. */
     CR_END_KEEP = 2048
 };
 

@@ -240,7 +240,8 @@ static bool take_act(struct cr_exec *e, struct cr_exec_step *a,
     bool back = e->opts.backward && y->needs, keeps;
 
     keeps = back && (s->op->saved_for_backward & CR_X(0));
-    if (keeps && (a->saved || (s->op->saved_for_backward & ~CR_X(0)) ||
+    if (keeps && (a->saved || a->rounds || s->rounds ||
+                  (s->op->saved_for_backward & ~CR_X(0)) ||
                   !cr_step_accepts(a, CR_Y(0), p->end | CR_END_KEEP)))
         return false;
     if (back && (!s->op->backward ||
@@ -254,6 +255,7 @@ static bool take_act(struct cr_exec *e, struct cr_exec_step *a,
     cr_step_remove(e, s);
     cr_step_takes(a, y);
     if (keeps) {
+        a->end.parts |= CR_END_KEEP;
         a->saved = x;
         x->maker = a;
     }

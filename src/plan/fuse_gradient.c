@@ -3,11 +3,11 @@
  *
  * The gradient of an activation that is part of a step is part of that step's
  * backward kernel, or of the writer of its gradient (as a mask), or a step of
- * its own, which reads the result alone: in plans with a backward pass others
- * are not fused. That of an elementwise op, or of a ReLU with dropout, which
- * shows in zeros, is done by the writer of the gradient that arrives, if it
- * can; that of dropout alone draws its mask again. An addend gets the gradient
- * of the sum as it is.
+ * its own. It reads the result or, where the activation's gradient needs that,
+ * what the activation got, which forward stores next to it. That of an
+ * elementwise op, or of a ReLU with dropout, which shows in zeros, is done by
+ * the writer of the gradient that arrives, if it can; that of dropout alone
+ * draws its mask again. An addend gets the gradient of the sum as it is.
  *
  * In low precision each of these gradients is rounded: what arrives, what is
  * left before dropout, and what the product gets.
@@ -147,7 +147,7 @@ bool cr_plan_map_backward(struct cr_exec *e, const struct cr_exec_step *f)
 unsigned cr_plan_act_backward(struct cr_exec *e, const struct cr_exec_step *f)
 {
     const struct cr_op *op = f->end.act;
-    struct cr_pval *got = f->saved_bytes == 0 ? f->saved : NULL;
+    struct cr_pval *got = f->end.parts & CR_END_KEEP ? f->saved : NULL;
     struct cr_pval *y = f->y[0], *g = y->grad;
     struct cr_exec_step *s;
 

@@ -111,8 +111,8 @@ struct cr_exec_step {
     struct cr_pval **y;       /* n_out; NULL but in forward steps */
     struct cr_pval **dx;      /* n_in; NULL: not wanted */
     int *direct;              /* n_in: parameter that dx[i] is; -1 */
-    struct cr_pval *saved;    /* written by forward, for backward or, if
-                                 saved_bytes is 0, as what end.act got; NULL */
+    struct cr_pval *saved;    /* written by forward for backward; with
+                                 CR_END_KEEP what end.act got; NULL */
     struct cr_operand read_saved; /* read by backward */
     size_t saved_bytes, scratch, thread_scratch;
     struct cr_spec *in, *out; /* of x and y, CR_OP_MAX each; a backward step

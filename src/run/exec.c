@@ -88,6 +88,7 @@ static void end_point(const struct cr_exec *e, const struct cr_exec_step *s,
         r->end.map = s->end.act->algebra.map;
     r->end.attr = s->end.attr;
     r->end.late_bias = s->end.parts & CR_END_LATE_BIAS;
+    r->end.keeps = s->end.parts & CR_END_KEEP;
     if (s->end.parts & CR_END_DROP) {
         const struct cr_exec_step *drop = s->end.drop;
 

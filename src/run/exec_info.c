@@ -238,7 +238,9 @@ static bool masks_apart(const struct cr_exec *e, const struct cr_exec_step *f)
 
     for (i = e->n_forward; i < e->n_backward; i++)
         if (!e->steps[i]->node && e->steps[i]->kind == CR_BACKWARD &&
-            e->steps[i]->read_y[0].val == f->y[0])
+            (e->steps[i]->read_y[0].val == f->y[0] ||
+             ((f->end.parts & CR_END_KEEP) &&
+              e->steps[i]->x[0].val == f->saved)))
             return true;
     return false;
 }

@@ -378,6 +378,7 @@ maximum(a, b) - minimum(a, 0.5)
 softmax(a, 1) + log_softmax(a, 1)
 sum(a, 1)
 mean(a, (1, 2), keepdims=True) * a
+flatten(mean(a, (1, 2), keepdims=True)) + linear(ones((1, 16)) * 0.25, ones((40, 16)))
 mean(im, (2, 3))
 sum(im, (1, 2))
 transpose(a, (0, 2, 1))

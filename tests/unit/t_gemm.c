@@ -323,6 +323,44 @@ static void test_row(void)
         ok(same, "a row has the bytes that it has among others");
 }
 
+/* Some rows have the bytes that they have among others, with the weight as it
+ * lies, too: a batch of prediction may have any size. */
+static void test_rows(void)
+{
+    static const int64_t sizes[] = { 1, 2, 3, 8, 12, 15, 16, 17, 40 };
+    bool same = true;
+    int i, at;
+    int64_t p, j;
+
+    for (i = 0; i < 12; i++) {
+        int64_t k = 1 + rand() % (i % 2 ? 300 : 1500), n = 1 + rand() % 90;
+        struct shape s = { 70, n, k };
+        struct data d = data_of(&s);
+        cr_real *turned = numbers(n * k);
+        struct cr_gemm all =
+            cr_product(CR_N, CR_T, 70, n, k, d.a, d.b, false, d.c);
+
+        for (j = 0; j < n; j++)
+            for (p = 0; p < k; p++)
+                turned[p * n + j] = d.b[j * k + p];
+        cr_gemms(&all, 1);
+        for (at = 0; at < 2 * (int)CR_LEN(sizes); at++) {
+            int64_t m = sizes[at / 2];
+            struct cr_gemm some =
+                cr_product(CR_N, at % 2 ? CR_N : CR_T, m, n, k, d.a,
+                           at % 2 ? turned : d.b, false, d.got);
+
+            cr_gemms(&some, 1);
+            same = same &&
+                   !memcmp(d.got, d.c, (size_t)(m * n) * sizeof(cr_real));
+        }
+        free(turned);
+        data_free(&d);
+    }
+    if (cr_blas_own())
+        ok(same, "rows have the bytes that they have among others");
+}
+
 /* Rounding on the way in and out gives the bytes of rounding apart. */
 static void test_rounding(const struct shape *s)
 {
@@ -462,6 +500,7 @@ int main(void)
     test_low();
     test_several();
     test_row();
+    test_rows();
     test_nan();
     test_begin("sums of columns");
     test_sums();
