@@ -89,7 +89,7 @@ steps() {
     cat >big.yaml <<'END'
 base: t.yaml
 vars: {rows: 3000}
-datapipe: {batch: {batch_size: 4}}
+datapipe: {batch: {batch_size: 2}}
 network: !replace
   inputs: [x]
   cells:

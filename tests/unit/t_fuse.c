@@ -71,7 +71,7 @@ static const struct example {
     { "a ReLU before a maximum, which tells where it is above 0",
       "network:\n"
       "  cells:\n"
-      "    c: {Conv2d: {in_channels: 1, out_channels: 4, kernel_size: 2,\n"
+      "    c: {Conv2d: {in_channels: 1, out_channels: 1, kernel_size: 2,\n"
       "        pad_mode: same}}\n"
       "    p: {MaxPool2d: {kernel_size: 2, stride: 1}}\n"
       "    e: {Dense: {out_channels: 3}}\n"
@@ -80,12 +80,10 @@ static const struct example {
       "    return e(flatten(y))\n",
       "forward  conv2d         c +activation\n"
       "forward  max_pool       p\n"
-      "forward  reorder        \n"
       "forward  linear         e\n"
       "forward  cross_entropy  loss\n"
       "backward cross_entropy  loss\n"
       "backward linear         e +update(e.weight) +update(e.bias)\n"
-      "backward reorder        \n"
       "backward max_pool       p +mask\n"
       "backward conv2d         c +update(c.weight)\n",
       NULL },
