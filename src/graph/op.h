@@ -67,7 +67,8 @@ struct cr_op_ctx {
     const struct cr_spec *in, *out;
     const void *x[CR_OP_MAX];  /* inputs, including parameters; NULL: absent */
     void *y[CR_OP_MAX];        /* outputs; in backward only those that
-                                  .saved_for_backward names */
+                                  .saved_for_backward names, and y[0] for
+                                  CR_END_MASK_Y */
     const void *dy[CR_OP_MAX]; /* gradients of outputs; NULL: none */
     void *dx[CR_OP_MAX];       /* gradients of inputs; NULL: not needed */
     bool accumulate[CR_OP_MAX]; /* add to dx[i] instead of storing */
@@ -77,8 +78,6 @@ struct cr_op_ctx {
     double alpha[CR_OP_MAX];
     /* Where they accept CR_END_MASK for dx[i]: dx is 0 where mask <= 0. */
     const cr_real *mask[CR_OP_MAX];
-    /* Where they accept CR_END_MASK_Y, backward may get y[0]: dx[0] gets
-     * nothing of windows whose y[0] <= 0. */
     /* Where they accept CR_END_MAP_GRAD: dx[0] = map_grad(dx[0]) at mask[0],
      * instead. NULL: none. */
     cr_map_grad *map_grad;

@@ -59,7 +59,7 @@ struct cr_epilogue {
     const void *attr; /* and its options */
     const struct cr_drop *drop;
     bool late_bias; /* the bias is added after rounding */
-    bool keeps;       /* what the map gets is stored, too */
+    bool keeps;     /* what the map gets is stored, too */
 };
 
 /* Its parts, as bits. */
@@ -80,11 +80,11 @@ enum cr_end {
     CR_END_MAP_GRAD = 512,
     /* Low precision: a bias that is added to the rounded result. */
     CR_END_LATE_BIAS = 1024,
+    /* With CR_END_MAP: what the map gets is stored in .saved, too. */
+    CR_END_KEEP = 2048,
     /* Of dx[0] of a maximum: the gradient of the ReLU before it, whose result
      * is above 0 where y[0] is, which backward then reads. */
-    CR_END_MASK_Y = 4096,
-    /* With CR_END_MAP: what the map gets is stored in .saved, too. */
-    CR_END_KEEP = 2048
+    CR_END_MASK_Y = 4096
 };
 
 #endif

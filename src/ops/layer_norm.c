@@ -51,8 +51,6 @@ static int64_t layer_norm_from(const struct cr_spec *x, int64_t axis)
     return n;
 }
 
-#define AHEAD 3072 /* bytes */
-
 struct rows {
     const struct cr_op_ctx *s;
     const struct cr_row_kernel *k;
@@ -165,6 +163,8 @@ static const struct cr_row_kernel *layer_norm_of(const struct rows *r,
     norm->part = r->part;
     return k;
 }
+
+#define AHEAD 3072 /* bytes */
 
 /* Some rows further on, to level 1: at the end of each page the processor
  * starts to guess anew, and a row's sums wait for its numbers. */

@@ -231,13 +231,6 @@ static bool take_drop(struct cr_exec *e, struct cr_exec_step *a,
     return true;
 }
 
-/* Whether both are computed again for the same block of cells, or for none. */
-static bool same_recompute(const struct cr_exec_step *a,
-                           const struct cr_exec_step *b)
-{
-    return a->node && b->node && a->node->recompute == b->node->recompute;
-}
-
 /* What backward reads of an activation is stored: its result, or what it gets
  * next to that, if a's kernels do so. */
 static bool take_act(struct cr_exec *e, struct cr_exec_step *a,
@@ -247,7 +240,8 @@ static bool take_act(struct cr_exec *e, struct cr_exec_step *a,
     bool back = e->opts.backward && y->needs, keeps;
 
     keeps = back && (s->op->saved_for_backward & CR_X(0));
-    if (keeps && (a->saved || a->rounds || s->rounds || !same_recompute(a, s) ||
+    if (keeps && (a->saved || a->rounds || s->rounds ||
+                  !cr_step_same_block(a, s) ||
                   (s->op->saved_for_backward & ~CR_X(0)) ||
                   !cr_step_accepts(a, CR_Y(0), p->end | CR_END_KEEP)))
         return false;

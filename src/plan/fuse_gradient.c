@@ -98,14 +98,6 @@ static bool take_map_grad(const struct cr_exec *e, const struct cr_exec_step *f,
     return true;
 }
 
-/* Whether two steps belong to one block that is computed again, or to none. */
-static bool same_block(const struct cr_exec_step *a,
-                       const struct cr_exec_step *b)
-{
-    return a && b && a->node && b->node &&
-           a->node->recompute == b->node->recompute;
-}
-
 /* Whether the gradient of f's input is rounded where it comes from, if that of
  * its result is, and as that is: by the step that makes the input, for f
  * alone. */
@@ -134,7 +126,7 @@ bool cr_plan_map_backward(struct cr_exec *e, const struct cr_exec_step *f)
         f->n_out != 1 || f->end.parts || !rounds_through(f) ||
         x->grad || is_source(x) || !cr_spec_same(&x->spec, &g->spec) ||
         x->spec.layout != g->spec.layout || x->spec.type != CR_REAL ||
-        (reads_x && !same_block(f, g->maker)) ||
+        (reads_x && !cr_step_same_block(f, g->maker)) ||
         !take_map_grad(e, f, f->op, f->attr, reads_x ? x : f->y[0]))
         return false;
     x->grad = cr_pval_new(e, &x->spec);
@@ -160,7 +152,7 @@ unsigned cr_plan_act_backward(struct cr_exec *e, const struct cr_exec_step *f)
     if (op->algebra.act == CR_ACT_RELU && take_mask(g, y))
         return 0;
     if (e->fused && !f->rounds && f->low == CR_REAL &&
-        (!got || same_block(f, g->maker)) &&
+        (!got || cr_step_same_block(f, g->maker)) &&
         take_map_grad(e, f, op, f->end.attr, got ? got : y))
         return 0;
     s = cr_step_new(e, CR_BACKWARD, op, 1, 1);

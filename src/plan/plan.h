@@ -256,6 +256,10 @@ void cr_step_takes(struct cr_exec_step *step, struct cr_pval *val);
 /* The forward step that writes val as its y[0] for one operand alone; NULL:
  * there is none, or val is read from outside. */
 struct cr_exec_step *cr_step_producer(const struct cr_pval *val);
+/* Whether both belong to one block that is computed again, or to none; NULL
+ * does not. */
+bool cr_step_same_block(const struct cr_exec_step *a,
+                        const struct cr_exec_step *b);
 /* Numbers all steps in order: step->at. */
 void cr_steps_number(struct cr_exec *exec);
 /* Whether the kernels of the step do these parts of an epilogue too, next to

@@ -138,6 +138,13 @@ void cr_step_after(struct cr_exec *e, struct cr_exec_step *s,
     link_step(e, s, other, other ? other->next : e->first);
 }
 
+bool cr_step_same_block(const struct cr_exec_step *a,
+                        const struct cr_exec_step *b)
+{
+    return a && b && a->node && b->node &&
+           a->node->recompute == b->node->recompute;
+}
+
 void cr_steps_number(struct cr_exec *e)
 {
     struct cr_exec_step *s;
