@@ -49,6 +49,7 @@ ours = -std=c17 -D_GNU_SOURCE -Isrc -Wall -Wextra -Wpedantic -Wshadow \
        -Wconversion -Wstrict-prototypes -Wmissing-prototypes \
        -Werror=implicit-function-declaration -ffp-contract=off \
        -fopenmp-simd -fno-math-errno -fno-trapping-math \
+       -fPIC -fno-semantic-interposition \
        $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all \
          -fno-omit-frame-pointer) \
        $(if $(FUZZER),-fsanitize=fuzzer-no-link) \
@@ -57,7 +58,7 @@ ours = -std=c17 -D_GNU_SOURCE -Isrc -Wall -Wextra -Wpedantic -Wshadow \
 
 src    := $(sort $(wildcard src/*.c src/*/*.c))
 obj    := $(src:%.c=$(BUILD)/%.o)
-parts  := $(filter-out $(BUILD)/src/main.o,$(obj))
+parts  := $(BUILD)/tests/parts.so
 units  := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/unit/t_*.c)))
 kernels = $(filter $(BUILD)/tests/unit/t_kernels_%,$(units))
 cases  := $(patsubst %.c,$(BUILD)/%,$(sort $(wildcard tests/cases/t_*.c)))
@@ -185,9 +186,18 @@ $(digits): datasets/digits.c datasets/draw_digit.c | $(BUILD)/digits
 ## ---- Tests
 
 searches := $(BUILD)/tests/search/search $(BUILD)/tests/search/rungs
+# The program without its main, once for all tests: each with a copy of its own
+# would take gigabytes, with sanitizers twenty.
+$(parts): $(filter-out $(BUILD)/src/main.o,$(obj))
+	@mkdir -p $(@D)
+	$(call Q,link $@)$(CC) $(ours) $(CFLAGS) $(LDFLAGS) -shared \
+	    -Wl,-Bsymbolic -o $@ $^ -Wl,--as-needed $(LDLIBS)
+
+# They find it beside their folder.
+with_parts = $(parts) -Wl,-rpath,'$$ORIGIN/..' -Wl,--as-needed $(LDLIBS)
+
 $(units) $(cases) $(BUILD)/tests/soak/plans $(searches): %: %.o $(parts)
-	$(call Q,link $@)$(CC) $(ours) $(CFLAGS) $(LDFLAGS) -o $@ $< $(parts) \
-	    -Wl,--as-needed $(LDLIBS)
+	$(call Q,link $@)$(CC) $(ours) $(CFLAGS) $(LDFLAGS) -o $@ $< $(with_parts)
 
 # Calls that fail on demand, for LD_PRELOAD.
 $(injector): tests/inject/inject.c $(BUILD)/flags
@@ -198,7 +208,7 @@ $(injector): tests/inject/inject.c $(BUILD)/flags
 # Without FUZZER an ordinary main replays the corpus.
 $(fuzzes): %: %.o $(parts) $(if $(FUZZER),,$(BUILD)/tests/fuzz/replay.o)
 	$(call Q,link $@)$(CC) $(ours) $(if $(FUZZER),-fsanitize=fuzzer) $(CFLAGS) $(LDFLAGS) \
-	    -o $@ $(filter %.o,$^) -Wl,--as-needed $(LDLIBS)
+	    -o $@ $(filter %.o,$^) $(with_parts)
 
 -include $(units:=.d) $(cases:=.d) $(fuzzes:=.d) $(BUILD)/tests/soak/plans.d
 
