@@ -9,6 +9,7 @@
 
 #define RUN CR_CHANNEL_RUN
 #define PERIOD 256 /* parameters are repeated to at least so many */
+#define PARAMS 6   /* of a sweep: the last two are those of its mask */
 
 static const struct cr_kernel *const rows[] = {
 #ifndef CR_DOUBLE
@@ -86,7 +87,8 @@ struct blocks {
     const struct cr_channel_kernel *k;
     const struct cr_channels *ch;
     int64_t per, groups, rows; /* rows or samples: in a block, blocks, all */
-    const cr_real *x, *mean, *dy, *y;
+    const cr_real *x, *mean, *dy;
+    const struct cr_channel_mask *mask;
     cr_real *part; /* (groups, 2, c) */
 };
 
@@ -170,7 +172,8 @@ static int64_t period(const struct cr_channels *ch)
 
 int64_t cr_channel_thread_scratch(const struct cr_channels *ch)
 {
-    int64_t sums = blocks_of(ch).groups * 2 * ch->c, maps = 4 * period(ch);
+    int64_t sums = blocks_of(ch).groups * 2 * ch->c;
+    int64_t maps = PARAMS * period(ch);
 
     return sums > maps ? sums : maps;
 }
@@ -260,6 +263,18 @@ void cr_channel_moments(const struct cr_channels *ch, const cr_real *x,
     }
 }
 
+/* The mask of a block: y is where it has been widened, or from number `at` on;
+ * otherwise of channel c and those after it. */
+static struct cr_channel_mask mask_of(const struct blocks *b, const cr_real *y,
+                                      int64_t c)
+{
+    const struct cr_channel_mask *m = b->mask;
+
+    return (struct cr_channel_mask){ .y = m->y ? y : NULL,
+                                     .scale = m->scale ? m->scale + c : NULL,
+                                     .shift = m->shift ? m->shift + c : NULL };
+}
+
 static void sums_low(const struct blocks *b, int64_t group, int64_t c,
                      int64_t n, cr_real *part)
 {
@@ -270,12 +285,14 @@ static void sums_low(const struct blocks *b, int64_t group, int64_t c,
     const cr_real *dy =
         block_low(b, ch->low->dy, b->dy, group, c, n, room + size);
     const cr_real *y =
-        block_low(b, ch->low->y, b->y, group, c, n, room + 2 * size);
+        block_low(b, ch->low->y, b->mask->y, group, c, n, room + 2 * size);
+    struct cr_channel_mask mask = mask_of(b, y, c);
 
     if (ch->last)
-        b->k->sums_last(n, ch->c, x, b->mean, dy, y, part);
+        b->k->sums_last(n, ch->c, x, b->mean, dy, &mask, part);
     else
-        b->k->sums_plain(n, ch->c, ch->s, ch->s, x, b->mean[c], dy, y, part);
+        b->k->sums_plain(n, ch->c, ch->s, ch->s, x, b->mean[c], dy, &mask,
+                         part);
 }
 
 static void sums_range(void *ctx, int64_t from, int64_t to)
@@ -289,23 +306,25 @@ static void sums_range(void *ctx, int64_t from, int64_t to)
         int64_t n = block_size(b, group);
         int64_t at = group * b->per * ch->c * (ch->last ? 1 : ch->s);
         cr_real *part = b->part + group * 2 * ch->c + c;
+        struct cr_channel_mask mask;
 
         at += c * ch->s;
+        mask = mask_of(b, b->mask->y ? b->mask->y + at : NULL, c);
         if (ch->low)
             sums_low(b, group, c, n, part);
         else if (ch->last)
-            b->k->sums_last(n, ch->c, b->x + at, b->mean, b->dy + at,
-                            b->y ? b->y + at : NULL, part);
+            b->k->sums_last(n, ch->c, b->x + at, b->mean, b->dy + at, &mask,
+                            part);
         else
             b->k->sums_plain(n, ch->c, ch->s, ch->c * ch->s, b->x + at,
-                             b->mean[c], b->dy + at, b->y ? b->y + at : NULL,
-                             part);
+                             b->mean[c], b->dy + at, &mask, part);
     }
 }
 
 void cr_channel_sums(const struct cr_channels *ch, const cr_real *x,
-                     const cr_real *mean, const cr_real *dy, const cr_real *y,
-                     cr_real *room, double *sum, double *dot)
+                     const cr_real *mean, const cr_real *dy,
+                     const struct cr_channel_mask *mask, cr_real *room,
+                     double *sum, double *dot)
 {
     struct blocks b = blocks_of(ch);
     int64_t g, c;
@@ -313,7 +332,7 @@ void cr_channel_sums(const struct cr_channels *ch, const cr_real *x,
     b.x = x;
     b.mean = mean;
     b.dy = dy;
-    b.y = y;
+    b.mask = mask;
     b.part = room;
     blocks_run(&b, 0.5, sums_range);
     for (c = 0; c < ch->c; c++)
@@ -338,7 +357,7 @@ struct sweep {
     const struct cr_channel_map *map;
     const struct cr_channel_backward *back;
     int64_t stretch;
-    const cr_real *param[4]; /* NULL: none */
+    const cr_real *param[PARAMS]; /* NULL: none */
 };
 
 /* Piece by piece. */
@@ -383,6 +402,21 @@ static void map_stretch(const struct sweep *w, int64_t at, int64_t n)
                       m->relu, m->y + at);
 }
 
+/* d of k numbers from number `at` on. */
+static void mask_piece(const struct sweep *w, int64_t k, int64_t at,
+                       const cr_real *x, const cr_real *dy, const cr_real *y,
+                       const cr_real *const *param, cr_real *d)
+{
+    const cr_real *of[] = { param[0], param[4], param[5] };
+
+    if (y)
+        w->k->back_mask(k, dy, y, d);
+    else if (w->ch->last)
+        w->k->mask_many(k, x, dy, of, d);
+    else
+        w->k->mask_one(k, x, dy, of, at / w->ch->s % w->ch->c, d);
+}
+
 static void back_stretch(const struct sweep *w, int64_t at, int64_t n)
 {
     const struct cr_channel_backward *b = w->back;
@@ -394,21 +428,21 @@ static void back_stretch(const struct sweep *w, int64_t at, int64_t n)
 
     /* with channels last a stretch may be longer than the room for d */
     for (i = 0; i < n; i += k) {
-        const cr_real *param[4], *d, *x, *y;
+        const cr_real *param[PARAMS], *d, *x, *y;
         cr_real *dx = low->dx ? room_dx : b->dx ? b->dx + at + i : NULL;
         int j;
 
         k = n - i < PERIOD ? n - i : PERIOD;
         d = piece(w->ch, low->dy, b->dy, at + i, k, room_d);
         x = piece(w->ch, low->x, b->x, at + i, k, room_x);
-        y = piece(w->ch, low->y, b->y, at + i, k, room_y);
-        if (y) {
-            w->k->back_mask(k, d, y, room);
-            d = room;
-        }
-        for (j = 0; j < 4; j++)
+        y = piece(w->ch, low->y, b->mask.y, at + i, k, room_y);
+        for (j = 0; j < PARAMS; j++)
             param[j] =
                 w->param[j] && w->ch->last ? w->param[j] + i : w->param[j];
+        if (y || b->mask.scale) {
+            mask_piece(w, k, at, x, d, y, param, room);
+            d = room;
+        }
         if (b->dx && w->ch->last)
             w->k->back_many(k, x, d, param, b->add_dx, dx);
         else if (b->dx)
@@ -444,7 +478,7 @@ static void sweep_run(struct sweep *w, cr_real *room)
     int k;
 
     w->stretch = ch->last ? p : ch->s;
-    for (k = 0; k < 4 && ch->last; k++)
+    for (k = 0; k < PARAMS && ch->last; k++)
         if (w->param[k]) {
             for (i = 0; i < p; i++)
                 room[k * p + i] = w->param[k][i % ch->c];
@@ -472,7 +506,8 @@ void cr_channel_backward(const struct cr_channels *ch,
                        .ch = ch,
                        .back = back,
                        .param = { back->mean, back->scale, back->shift,
-                                  back->slope } };
+                                  back->slope, back->mask.scale,
+                                  back->mask.shift } };
 
     sweep_run(&w, room);
 }

@@ -28,6 +28,13 @@ struct cr_channels {
 
 #define CR_CHANNEL_RUN 1024 /* elements that are summed in cr_real */
 
+/* Which of dy count in backward: those where the y of a ReLU is > 0. y as it
+ * lies; or NULL, and computed again as (x - mean) scale + shift, of c values
+ * each; if they are NULL, too, all count. */
+struct cr_channel_mask {
+    const cr_real *y, *scale, *shift;
+};
+
 /* Batch normalisation as a whole: forward, y = (x - mean) / sqrt(variance +
  * eps) gamma + beta, and backward, of dy. Statistics are those of the batch
  * (variance biased), which forward writes, or given ones. */
@@ -59,11 +66,11 @@ struct cr_channel_kernel {
                           const cr_real *x, cr_real *part);
     /* The same of cr_channel_sums. */
     void (*sums_last)(int64_t rows, int64_t c, const cr_real *x,
-                      const cr_real *mean, const cr_real *dy, const cr_real *y,
-                      cr_real *part);
+                      const cr_real *mean, const cr_real *dy,
+                      const struct cr_channel_mask *mask, cr_real *part);
     void (*sums_plain)(int64_t n, int64_t c, int64_t s, int64_t step,
                        const cr_real *x, cr_real mean, const cr_real *dy,
-                       const cr_real *y, cr_real *part);
+                       const struct cr_channel_mask *mask, cr_real *part);
     /* cr_channel_map and _backward over n elements: each has its own mean,
      * scale, shift and slope in param[], or all have those of channel c. d is
      * dy after the mask. */
@@ -72,9 +79,14 @@ struct cr_channel_kernel {
     void (*map_one)(int64_t n, const cr_real *x, const cr_real *more,
                     const cr_real *const *param, int64_t c, bool relu,
                     cr_real *y);
-    /* d = y > 0 ? dy : 0; and to = (add ? to : 0) + d. */
+    /* d = y > 0 ? dy : 0, y given or that of map; and to = (add ? to : 0) +
+     * d. */
     void (*back_mask)(int64_t n, const cr_real *dy, const cr_real *y,
                       cr_real *d);
+    void (*mask_many)(int64_t n, const cr_real *x, const cr_real *dy,
+                      const cr_real *const *param, cr_real *d);
+    void (*mask_one)(int64_t n, const cr_real *x, const cr_real *dy,
+                     const cr_real *const *param, int64_t c, cr_real *d);
     void (*back_copy)(int64_t n, const cr_real *d, bool add, cr_real *to);
     void (*back_many)(int64_t n, const cr_real *x, const cr_real *d,
                       const cr_real *const *param, bool add, cr_real *dx);
@@ -107,11 +119,12 @@ int64_t cr_channel_thread_scratch(const struct cr_channels *ch);
 void cr_channel_moments(const struct cr_channels *ch, const cr_real *x,
                         cr_real *room, double *mean, double *variance);
 
-/* Sums of d and of d (x - mean) of each channel, where d is dy where y > 0 and
- * else 0; y NULL: d = dy. */
+/* Sums of d and of d (x - mean) of each channel, where d is dy under the mask,
+ * and else 0. */
 void cr_channel_sums(const struct cr_channels *ch, const cr_real *x,
-                     const cr_real *mean, const cr_real *dy, const cr_real *y,
-                     cr_real *room, double *sum, double *dot);
+                     const cr_real *mean, const cr_real *dy,
+                     const struct cr_channel_mask *mask, cr_real *room,
+                     double *sum, double *dot);
 
 /* y = act((x - mean) scale + shift + more); more may be NULL. */
 struct cr_channel_map {
@@ -126,7 +139,8 @@ void cr_channel_map(const struct cr_channels *ch,
 /* dx = scale (d - shift - (x - mean) slope), d as above; dmore = d. Each is
  * stored, accumulated, or not needed (NULL). slope NULL: dx = scale d. */
 struct cr_channel_backward {
-    const cr_real *x, *dy, *y;
+    const cr_real *x, *dy;
+    struct cr_channel_mask mask;
     const cr_real *mean, *scale, *shift, *slope;
     cr_real *dx, *dmore;
     bool add_dx, add_more;

@@ -84,7 +84,9 @@ enum cr_end {
     CR_END_KEEP = 2048,
     /* Of dx[0] of a maximum: the gradient of the ReLU before it, whose result
      * is above 0 where y[0] is, which backward then reads. */
-    CR_END_MASK_Y = 4096
+    CR_END_MASK_Y = 4096,
+    /* Of y[0] with a ReLU: backward finds its mask without y[0]. */
+    CR_END_MASK_X = 8192
 };
 
 #endif

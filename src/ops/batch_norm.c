@@ -292,11 +292,9 @@ static void batch_norm_backward(const struct cr_op_ctx *s)
     struct cr_channels ch = cr_channels(&s->in[X]);
     struct scratch r = batch_norm_scratch(s, ch.c);
     const cr_real *gamma = s->x[GAMMA], *mean = s->saved, *rstd = mean + ch.c;
-    const cr_real *y = s->end.act == CR_ACT_RELU ? s->y[0] : NULL;
     bool batch = batch_norm_batch(o, s->training);
     struct cr_channel_backward back = { .x = s->x[X],
                                         .dy = s->dy[0],
-                                        .y = y,
                                         .mean = mean,
                                         .scale = r.a,
                                         .shift = r.b,
@@ -315,8 +313,16 @@ static void batch_norm_backward(const struct cr_op_ctx *s)
         return;
     }
     ch.low = batch_norm_low(s, &low);
+    for (i = 0; i < ch.c; i++)
+        r.a[i] = gamma[i] * rstd[i];
+    if (s->end.act == CR_ACT_RELU && s->y[0])
+        back.mask.y = s->y[0];
+    else if (s->end.act == CR_ACT_RELU)
+        back.mask = (struct cr_channel_mask){ .scale = r.a,
+                                              .shift = s->x[BETA] };
     if (s->dx[GAMMA] || s->dx[BETA] || (s->dx[X] && batch))
-        cr_channel_sums(&ch, s->x[X], mean, s->dy[0], y, r.rest, r.sum, r.dot);
+        cr_channel_sums(&ch, s->x[X], mean, s->dy[0], &back.mask, r.rest, r.sum,
+                        r.dot);
     for (i = 0; i < ch.c && s->dx[GAMMA]; i++)
         batch_norm_put(cr_reals(s->dx[GAMMA]) + i, s->accumulate[GAMMA],
                        r.dot[i] * (double)rstd[i]);
@@ -330,7 +336,6 @@ static void batch_norm_backward(const struct cr_op_ctx *s)
     for (i = 0; i < ch.c; i++) {
         double rr = (double)rstd[i] * (double)rstd[i];
 
-        r.a[i] = gamma[i] * rstd[i];
         r.b[i] = batch && s->dx[X] ? (cr_real)(r.sum[i] / m) : 0;
         r.c[i] = batch && s->dx[X] ? (cr_real)(rr * r.dot[i] / m) : 0;
     }
@@ -342,8 +347,13 @@ static bool batch_norm_accepts(const struct cr_op_ctx *s, unsigned of,
 {
     struct cr_channel_norm norm = batch_norm_whole(s->attr, &s->in[X], true);
 
+    /* x gives the mask only of what forward computed from nothing else, and
+     * has not rounded */
+    if ((parts & CR_END_MASK_X) && ((parts & CR_END_ADD) || s->low != CR_REAL))
+        return false;
     return of == CR_Y(0) && !cr_channel_norm_is_whole(&norm) &&
-           !(parts & ~(unsigned)(CR_END_ADD | CR_END_ACT | CR_END_BACKWARD));
+           !(parts & ~(unsigned)(CR_END_ADD | CR_END_ACT | CR_END_BACKWARD |
+                                 CR_END_MASK_X));
 }
 
 static const char *batch_norm_kernel(const struct cr_op_ctx *s)
@@ -390,7 +400,7 @@ const struct cr_op cr_op_batch_norm = {
     .text = "return batch_norm(input_x, weight, bias, running_mean, "
             "running_var, eps=eps, momentum=1 - momentum, "
             "use_batch_statistics=training)",
-    .saved_for_backward = CR_X(X) | CR_X(GAMMA),
+    .saved_for_backward = CR_X(X) | CR_X(GAMMA) | CR_X(BETA),
     .algebra.fold = "bn_fold",
     .algebra.fixed = batch_norm_fixed,
     .kernels = &batch_norm_kernels,

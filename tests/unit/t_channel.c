@@ -62,7 +62,7 @@ static void run(struct all *a)
                                   .y = a->out };
     struct cr_channel_backward back = { .x = a->x,
                                         .dy = a->dy,
-                                        .y = a->y,
+                                        .mask.y = a->y,
                                         .mean = a->mean,
                                         .scale = a->scale,
                                         .shift = a->shift,
@@ -73,7 +73,7 @@ static void run(struct all *a)
     int64_t c = a->ch.c;
 
     cr_channel_moments(&a->ch, a->x, a->room, a->sums, a->sums + c);
-    cr_channel_sums(&a->ch, a->x, a->mean, a->dy, a->y, a->room,
+    cr_channel_sums(&a->ch, a->x, a->mean, a->dy, &back.mask, a->room,
                     a->sums + 2 * c, a->sums + 3 * c);
     cr_channel_map(&a->ch, &map, a->room);
     memset(a->dmore, 0, (size_t)a->n * sizeof(cr_real));

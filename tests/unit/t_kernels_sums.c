@@ -82,13 +82,37 @@ static double masked(const cr_real *dy, const cr_real *y, int64_t i)
     return y && y[i] <= 0 ? 0 : (double)dy[i];
 }
 
+/* A mask at random; returns the y that it stands for. */
+static const cr_real *mask_new(const struct cr_channels *ch, const cr_real *x,
+                               const cr_real *mean,
+                               struct cr_channel_mask *mask)
+{
+    int64_t n = ch->n * ch->c * ch->s, i, kind = draw(1, 3);
+    cr_real *y = kind > 1 ? numbers_new(n) : NULL;
+
+    *mask = (struct cr_channel_mask){ 0 };
+    if (kind == 2)
+        mask->y = y;
+    if (kind != 3)
+        return y;
+    mask->scale = numbers_new(ch->c);
+    mask->shift = numbers_new(ch->c);
+    for (i = 0; i < n; i++) {
+        int64_t c = channel_of(ch, i);
+
+        y[i] = (x[i] - mean[c]) * mask->scale[c] + mask->shift[c];
+    }
+    return y;
+}
+
 static enum verdict channel_sums(void)
 {
     struct cr_channels ch = draw_channels();
     int64_t n = ch.n * ch.c * ch.s, each = ch.n * ch.s, i;
     cr_real *x = numbers_new(n), *dy = numbers_new(n);
-    cr_real *y = draw_one_in(2) ? numbers_new(n) : NULL;
     cr_real *mean = numbers_new(ch.c);
+    struct cr_channel_mask mask;
+    const cr_real *y = mask_new(&ch, x, mean, &mask);
     cr_real *room = numbers_undefined(cr_channel_thread_scratch(&ch));
     double *sum = fence_new((size_t)ch.c * sizeof *sum);
     double *dot = fence_new((size_t)ch.c * sizeof *dot);
@@ -101,7 +125,7 @@ static enum verdict channel_sums(void)
         s[c] += masked(dy, y, i);
         q[c] += masked(dy, y, i) * ((double)x[i] - (double)mean[c]);
     }
-    cr_channel_sums(&ch, x, mean, dy, y, room, sum, dot);
+    cr_channel_sums(&ch, x, mean, dy, &mask, room, sum, dot);
     for (i = 0; i < ch.c && good; i++)
         good = near_sum("sum", i, sum[i], s[i], 300, (double)each) &&
                near_sum("dot", i, dot[i], q[i], 300, 2 * (double)each);
@@ -143,7 +167,6 @@ static enum verdict channel_backward(void)
     struct cr_channel_backward b = {
         .x = numbers_new(n),
         .dy = numbers_new(n),
-        .y = draw_one_in(2) ? numbers_new(n) : NULL,
         .mean = numbers_new(ch.c),
         .scale = numbers_new(ch.c),
         .shift = numbers_new(ch.c),
@@ -151,6 +174,7 @@ static enum verdict channel_backward(void)
         .add_dx = draw_one_in(2),
         .add_more = draw_one_in(2)
     };
+    const cr_real *y = mask_new(&ch, b.x, b.mean, &b.mask);
 
     if (which & 1)
         b.dx = b.add_dx ? numbers_copy(old, n) : numbers_undefined(n);
@@ -160,7 +184,7 @@ static enum verdict channel_backward(void)
                         numbers_undefined(cr_channel_thread_scratch(&ch)));
     for (i = 0; i < n; i++) {
         int64_t c = channel_of(&ch, i);
-        double d = masked(b.dy, b.y, i), more = d;
+        double d = masked(b.dy, y, i), more = d;
 
         if (b.slope)
             d -= (double)b.shift[c] +
