@@ -20,18 +20,24 @@
  *   part (N, H)         the product's part of dh
  *   low (L, N, H)       the states as products take them
  *
- * Rows of samples are split over threads, and each product splits its
- * outputs, so the bytes do not depend on their number.
+ * A thread takes its share of the samples through all steps, and waits for no
+ * other. Of fewer than SHARE samples each, the threads share every step's rows
+ * and product instead. The bytes do not depend on either: a row of a product
+ * has the same in a batch of any size.
  */
 #include "families/rnn.h"
 
 #include "base/checked_math.h"
+#include "base/thread_pool.h"
 #include "graph/op_attrs.h"
 #include "kernels/parallel_for.h"
 #include "num/low_precision.h"
 
 #include <assert.h>
 #include <string.h>
+
+#define SHARE 16 /* samples: below it, products take longer per sample */
+#define ROW_NS(r) (2 * (double)(r)->gates)
 
 enum {
     X = CR_RNN_X,
@@ -186,7 +192,9 @@ struct run {
     bool rounds; /* in low precision, with these: */
     cr_real *dp, *room, *dx, *part, *low;
     bool direct; /* dg is dx */
-    int64_t at;  /* the step */
+    /* what one thread has of it, and where it stands: */
+    int64_t first, some; /* samples, from the first on */
+    int64_t at;          /* the step */
 };
 
 static struct run run_of(const struct cr_op_ctx *s,
@@ -291,21 +299,46 @@ static void lower(const struct run *r, int64_t i, struct cr_rnn_row *row)
     row->dx = r->dx + i * r->gates;
 }
 
+/* Calls fn for parts of all samples, or, if they are few, for all at once:
+ * it shares the work of a step then. */
+static void samples_run(struct run *r, void (*fn)(void *run, int64_t from,
+                                                  int64_t to))
+{
+    double cost = (double)(r->steps * r->gates) * (2 + 0.05 * (double)r->size);
+
+    if (r->n >= SHARE * cr_thread_count())
+        cr_parallel_for_coarse(r->n, cost, r, fn);
+    else
+        fn(r, 0, r->n);
+}
+
+/* A thread's share of the run. */
+static struct run share(const void *run, int64_t from, int64_t to)
+{
+    struct run r = *(const struct run *)run;
+
+    r.first = from;
+    r.some = to - from;
+    return r;
+}
+
 static void round_to(const struct run *r, int64_t n, const cr_real *x,
                      cr_real *y)
 {
     cr_round_to_type(r->o->dtype == 0 ? CR_F16 : CR_BF16, n, x, y);
 }
 
-/* `steps` states from number t on, as the product takes them. */
-static const cr_real *operand(const struct run *r, int64_t t, int64_t steps)
+/* n numbers of states, from number `at` of the states' on, as the product
+ * takes them. */
+static const cr_real *operand(const struct run *r, int64_t at, int64_t n)
 {
-    const cr_real *h = state(r, r->h, t);
+    const cr_real *h = r->h + at;
 
     if (!r->rounds || r->o->low == CR_RNN_ALL)
         return h;
-    round_to(r, steps * r->n * r->size, h, r->low);
-    return r->low;
+    at %= r->n * r->size;
+    round_to(r, n, h, r->low + at);
+    return r->low + at;
 }
 
 static void forward_rows(void *ctx, int64_t from, int64_t to)
@@ -316,7 +349,8 @@ static void forward_rows(void *ctx, int64_t from, int64_t to)
     size_t bytes = (size_t)r->size * sizeof(cr_real);
     int64_t i, own = r->kind->cell ? state_after(r) : slab(r);
 
-    for (i = from; i < to; i++) {
+    to += r->first;
+    for (i = from + r->first; i < to; i++) {
         int64_t steps = steps_of(r, i), at = row_of(r, i, steps);
         struct cr_rnn_row row = {
             .k = r->rows,
@@ -379,33 +413,40 @@ static void turn_rows(void *ctx, int64_t from, int64_t to)
                 r->wt[i * r->gates + j] = w[j * r->size + i];
 }
 
+static void forward_samples(void *run, int64_t from, int64_t to)
+{
+    struct run r = share(run, from, to);
+    bool turned = r.steps > 1;
+
+    for (r.at = 0; r.at < r.steps; r.at++) {
+        int64_t at = (before(&r) * r.n + from) * r.size;
+        struct cr_gemm g = { .ta = CR_N,
+                             .tb = turned ? CR_N : CR_T,
+                             .m = r.some,
+                             .n = r.gates,
+                             .k = r.size,
+                             .a = operand(&r, at, r.some * r.size),
+                             .b = turned ? r.wt : r.s->x[W],
+                             .alpha = 1,
+                             .c = gates_at(&r) + from * r.gates };
+
+        cr_gemms(&g, 1);
+        cr_parallel_for_coarse(r.some, ROW_NS(&r), &r, forward_rows);
+    }
+}
+
 void cr_rnn_forward(const struct cr_op_ctx *s, const struct cr_rnn_kind *kind)
 {
     struct run r = run_of(s, kind);
-    double cost = (double)r.gates * 2;
-    bool turned = r.steps > 1;
 
-    if (turned)
+    if (r.steps > 1)
         cr_parallel_for_coarse(r.size, (double)r.gates, &r, turn_rows);
     memset(r.none, 0, (size_t)r.gates * sizeof *r.none);
 
     first_state(&r, s->x[H0], r.h);
     if (kind->cell)
         first_state(&r, s->x[C0], r.c);
-    for (r.at = 0; r.at < r.steps; r.at++) {
-        struct cr_gemm g = { .ta = CR_N,
-                             .tb = turned ? CR_N : CR_T,
-                             .m = r.n,
-                             .n = r.gates,
-                             .k = r.size,
-                             .a = operand(&r, before(&r), 1),
-                             .b = turned ? r.wt : s->x[W],
-                             .alpha = 1,
-                             .c = gates_at(&r) };
-
-        cr_gemms(&g, 1);
-        cr_parallel_for_coarse(r.n, cost, &r, forward_rows);
-    }
+    samples_run(&r, forward_samples);
     last_state(&r, r.h, s->y[1]);
     if (kind->cell)
         last_state(&r, r.c, s->y[2]);
@@ -455,7 +496,8 @@ static void backward_rows(void *ctx, int64_t from, int64_t to)
     int64_t i, own = r->kind->cell ? state_after(r) : slab(r);
     cr_real *g = r->kind->gates == 1 ? NULL : gates_at(r);
 
-    for (i = from; i < to; i++) {
+    to += r->first;
+    for (i = from + r->first; i < to; i++) {
         int64_t steps = steps_of(r, i), at = row_of(r, i, steps);
         struct cr_rnn_row row = {
             .k = r->rows,
@@ -517,23 +559,37 @@ static void end(const struct run *r, int i, const cr_real *d)
 /* dh += dg W, of the step */
 static void into_state(const struct run *r)
 {
-    const cr_real *dg = (r->rounds ? r->dp : r->dg) + slab(r) * r->n * r->gates;
+    const cr_real *dg = (r->rounds ? r->dp : r->dg) +
+                        (slab(r) * r->n + r->first) * r->gates;
+    int64_t n = r->some * r->size;
+    cr_real *dh = r->dh + r->first * r->size;
+    cr_real *part = r->rounds ? r->part + r->first * r->size : dh;
 
-    cr_gemm(CR_N, CR_N, r->n, r->size, r->gates, dg, r->s->x[W], !r->rounds,
-            r->rounds ? r->part : r->dh);
+    cr_gemm(CR_N, CR_N, r->some, r->size, r->gates, dg, r->s->x[W], !r->rounds,
+            part);
     if (!r->rounds)
         return;
-    round_to(r, r->n * r->size, r->part, r->part);
-    more(r->n * r->size, r->part, r->dh);
+    round_to(r, n, part, part);
+    more(n, part, dh);
     if (r->o->low == CR_RNN_ALL)
-        round_to(r, r->n * r->size, r->dh, r->dh);
+        round_to(r, n, dh, dh);
+}
+
+static void backward_samples(void *run, int64_t from, int64_t to)
+{
+    struct run r = share(run, from, to);
+
+    for (r.at = r.steps - 1; r.at >= 0; r.at--) {
+        cr_parallel_for_coarse(r.some, ROW_NS(&r), &r, backward_rows);
+        if (r.at > 0 || r.s->dx[H0])
+            into_state(&r);
+    }
 }
 
 void cr_rnn_backward(const struct cr_op_ctx *s, const struct cr_rnn_kind *kind)
 {
     struct run r = run_of(s, kind);
-    double cost = (double)r.gates * 2;
-    int64_t at;
+    int64_t state = r.n * r.size, at;
 
     /* in order of time and of the product's gradient, dx needs no copy */
     r.direct = s->dx[X] && !s->accumulate[X] && !kind->to_product_grad &&
@@ -543,11 +599,7 @@ void cr_rnn_backward(const struct cr_op_ctx *s, const struct cr_rnn_kind *kind)
     begin(&r, s->dy[1], r.dh);
     if (kind->cell)
         begin(&r, s->dy[2], r.dc);
-    for (r.at = r.steps - 1; r.at >= 0; r.at--) {
-        cr_parallel_for_coarse(r.n, cost, &r, backward_rows);
-        if (r.at > 0 || s->dx[H0])
-            into_state(&r);
-    }
+    samples_run(&r, backward_samples);
     end(&r, H0, r.dh);
     if (kind->cell)
         end(&r, C0, r.dc);
@@ -561,7 +613,8 @@ void cr_rnn_backward(const struct cr_op_ctx *s, const struct cr_rnn_kind *kind)
                                     .n = r.size,
                                     .k = r.steps * r.n,
                                     .a = r.rounds ? r.dp : r.dg,
-                                    .b = operand(&r, r.o->reverse, r.steps),
+                                    .b = operand(&r, r.o->reverse ? state : 0,
+                                                 r.steps * state),
                                     .alpha = (cr_real)s->alpha[W],
                                     .accumulate = s->accumulate[W],
                                     .c = s->dx[W] },

@@ -1,9 +1,31 @@
 /* Rows of gates in vectors of AVX2. */
 #include "base/compiler.h"
 
+CR_O3
+
 #ifdef __x86_64__
 
+#include "kernels/simd_avx2.h"
+
+#ifdef CR_DOUBLE
 #define KERNEL CR_TARGET("avx2")
+#else
+#define GATES
+#define SIDE 4
+#define V_MIN(x, y) _mm256_min_ps(x, y)
+#define V_MAX(x, y) _mm256_max_ps(x, y)
+#define V_DIV(x, y) _mm256_div_ps(x, y)
+#define V_ABS(x) _mm256_andnot_ps(_mm256_set1_ps(-0.0f), x)
+#define V_SIGN(x, y) \
+    _mm256_or_ps(x, _mm256_and_ps(y, _mm256_set1_ps(-0.0f)))
+#define V_POWER(t)                                                \
+    _mm256_castsi256_ps(_mm256_slli_epi32(                        \
+        _mm256_add_epi32(_mm256_castps_si256(t), _mm256_set1_epi32(127)), 23))
+#define V_UNDER(x, by, y, z) \
+    _mm256_blendv_ps(z, y, _mm256_cmp_ps(x, by, _CMP_LT_OQ))
+#include "kernels/gates.inc"
+#endif
+
 #define KERNEL_ROW cr_rnn_avx2
 #define KERNEL_HEAD                            \
     {                                          \
