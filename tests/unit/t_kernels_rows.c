@@ -318,6 +318,69 @@ static enum verdict gru(void)
     return RIGHT;
 }
 
+/* Sums of one gate whose result is the hard part: borders of cases, numbers
+ * that exp cannot take. */
+static void draw_hard(struct cr_rnn_row *w)
+{
+    static const cr_real hard[] = { 0,      (cr_real)-0.0, (cr_real)0.625,
+                                    -87,    87,            (cr_real)0.62499994,
+                                    88,     -88,           (cr_real)1e-30,
+                                    43,     (cr_real)-1e30, (cr_real)21.5,
+                                    (cr_real)INFINITY,     (cr_real)-INFINITY,
+                                    (cr_real)NAN };
+    int64_t k;
+
+    for (k = 0; k < 4 * size; k++)
+        if (draw_one_in(4)) {
+            w->g[k] = hard[draw(0, (int)CR_LEN(hard) - 1)];
+            ((cr_real *)(uintptr_t)w->x)[k] = 0;
+            ((cr_real *)(uintptr_t)w->b)[k] = 0;
+        }
+}
+
+/* The same bytes as the portable row, other than those of NaN. */
+static bool as_portable(const char *what, int64_t n, const cr_real *got,
+                        const cr_real *want)
+{
+    int64_t k;
+
+    for (k = 0; k < n; k++)
+        if (memcmp(got + k, want + k, sizeof *got) &&
+            !(isnan(got[k]) && isnan(want[k]))) {
+            printf("# %s %lld: %.9g, portable %.9g\n", what, (long long)k,
+                   (double)got[k], (double)want[k]);
+            return false;
+        }
+    return true;
+}
+
+static enum verdict lstm_bytes(void)
+{
+    struct cr_rnn_row w = draw_row(4), p;
+    int64_t n = size;
+
+    draw_hard(&w);
+    p = w;
+    p.g = numbers_copy(w.g, 4 * n);
+    p.h = numbers_undefined(n);
+    p.c = numbers_undefined(n);
+    p.dh = numbers_copy(w.dh, n);
+    p.dc = numbers_copy(w.dc, n);
+    w.dg = w.g; /* as where nothing else reads the gates */
+    p.dg = p.g;
+    w.k->lstm(&w);
+    cr_rnn_portable.lstm(&p);
+    if (!as_portable("g", 4 * n, w.g, p.g) || !as_portable("c", n, w.c, p.c) ||
+        !as_portable("h", n, w.h, p.h))
+        return WRONG;
+    w.k->lstm_backward(&w);
+    cr_rnn_portable.lstm_backward(&p);
+    return as_portable("dg", 4 * n, w.dg, p.dg) &&
+                   as_portable("dc", n, w.dc, p.dc)
+               ? RIGHT
+               : WRONG;
+}
+
 static enum verdict lstm(void)
 {
     struct cr_rnn_row w = draw_row(4);
@@ -458,6 +521,7 @@ int main(void)
         kernel_compare("rnn", i, rnn);
         kernel_compare("gru", i, gru);
         kernel_compare("lstm", i, lstm);
+        kernel_compare("lstm, as the portable one", i, lstm_bytes);
     }
     for (i = 0; i < ALL; i++)
         if (i < OWN || (i == ONEDNN && sizeof(cr_real) == sizeof(float)))
