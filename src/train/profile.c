@@ -28,10 +28,10 @@ static struct cr_profile_row *parts_find(struct cr_profile_rows *parts,
                                          const char *cell)
 {
     struct cr_profile_row *more;
+    int at = cr_name_map_get(&parts->at, cell);
 
-    for (int i = 0; i < parts->n; i++)
-        if (strcmp(parts->v[i].cell, cell) == 0)
-            return &parts->v[i];
+    if (at >= 0)
+        return &parts->v[at];
     if (parts->n == parts->cap) {
         parts->cap = 2 * parts->cap + 16;
         more = CR_NEWS(parts->arena, struct cr_profile_row, parts->cap);
@@ -39,6 +39,7 @@ static struct cr_profile_row *parts_find(struct cr_profile_rows *parts,
             memcpy(more, parts->v, (size_t)parts->n * sizeof *more);
         parts->v = more;
     }
+    cr_name_map_add(parts->arena, &parts->at, cell, parts->n);
     parts->v[parts->n] = (struct cr_profile_row){ .cell = cell };
     return &parts->v[parts->n++];
 }

@@ -5,6 +5,7 @@
 #ifndef CR_TRAIN_PROFILE_H
 #define CR_TRAIN_PROFILE_H
 
+#include "base/name_map.h"
 #include "base/str.h"
 #include "graph/net.h"
 #include "score/eval.h"
@@ -20,6 +21,7 @@ struct cr_profile_rows {
     struct cr_arena *arena; /* must be set */
     struct cr_profile_row *v;
     int n, cap;
+    struct cr_name_map at;  /* number of a cell's row */
 };
 
 /* Adds the cost of a plan's steps since its clock was started by the first
