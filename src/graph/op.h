@@ -156,6 +156,11 @@ struct cr_algebra {
     /* In training y[0] is x[0] after dropout, keyed by ctx->rng: the
      * probability to keep an element. NULL: it is not. */
     double (*drops)(const void *attr);
+    /* The results are pieces of x[0] along its last axis, in order. NULL: they
+     * are not. */
+    bool (*pieces)(const void *attr, const struct cr_spec *x);
+    int packs; /* so many first inputs, of one shape, may come as one, side by
+                  side along the last axis; 0: they may not */
     /* y[0] is one number for every batch: which one. NULL: it is not. */
     bool (*scalar)(const void *attr, double *value);
 };

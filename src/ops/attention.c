@@ -131,6 +131,7 @@ const struct cr_op cr_op_attention = {
                           CR_X(CR_ATTN_PAD) | CR_X(CR_ATTN_MASK),
     .low = CR_X(CR_ATTN_Q) | CR_X(CR_ATTN_K) | CR_X(CR_ATTN_V) | CR_Y(0),
     .optional = CR_Y(0) | CR_Y(1),
+    .algebra.packs = 3,
     .kernels = &cr_attention_kernels,
     .plan = attention_plan,
     .forward = attention_forward,

@@ -62,6 +62,13 @@ static bool split_plan(struct cr_op_plan *p)
                     axis, cr_diag_format(p->arena, x), CR_OP_MAX);
 }
 
+static bool split_pieces(const void *attr, const struct cr_spec *x)
+{
+    const struct split *o = attr;
+
+    return cr_axis_place(o->axis, x->rank) == x->rank - 1;
+}
+
 /* Maps piece k to the input. Pieces cover the axis. */
 static bool split_move(const struct cr_op_ctx *s, int k, struct cr_data_move *m)
 {
@@ -120,6 +127,7 @@ const struct cr_op cr_op_split = {
     .rows = CR_ROWS_EACH,
     CR_MOVE_OP,
     .low = CR_X(0) | ALL_PIECES,
+    .algebra.pieces = split_pieces,
     .plan = split_plan,
     .forward = split_forward,
     .backward = split_backward,

@@ -341,6 +341,47 @@ static void pass_over(struct cr_exec *e, struct cr_exec_step *s)
     cr_step_remove(e, s);
 }
 
+/* Whether the first inputs of s, and they alone, are all that p makes. */
+static bool takes_all(const struct cr_exec_step *p,
+                      const struct cr_exec_step *s)
+{
+    int i;
+
+    for (i = 0; i < p->n_out; i++) {
+        const struct cr_pval *v = p->y[i];
+
+        if (v != s->x[i].val || v->n_uses != 1 || v->root ||
+            !cr_spec_same(&v->spec, &p->y[0]->spec))
+            return false;
+    }
+    return true;
+}
+
+/* What takes its inputs side by side reads them before they are split. */
+static void take_whole(struct cr_exec *e, struct cr_exec_step *s)
+{
+    int n = s->op->algebra.packs, i;
+    struct cr_exec_step *p = n > 0 && n <= s->n_in && s->x[0].val
+                                 ? s->x[0].val->maker
+                                 : NULL;
+    struct cr_pval *x;
+
+    if (!p || p->n_out != n || !p->op->algebra.pieces ||
+        !p->op->algebra.pieces(p->attr, &p->in[0]) || p->once || s->once ||
+        p->low != CR_REAL || s->low != CR_REAL ||
+        (p->node && p->node->custom) || (s->node && s->node->custom) ||
+        !takes_all(p, s))
+        return;
+    x = p->x[0].val;
+    for (i = 1; i < n; i++) {
+        cr_operand_set(&s->x[i], NULL);
+        s->in[i] = (struct cr_spec){ .rank = -1 };
+    }
+    cr_operand_set(&s->x[0], x);
+    s->in[0] = x->spec;
+    cr_step_remove(e, p);
+}
+
 bool cr_plan_fuse(struct cr_exec *e)
 {
     struct cr_exec_step *s, *next;
@@ -352,6 +393,8 @@ bool cr_plan_fuse(struct cr_exec *e)
         next = s->next;
         pass_over(e, s);
     }
+    for (s = e->first; s; s = s->next)
+        take_whole(e, s);
     for (i = 0; i < CR_LEN(fusions); i++)
         for (s = e->first; s; s = next) {
             next = s->next;

@@ -207,3 +207,34 @@ EOF
         [ "$output" = "$all" ]
     done
 }
+
+@test "fuse: a batch_norm's ReLU has its mask from what backward reads anyway" {
+    cat >net.yaml <<'END'
+base: BASE
+network: !replace
+  cells:
+    a: {Conv2d: {out_channels: 5, kernel_size: 3}}
+    p: BatchNorm2d
+    b: {Conv2d: {out_channels: 5, kernel_size: 3, has_bias: false}}
+    q: BatchNorm2d
+    e: {Dense: {out_channels: 10}}
+  construct: |
+    y = max_pool2d(relu(p(a(x))), 2, 1)
+    y = relu(q(b(y)) + y)
+    return e(mean(y, axis=(2, 3)))
+END
+    sed -i "s|BASE|$digits|" net.yaml
+    "$CELLRUN" summary net.yaml --passes >steps
+    run -0 grep 'backward batch_norm.* relu  p$' steps
+    [[ $output != *"; y %"* ]]
+    run -0 grep 'backward batch_norm.* relu  q$' steps
+    [[ $output == *"; y %"* ]]
+    for isa in generic avx2; do
+        CELLRUN_ISA=$isa "$CELLRUN" train net.yaml -o own -q --force \
+            --steps 12 >/dev/null
+        CELLRUN_ISA=$isa CELLRUN_PASSES=-fuse "$CELLRUN" train net.yaml \
+            -o one -q --force --steps 12 >/dev/null
+        run -0 "$CELLRUN" ckpt diff own/ckpt/last one/ckpt/last --rtol 1e-5 \
+            --atol 1e-6
+    done
+}

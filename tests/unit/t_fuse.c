@@ -269,6 +269,35 @@ static const struct example {
       "forward  mul            \n"
       "forward  transpose      \n"
       "forward  matmul         \n" },
+    { "attention of what a split makes, in order or not",
+      "network:\n"
+      "  cells:\n"
+      "    d: {Dense: {out_channels: 12}}\n"
+      "    c: {Dense: {out_channels: 12}}\n"
+      "    e: {Dense: {out_channels: 3}}\n"
+      "  construct: |\n"
+      "    q, k, v = split(reshape(d(x), (-1, 2, 6)), 2, -1)\n"
+      "    a = attention(q, k, v, num_heads=2)\n"
+      "    v, k, q = split(reshape(c(x), (-1, 2, 6)), 2, -1)\n"
+      "    b = attention(q, k, v, num_heads=2)\n"
+      "    return e(reshape(a + b, (-1, 4)))\n",
+      "forward  linear         d\n"
+      "forward  attention      \n"
+      "forward  linear         c\n"
+      "forward  split          \n"
+      "forward  attention      \n"
+      "forward  add            \n"
+      "forward  linear         e\n"
+      "forward  cross_entropy  loss\n"
+      "backward cross_entropy  loss\n"
+      "backward linear         e +update(e.weight) +update(e.bias)\n"
+      "backward add            \n"
+      "backward attention      \n"
+      "backward split          \n"
+      "backward linear         c +update(c.weight) +update(c.bias)\n"
+      "backward attention      \n"
+      "backward linear         d +update(d.weight) +update(d.bias)\n",
+      NULL },
 };
 
 static void check(const struct example *ex)
