@@ -127,7 +127,8 @@ static struct cr_exec_step *backward_step(struct cr_exec *e,
             cr_operand_set(&s->x[i], f->x[i].val);
     for (i = 0; i < f->n_out; i++) {
         if ((f->op->saved_for_backward & CR_Y(i)) ||
-            (i == 0 && s->end.act && !cr_step_accepts(f, CR_Y(0), CR_END_MASK_X)))
+            (i == 0 && s->end.act &&
+             !cr_step_accepts(f, CR_Y(0), CR_END_MASK_X)))
             cr_operand_set(&s->read_y[i], f->y[i]);
         cr_operand_set(&s->dy[i], f->y[i]->grad);
     }
