@@ -9,13 +9,15 @@
 
 #define RUN CR_CHANNEL_RUN
 #define PERIOD 256 /* parameters are repeated to at least so many */
-#define PARAMS 6   /* of a sweep: the last two are those of its mask */
+#define PARAMS 7 /* of a sweep; from MASK on those of its mask */
+#define MASK 4
 
 static const struct cr_kernel *const rows[] = {
 #ifndef CR_DOUBLE
     &cr_channel_onednn.head,
 #endif
 #ifdef __x86_64__
+    &cr_channel_avx512.head,
     &cr_channel_avx2.head,
 #endif
     &cr_channel_portable.head, NULL
@@ -407,14 +409,12 @@ static void mask_piece(const struct sweep *w, int64_t k, int64_t at,
                        const cr_real *x, const cr_real *dy, const cr_real *y,
                        const cr_real *const *param, cr_real *d)
 {
-    const cr_real *of[] = { param[0], param[4], param[5] };
-
     if (y)
         w->k->back_mask(k, dy, y, d);
     else if (w->ch->last)
-        w->k->mask_many(k, x, dy, of, d);
+        w->k->mask_many(k, x, dy, param + MASK, d);
     else
-        w->k->mask_one(k, x, dy, of, at / w->ch->s % w->ch->c, d);
+        w->k->mask_one(k, x, dy, param + MASK, at / w->ch->s % w->ch->c, d);
 }
 
 static void back_stretch(const struct sweep *w, int64_t at, int64_t n)
@@ -506,7 +506,7 @@ void cr_channel_backward(const struct cr_channels *ch,
                        .ch = ch,
                        .back = back,
                        .param = { back->mean, back->scale, back->shift,
-                                  back->slope, back->mask.scale,
+                                  back->slope, back->mean, back->mask.scale,
                                   back->mask.shift } };
 
     sweep_run(&w, room);

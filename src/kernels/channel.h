@@ -95,8 +95,8 @@ struct cr_channel_kernel {
                      cr_real *dx);
 };
 
-extern const struct cr_channel_kernel cr_channel_onednn, cr_channel_avx2,
-    cr_channel_portable;
+extern const struct cr_channel_kernel cr_channel_onednn, cr_channel_avx512,
+    cr_channel_avx2, cr_channel_portable;
 
 /* Name of the kernel that is chosen for a normalisation. */
 const char *cr_channel_kernel_name(const struct cr_channel_norm *norm);
