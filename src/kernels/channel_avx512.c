@@ -5,8 +5,8 @@
 
 #define KERNEL CR_TARGET("avx512f")
 #define KERNEL_ROW cr_channel_avx512
-#define KERNEL_HEAD                                \
-    {                                              \
+#define KERNEL_HEAD                                    \
+    {                                                  \
         .name = "channel_avx512", .isa = CR_ISA_AVX512 \
     }
 
