@@ -191,7 +191,7 @@ searches := $(BUILD)/tests/search/search $(BUILD)/tests/search/rungs
 $(parts): $(filter-out $(BUILD)/src/main.o,$(obj))
 	@mkdir -p $(@D)
 	$(call Q,link $@)$(CC) $(ours) $(CFLAGS) $(LDFLAGS) -shared \
-	    -Wl,-Bsymbolic -o $@ $^ -Wl,--as-needed $(LDLIBS)
+	    -Wl,-Bsymbolic,-soname,$(@F) -o $@ $^ -Wl,--as-needed $(LDLIBS)
 
 # They find it beside their folder.
 with_parts = $(parts) -Wl,-rpath,'$$ORIGIN/..' -Wl,--as-needed $(LDLIBS)
@@ -202,7 +202,7 @@ $(units) $(cases) $(BUILD)/tests/soak/plans $(searches): %: %.o $(parts)
 # Calls that fail on demand, for LD_PRELOAD.
 $(injector): tests/inject/inject.c $(BUILD)/flags
 	@mkdir -p $(@D)
-	$(call Q,link $@)$(CC) $(ours) $(CFLAGS) $(LDFLAGS) -fPIC -shared \
+	$(call Q,link $@)$(CC) $(ours) $(CFLAGS) $(LDFLAGS) -shared \
 	    -o $@ $< -ldl
 
 # Without FUZZER an ordinary main replays the corpus.
@@ -212,6 +212,9 @@ $(fuzzes): %: %.o $(parts) $(if $(FUZZER),,$(BUILD)/tests/fuzz/replay.o)
 
 -include $(units:=.d) $(cases:=.d) $(fuzzes:=.d) $(BUILD)/tests/soak/plans.d
 
+# Made again if somebody has removed it: it is a goal, no step on the way.
+check check-unit check-cases check-fuzz check-cli check-threads \
+    check-kernels: $(parts)
 check: all man $(BUILD)/digits $(injector) $(units) $(cases) $(fuzzes) \
     $(BUILD)/tests/soak/plans
 	@$(tested) $(units) $(cases) $(fuzzes) $(trees) $(clis) $(injects)

@@ -301,8 +301,8 @@ static void lower(const struct run *r, int64_t i, struct cr_rnn_row *row)
 
 /* Calls fn for parts of all samples, or, if they are few, for all at once:
  * it shares the work of a step then. */
-static void samples_run(struct run *r, void (*fn)(void *run, int64_t from,
-                                                  int64_t to))
+static void samples_run(struct run *r,
+                        void (*fn)(void *ctx, int64_t from, int64_t to))
 {
     double cost = (double)(r->steps * r->gates) * (2 + 0.05 * (double)r->size);
 
@@ -313,9 +313,9 @@ static void samples_run(struct run *r, void (*fn)(void *run, int64_t from,
 }
 
 /* A thread's share of the run. */
-static struct run share(const void *run, int64_t from, int64_t to)
+static struct run share(const void *ctx, int64_t from, int64_t to)
 {
-    struct run r = *(const struct run *)run;
+    struct run r = *(const struct run *)ctx;
 
     r.first = from;
     r.some = to - from;
@@ -413,9 +413,9 @@ static void turn_rows(void *ctx, int64_t from, int64_t to)
                 r->wt[i * r->gates + j] = w[j * r->size + i];
 }
 
-static void forward_samples(void *run, int64_t from, int64_t to)
+static void forward_samples(void *ctx, int64_t from, int64_t to)
 {
-    struct run r = share(run, from, to);
+    struct run r = share(ctx, from, to);
     bool turned = r.steps > 1;
 
     for (r.at = 0; r.at < r.steps; r.at++) {
@@ -559,8 +559,8 @@ static void end(const struct run *r, int i, const cr_real *d)
 /* dh += dg W, of the step */
 static void into_state(const struct run *r)
 {
-    const cr_real *dg = (r->rounds ? r->dp : r->dg) +
-                        (slab(r) * r->n + r->first) * r->gates;
+    const cr_real *dg =
+        (r->rounds ? r->dp : r->dg) + (slab(r) * r->n + r->first) * r->gates;
     int64_t n = r->some * r->size;
     cr_real *dh = r->dh + r->first * r->size;
     cr_real *part = r->rounds ? r->part + r->first * r->size : dh;
@@ -575,9 +575,9 @@ static void into_state(const struct run *r)
         round_to(r, n, dh, dh);
 }
 
-static void backward_samples(void *run, int64_t from, int64_t to)
+static void backward_samples(void *ctx, int64_t from, int64_t to)
 {
-    struct run r = share(run, from, to);
+    struct run r = share(ctx, from, to);
 
     for (r.at = r.steps - 1; r.at >= 0; r.at--) {
         cr_parallel_for_coarse(r.some, ROW_NS(&r), &r, backward_rows);
@@ -589,7 +589,7 @@ static void backward_samples(void *run, int64_t from, int64_t to)
 void cr_rnn_backward(const struct cr_op_ctx *s, const struct cr_rnn_kind *kind)
 {
     struct run r = run_of(s, kind);
-    int64_t state = r.n * r.size, at;
+    int64_t one = r.n * r.size, at;
 
     /* in order of time and of the product's gradient, dx needs no copy */
     r.direct = s->dx[X] && !s->accumulate[X] && !kind->to_product_grad &&
@@ -613,8 +613,8 @@ void cr_rnn_backward(const struct cr_op_ctx *s, const struct cr_rnn_kind *kind)
                                     .n = r.size,
                                     .k = r.steps * r.n,
                                     .a = r.rounds ? r.dp : r.dg,
-                                    .b = operand(&r, r.o->reverse ? state : 0,
-                                                 r.steps * state),
+                                    .b = operand(&r, r.o->reverse ? one : 0,
+                                                 r.steps * one),
                                     .alpha = (cr_real)s->alpha[W],
                                     .accumulate = s->accumulate[W],
                                     .c = s->dx[W] },

@@ -68,7 +68,8 @@ struct cr_op_ctx {
     const void *x[CR_OP_MAX];  /* inputs, including parameters; NULL: absent */
     void *y[CR_OP_MAX];        /* outputs; in backward only those that
                                   .saved_for_backward names, and y[0] for
-                                  CR_END_MASK_Y */
+                                  CR_END_MASK_Y or, unless the kernels accept
+                                  CR_END_MASK_X, an activation in .end */
     const void *dy[CR_OP_MAX]; /* gradients of outputs; NULL: none */
     void *dx[CR_OP_MAX];       /* gradients of inputs; NULL: not needed */
     bool accumulate[CR_OP_MAX]; /* add to dx[i] instead of storing */

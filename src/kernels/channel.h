@@ -28,9 +28,9 @@ struct cr_channels {
 
 #define CR_CHANNEL_RUN 1024 /* elements that are summed in cr_real */
 
-/* Which of dy count in backward: those where the y of a ReLU is > 0. y as it
- * lies; or NULL, and computed again as (x - mean) scale + shift, of c values
- * each; if they are NULL, too, all count. */
+/* Which of dy count in backward: those where the y of a ReLU is not <= 0. y as
+ * it lies; or NULL, and computed again as (x - mean) scale + shift, of c values
+ * each, or of those from one channel on; if they are NULL, too, all count. */
 struct cr_channel_mask {
     const cr_real *y, *scale, *shift;
 };

@@ -4,7 +4,8 @@
  * The gradient of an activation that is part of a step is part of that step's
  * backward kernel, or of the writer of its gradient (as a mask), or a step of
  * its own. It reads the result or, where the activation's gradient needs that,
- * what the activation got, which forward stores next to it. That of an
+ * what the activation got, which forward stores next to it; a kernel that finds
+ * a ReLU's mask in its input (CR_END_MASK_X) reads neither. That of an
  * elementwise op, or of a ReLU with dropout, which shows in zeros, is done by
  * the writer of the gradient that arrives, if it can; that of dropout alone
  * draws its mask again. An addend gets the gradient of the sum as it is.

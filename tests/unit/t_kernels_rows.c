@@ -320,7 +320,7 @@ static enum verdict gru(void)
 
 /* Sums of one gate whose result is the hard part: borders of cases, numbers
  * that exp cannot take. */
-static void draw_hard(struct cr_rnn_row *w)
+static void draw_hard(struct cr_rnn_row *w, int64_t gates)
 {
     static const cr_real hard[] = { 0,      (cr_real)-0.0, (cr_real)0.625,
                                     -87,    87,            (cr_real)0.62499994,
@@ -330,11 +330,12 @@ static void draw_hard(struct cr_rnn_row *w)
                                     (cr_real)NAN };
     int64_t k;
 
-    for (k = 0; k < 4 * size; k++)
+    for (k = 0; k < gates * size; k++)
         if (draw_one_in(4)) {
             w->g[k] = hard[draw(0, (int)CR_LEN(hard) - 1)];
-            ((cr_real *)(uintptr_t)w->x)[k] = 0;
-            ((cr_real *)(uintptr_t)w->b)[k] = 0;
+            /* -0 + -0 is -0 */
+            ((cr_real *)(uintptr_t)w->x)[k] = (cr_real)-0.0;
+            ((cr_real *)(uintptr_t)w->b)[k] = (cr_real)-0.0;
         }
 }
 
@@ -354,31 +355,59 @@ static bool as_portable(const char *what, int64_t n, const cr_real *got,
     return true;
 }
 
-static enum verdict lstm_bytes(void)
-{
-    struct cr_rnn_row w = draw_row(4), p;
-    int64_t n = size;
+/* The parts of a row of so many gates. */
+struct parts {
+    int64_t gates;
+    cr_rnn_part *forward, *backward;
+};
 
-    draw_hard(&w);
-    p = w;
-    p.g = numbers_copy(w.g, 4 * n);
+static enum verdict row_bytes(const struct parts *own,
+                              const struct parts *portable, struct cr_rnn_row w)
+{
+    struct cr_rnn_row p = w;
+    int64_t n = size, gates = own->gates;
+
+    p.g = numbers_copy(w.g, gates * n);
     p.h = numbers_undefined(n);
     p.c = numbers_undefined(n);
     p.dh = numbers_copy(w.dh, n);
     p.dc = numbers_copy(w.dc, n);
-    w.dg = w.g; /* as where nothing else reads the gates */
-    p.dg = p.g;
-    w.k->lstm(&w);
-    cr_rnn_portable.lstm(&p);
-    if (!as_portable("g", 4 * n, w.g, p.g) || !as_portable("c", n, w.c, p.c) ||
+    if (gates == 4) /* as where nothing else reads the gates */
+        w.dg = w.g;
+    p.dg = gates == 4 ? p.g : numbers_undefined(gates * n);
+    own->forward(&w);
+    portable->forward(&p);
+    if (!as_portable("g", gates * n, w.g, p.g) ||
+        (gates > 1 && !as_portable("c", n, w.c, p.c)) ||
         !as_portable("h", n, w.h, p.h))
         return WRONG;
-    w.k->lstm_backward(&w);
-    cr_rnn_portable.lstm_backward(&p);
-    return as_portable("dg", 4 * n, w.dg, p.dg) &&
-                   as_portable("dc", n, w.dc, p.dc)
+    own->backward(&w);
+    portable->backward(&p);
+    return as_portable("dg", gates * n, w.dg, p.dg) &&
+                   as_portable("dh", n, w.dh, p.dh) &&
+                   (gates < 4 || as_portable("dc", n, w.dc, p.dc))
                ? RIGHT
                : WRONG;
+}
+
+static struct parts parts_of(const struct cr_rnn_kernel *k, int which)
+{
+    const struct parts all[] = { { 1, k->rnn, k->rnn_backward },
+                                 { 3, k->gru, k->gru_backward },
+                                 { 4, k->lstm, k->lstm_backward } };
+
+    return all[which];
+}
+
+static enum verdict bytes(void)
+{
+    int which = (int)draw(0, 2);
+    struct parts portable = parts_of(&cr_rnn_portable, which), own;
+    struct cr_rnn_row w = draw_row(portable.gates);
+
+    own = parts_of(w.k, which);
+    draw_hard(&w, own.gates);
+    return row_bytes(&own, &portable, w);
 }
 
 static enum verdict lstm(void)
@@ -521,7 +550,7 @@ int main(void)
         kernel_compare("rnn", i, rnn);
         kernel_compare("gru", i, gru);
         kernel_compare("lstm", i, lstm);
-        kernel_compare("lstm, as the portable one", i, lstm_bytes);
+        kernel_compare("rnn, gru, lstm, as the portable ones", i, bytes);
     }
     for (i = 0; i < ALL; i++)
         if (i < OWN || (i == ONEDNN && sizeof(cr_real) == sizeof(float)))
