@@ -199,11 +199,11 @@ with_parts = $(parts) -Wl,-rpath,'$$ORIGIN/..' -Wl,--as-needed $(LDLIBS)
 $(units) $(cases) $(BUILD)/tests/soak/plans $(searches): %: %.o $(parts)
 	$(call Q,link $@)$(CC) $(ours) $(CFLAGS) $(LDFLAGS) -o $@ $< $(with_parts)
 
-# Calls that fail on demand, for LD_PRELOAD.
+# Calls that fail on demand, for LD_PRELOAD, which stand before those of libc.
 $(injector): tests/inject/inject.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(call Q,link $@)$(CC) $(ours) $(CFLAGS) $(LDFLAGS) -shared \
-	    -o $@ $< -ldl
+	    -fsemantic-interposition -o $@ $< -ldl
 
 # Without FUZZER an ordinary main replays the corpus.
 $(fuzzes): %: %.o $(parts) $(if $(FUZZER),,$(BUILD)/tests/fuzz/replay.o)
