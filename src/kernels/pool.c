@@ -10,6 +10,7 @@ static const struct cr_kernel *const max_rows[] = {
 #if defined(__x86_64__) && !defined(CR_DOUBLE)
     &cr_max_pool_2x2_avx512.head,
     &cr_max_pool_2x2_avx2.head,
+    &cr_max_pool_last_avx512.head,
 #endif
 #ifdef __x86_64__
     &cr_pool_avx2.head,

@@ -56,6 +56,8 @@ struct cr_pool_kernel {
 extern const struct cr_pool_kernel cr_pool_avx2, cr_pool_portable;
 /* 2 x 2 windows side by side, row-major. */
 extern const struct cr_pool_kernel cr_max_pool_2x2_avx512, cr_max_pool_2x2_avx2;
+/* Channels last, indices of a byte. */
+extern const struct cr_pool_kernel cr_max_pool_last_avx512;
 /* Windows that oneDNN has. */
 extern const struct cr_pool_kernel cr_max_pool_onednn, cr_mean_pool_onednn;
 

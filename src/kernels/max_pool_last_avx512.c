@@ -1,0 +1,210 @@
+/* Max pooling with channels last in vectors of AVX-512: windows of any kind, as
+ * far as a byte holds their indices. */
+#include "base/compiler.h"
+
+#if defined(__x86_64__) && !defined(CR_DOUBLE)
+
+#include <immintrin.h>
+#include <math.h>
+#include <string.h>
+
+#include "kernels/parallel_for.h"
+#include "kernels/pool_window.h"
+#include "kernels/simd_avx512.h"
+
+#define PART 64 /* channels that a task of backward has */
+
+static bool accepts(const void *what)
+{
+    const struct cr_pool *p = what;
+
+    return p->last && cr_pool_index(p) == 1;
+}
+
+struct run {
+    const struct cr_pool *p;
+    const float *x, *dy, *mask; /* mask: y, in backward; NULL: none */
+    float *y, *dx;
+    uint8_t *at;
+    const uint8_t *from;
+    bool add, alone, covered; /* an input has one window at most, at least */
+    int64_t in, out;          /* elements of a plane */
+    int64_t kw, khw;          /* strides of an index in its window */
+    int64_t parts;            /* tasks per sample in backward */
+};
+
+static struct run run_of(const struct cr_pool *p)
+{
+    const struct cr_window *w = p->w;
+    struct run r = { .p = p, .alone = true, .covered = true };
+    int i;
+
+    r.in = w[0].in * w[1].in * w[2].in;
+    r.out = w[0].out * w[1].out * w[2].out;
+    r.kw = widest(&w[2]);
+    r.khw = widest(&w[1]) * r.kw;
+    r.parts = (p->c + PART - 1) / PART;
+    for (i = 0; i < 3; i++) {
+        bool even = w[i].adaptive && w[i].in % w[i].out == 0;
+
+        r.alone = r.alone && (even || (!w[i].adaptive && w[i].dilation == 1 &&
+                                       w[i].stride >= w[i].kernel));
+        r.covered = r.covered &&
+                    (w[i].adaptive ||
+                     (w[i].dilation == 1 && w[i].stride <= w[i].kernel &&
+                      w[i].pad_before == 0 &&
+                      (w[i].out - 1) * w[i].stride + w[i].kernel >= w[i].in));
+    }
+    return r;
+}
+
+/* For each element of window a: its place in the plane and its index. */
+#define EACH_ELEMENT(r, a, i, index)                                           \
+    for (int64_t d_ = (a)->s[0].low; d_ < (a)->s[0].high; d_++)                \
+        for (int64_t h_ = (a)->s[1].low; h_ < (a)->s[1].high; h_++)            \
+            for (int64_t w_ = (a)->s[2].low,                                   \
+                         i = (a)->at + d_ * (a)->step[0] + h_ * (a)->step[1] + \
+                             w_ * (a)->step[2],                                \
+                         index = d_ * (r)->khw + h_ * (r)->kw + w_;            \
+                 w_ < (a)->s[2].high; w_++, i += (a)->step[2], index++)
+
+static __mmask16 first(int64_t n)
+{
+    return (__mmask16)(n >= LANES ? 0xffff : (1u << n) - 1);
+}
+
+/* The first element counts whatever it is, a later one if it is larger or NaN
+ * and the best is a number. */
+KERNEL CR_INLINE void window_max(const struct run *r, const struct place *a,
+                                 __mmask16 lanes, const float *x, float *y,
+                                 uint8_t *at)
+{
+    __m512 best = _mm512_set1_ps(-INFINITY);
+    __m512i k = _mm512_setzero_si512();
+    bool some = false;
+
+    EACH_ELEMENT(r, a, i, index)
+    {
+        __m512 v = _mm512_maskz_loadu_ps(lanes, x + i * r->p->c);
+        __mmask16 more = _mm512_mask_cmp_ps_mask(
+            _mm512_cmp_ps_mask(best, best, _CMP_ORD_Q), v, best, _CMP_NLE_UQ);
+
+        more = some ? more : 0xffff;
+        k = _mm512_mask_mov_epi32(k, more, _mm512_set1_epi32((int)index));
+        best = _mm512_mask_mov_ps(best, more, v);
+        some = true;
+    }
+    _mm512_mask_storeu_ps(y, lanes, best);
+    _mm512_mask_cvtepi32_storeu_epi8(at, lanes, k);
+}
+
+/* Rows of windows. */
+KERNEL static void max_range(void *ctx, int64_t from, int64_t to)
+{
+    const struct run *r = ctx;
+    const struct cr_pool *p = r->p;
+    int64_t rows = p->w[0].out * p->w[1].out, ow, c;
+
+    for (; from < to; from++) {
+        const float *x = r->x + from / rows * r->in * p->c;
+        int64_t row = from % rows, to_y = from * p->w[2].out * p->c;
+
+        for (ow = 0; ow < p->w[2].out; ow++, to_y += p->c) {
+            struct place a =
+                place_of(p, row / p->w[1].out, row % p->w[1].out, ow);
+
+            for (c = 0; c < p->c; c += LANES)
+                window_max(r, &a, first(p->c - c), x + c, r->y + to_y + c,
+                           r->at + to_y + c);
+        }
+    }
+}
+
+/* The gradient of 16 channels of a window, to the element that was largest. */
+KERNEL CR_INLINE void window_back(const struct run *r, const struct place *a,
+                                  __mmask16 lanes, int64_t y, float *dx)
+{
+    __m512i k = _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(lanes, r->from + y));
+    __mmask16 above = lanes;
+    __m512 d;
+
+    if (r->mask)
+        above = _mm512_mask_cmp_ps_mask(
+            lanes, _mm512_maskz_loadu_ps(lanes, r->mask + y),
+            _mm512_setzero_ps(), _CMP_NLE_UQ);
+    d = _mm512_maskz_loadu_ps(above, r->dy + y);
+    EACH_ELEMENT(r, a, i, index)
+    {
+        float *to = dx + i * r->p->c;
+        __m512 v = _mm512_maskz_mov_ps(
+            _mm512_cmpeq_epi32_mask(k, _mm512_set1_epi32((int)index)), d);
+
+        if (r->add || !r->alone)
+            v = _mm512_add_ps(_mm512_maskz_loadu_ps(lanes, to), v);
+        _mm512_mask_storeu_ps(to, lanes, v);
+    }
+}
+
+/* A task has channels c to `end` of one sample. */
+KERNEL static void back_range(void *ctx, int64_t from, int64_t to)
+{
+    const struct run *r = ctx;
+    const struct cr_pool *p = r->p;
+    int64_t windows = p->w[1].out * p->w[2].out, i, o, c, begin, end, n;
+
+    for (; from < to; from++) {
+        float *dx = r->dx + from / r->parts * r->in * p->c;
+
+        begin = from % r->parts * PART;
+        end = p->c - begin < PART ? p->c : begin + PART;
+        n = from / r->parts * r->out * p->c;
+        for (i = 0; i < r->in && !r->add && !(r->alone && r->covered); i++)
+            memset(dx + i * p->c + begin, 0,
+                   (size_t)(end - begin) * sizeof *dx);
+        for (o = 0; o < r->out; o++) {
+            struct place a = place_of(
+                p, o / windows, o / p->w[2].out % p->w[1].out, o % p->w[2].out);
+
+            for (c = begin; c < end; c += LANES)
+                window_back(r, &a, first(end - c), n + o * p->c + c, dx + c);
+        }
+    }
+}
+
+static void max(const struct cr_pool *p, const cr_real *x, cr_real *y, void *at)
+{
+    struct run r = run_of(p);
+    int64_t n = p->n * p->w[0].out * p->w[1].out;
+
+    r.x = x;
+    r.y = y;
+    r.at = at;
+    cr_parallel_for_coarse(n, (double)(p->n * p->c * r.in) / (double)n, &r,
+                           max_range);
+}
+
+static void max_backward(const struct cr_pool *p, const cr_real *dy,
+                         const void *at, const cr_real *y, bool add,
+                         cr_real *dx)
+{
+    struct run r = run_of(p);
+    int64_t n = p->n * r.parts;
+
+    r.dy = dy;
+    r.from = at;
+    r.mask = y;
+    r.add = add;
+    r.dx = dx;
+    cr_parallel_for_coarse(n, (double)(p->n * p->c * r.in) / (double)n, &r,
+                           back_range);
+}
+
+const struct cr_pool_kernel cr_max_pool_last_avx512 = {
+    .head = { .name = "max_pool_last_avx512",
+              .isa = CR_ISA_AVX512,
+              .accepts = accepts },
+    .max = max,
+    .max_backward = max_backward,
+};
+
+#endif
