@@ -8,18 +8,17 @@
  */
 #include "base/thread_pool.h"
 #include "families/data_movement.h"
+#include "kernels/transpose.h"
 #include "num/low_precision.h"
 
 #include <string.h>
 
-#define TILE 16
-
 struct reorder {
-    int64_t rows, cols;     /* of the source matrix of each sample */
-    const void *x;
-    void *y;
-    int64_t stripes, all;   /* of TILE source columns: per sample, in total */
-    void (*stripe)(const struct reorder *r, int64_t stripe);
+    struct cr_transpose t; /* of each sample */
+    const char *x;
+    char *y;
+    int64_t stripes, all; /* per sample, in total */
+    cr_transpose_stripe *stripe;
 };
 
 static void reorder_shape(const struct cr_spec *s, int64_t *c, int64_t *space)
@@ -48,71 +47,53 @@ static bool reorder_plan(struct cr_op_plan *p)
     return true;
 }
 
-/* n rows of TILE columns, or of those that are left. A constant n is a loop
- * that is unrolled: twice as fast. */
-#define REORDER_ROWS(n, put)                                       \
-    for (k = from; k < to; k++)                                    \
-        _Pragma("GCC unroll 16") for (i = low; i < low + (n); i++) \
-            y[k * r->rows + i] put x[i * r->cols + k]
-#define REORDER_CASE(n, put)  \
-    case n:                   \
-        REORDER_ROWS(n, put); \
-        break;
+/* Adds instead of storing. */
+static void stripe_add(const struct cr_transpose *t, int64_t from, int64_t to,
+                       const void *x, void *y)
+{
+    const cr_real *source = x;
+    cr_real *sum = y;
+    int64_t i, k;
 
-#define REORDER_STRIPE(name, type, put, cases)                              \
-    static void name(const struct reorder *r, int64_t stripe)               \
-    {                                                                       \
-        int64_t n = stripe / r->stripes, from = stripe % r->stripes * TILE; \
-        int64_t to = from + TILE < r->cols ? from + TILE : r->cols;         \
-        const type *x = (const type *)r->x + n * r->rows * r->cols;         \
-        type *y = (type *)r->y + n * r->rows * r->cols;                     \
-        int64_t i, k, low, some;                                            \
-                                                                            \
-        for (low = 0; low < r->rows; low += some) {                         \
-            some = low + TILE < r->rows ? TILE : r->rows - low;             \
-            switch (some) {                                                 \
-                cases                                                       \
-            default:                                                        \
-                REORDER_ROWS(some, put);                                    \
-            }                                                               \
-        }                                                                   \
-    }
-
-#define REORDER_CASES                                           \
-    REORDER_CASE(1, =) REORDER_CASE(2, =) REORDER_CASE(3, =)    \
-    REORDER_CASE(4, =) REORDER_CASE(5, =) REORDER_CASE(6, =)    \
-    REORDER_CASE(7, =) REORDER_CASE(8, =) REORDER_CASE(9, =)    \
-    REORDER_CASE(10, =) REORDER_CASE(11, =) REORDER_CASE(12, =) \
-    REORDER_CASE(13, =) REORDER_CASE(14, =) REORDER_CASE(15, =) \
-    REORDER_CASE(16, =)
-
-REORDER_STRIPE(reorder_real, cr_real, =, REORDER_CASES)
-REORDER_STRIPE(reorder_add, cr_real, +=, )
-REORDER_STRIPE(reorder_1, unsigned char, =, )
-REORDER_STRIPE(reorder_2, uint16_t, =, REORDER_CASES)
-REORDER_STRIPE(reorder_4, int32_t, =, )
-REORDER_STRIPE(reorder_8, int64_t, =, )
+    for (i = 0; i < t->rows; i++)
+        for (k = from; k < to; k++)
+            sum[k * t->rows + i] += source[i * t->cols + k];
+}
 
 static void reorder_part(void *ctx, int task, int n_tasks)
 {
     const struct reorder *r = ctx;
-    int64_t i, to = r->all * (task + 1) / n_tasks;
+    int64_t i, to = r->all * (task + 1) / n_tasks, cols = r->t.cols;
+    size_t image = (size_t)(r->t.rows * cols) * r->t.size;
 
-    for (i = r->all * task / n_tasks; i < to; i++)
-        r->stripe(r, i);
+    for (i = r->all * task / n_tasks; i < to; i++) {
+        int64_t from = i % r->stripes * CR_TRANSPOSE_STRIPE;
+        int64_t end = from + CR_TRANSPOSE_STRIPE;
+        size_t at = (size_t)(i / r->stripes) * image;
+
+        r->stripe(&r->t, from, end < cols ? end : cols, r->x + at, r->y + at);
+    }
 }
 
-/* Converts x from the format of `from` to the other one. */
-static void reorder_run(const struct cr_spec *from, const void *x, void *y,
-                        void (*stripe)(const struct reorder *, int64_t))
+static struct cr_transpose reorder_matrix(const struct cr_spec *from,
+                                          size_t size)
 {
-    struct reorder r = { .x = x, .y = y, .stripe = stripe };
-    int64_t c, space;
+    struct cr_transpose t = { .size = size };
+    bool last = from->layout == CR_CHANNELS_LAST;
 
-    reorder_shape(from, &c, &space);
-    r.rows = from->layout == CR_CHANNELS_LAST ? space : c;
-    r.cols = from->layout == CR_CHANNELS_LAST ? c : space;
-    r.stripes = (r.cols + TILE - 1) / TILE;
+    reorder_shape(from, last ? &t.cols : &t.rows, last ? &t.rows : &t.cols);
+    return t;
+}
+
+/* Converts x from the format of `from` to the other one; stripe NULL: the
+ * fastest. */
+static void reorder_run(const struct cr_spec *from, size_t size, const void *x,
+                        void *y, cr_transpose_stripe *stripe)
+{
+    struct reorder r = { .t = reorder_matrix(from, size), .x = x, .y = y };
+
+    r.stripe = stripe ? stripe : cr_transpose_kernel(&r.t);
+    r.stripes = (r.t.cols + CR_TRANSPOSE_STRIPE - 1) / CR_TRANSPOSE_STRIPE;
     r.all = r.stripes * from->dim[0];
     cr_parallel_run(reorder_part, &r,
                     cr_count(from) < 16384 ? 1 : cr_thread_count());
@@ -127,12 +108,7 @@ static void reorder_move(const struct cr_spec *from, enum cr_type type,
     if (from->rank < 3)
         memcpy(y, x, (size_t)cr_count(from) * size);
     else
-        reorder_run(from, x, y,
-                    type == CR_REAL ? reorder_real
-                    : size == 1     ? reorder_1
-                    : size == 2     ? reorder_2
-                    : size == 4     ? reorder_4
-                                    : reorder_8);
+        reorder_run(from, size, x, y, NULL);
 }
 
 static void reorder_forward(const struct cr_op_ctx *s)
@@ -156,12 +132,21 @@ static void reorder_backward(const struct cr_op_ctx *s)
         for (i = 0; i < n; i++)
             dx[i] += dy[i];
     else
-        reorder_run(&s->out[0], dy, dx, reorder_add);
+        reorder_run(&s->out[0], sizeof *dx, dy, dx, stripe_add);
     if (s->rounds & CR_X(0))
         cr_round_to_type(s->low, n, dx, dx);
 }
 
-static const struct cr_op_kernels reorder_kernels = { .last = cr_last_too };
+static const char *reorder_kernel(const struct cr_op_ctx *s)
+{
+    struct cr_transpose t =
+        reorder_matrix(&s->in[0], cr_type_size(cr_data_move_type(s)));
+
+    return cr_transpose_kernel_name(&t);
+}
+
+static const struct cr_op_kernels reorder_kernels = { .name = reorder_kernel,
+                                                      .last = cr_last_too };
 
 const struct cr_op cr_op_reorder = {
     .about = { .name = "reorder",
