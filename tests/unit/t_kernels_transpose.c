@@ -8,9 +8,11 @@
 
 static enum verdict transposed(void)
 {
-    struct cr_transpose t = { .rows = draw_size(1, 32),
-                              .cols = draw_size(1, 70),
-                              .size = (size_t)1 << draw(0, 3) };
+    struct cr_transpose t = { .rows = draw_one_in(2) ? draw(1, 9) : draw(1, 40),
+                              .cols = draw_one_in(2) ? draw(1, 9) : draw(1, 70),
+                              .size = draw_one_in(2)
+                                          ? 4
+                                          : (size_t)1 << draw(0, 3) };
     size_t n = (size_t)(t.rows * t.cols), i;
     unsigned char *x = fence_new(n * t.size), *y = fence_new(n * t.size);
     cr_transpose_stripe *stripe = cr_transpose_kernel(&t);
@@ -43,7 +45,7 @@ int main(void)
 {
     int i;
 
-    kernels_begin(400);
+    kernels_begin(2000);
     for (i = 0; i < OWN; i++)
         kernel_compare("transposing", i, transposed);
     return done();
