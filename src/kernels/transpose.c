@@ -72,8 +72,3 @@ cr_transpose_stripe *cr_transpose_kernel(const struct cr_transpose *t)
 {
     return kernel_of(t)->stripe;
 }
-
-const char *cr_transpose_kernel_name(const struct cr_transpose *t)
-{
-    return kernel_of(t)->head.name;
-}

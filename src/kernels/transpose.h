@@ -22,9 +22,8 @@ struct cr_transpose {
 typedef void cr_transpose_stripe(const struct cr_transpose *t, int64_t from,
                                  int64_t to, const void *x, void *y);
 
-/* The fastest for that matrix, and its name. */
+/* The fastest for that matrix. */
 cr_transpose_stripe *cr_transpose_kernel(const struct cr_transpose *t);
-const char *cr_transpose_kernel_name(const struct cr_transpose *t);
 
 /* ---- private to src/kernels ---- */
 

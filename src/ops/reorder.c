@@ -137,16 +137,7 @@ static void reorder_backward(const struct cr_op_ctx *s)
         cr_round_to_type(s->low, n, dx, dx);
 }
 
-static const char *reorder_kernel(const struct cr_op_ctx *s)
-{
-    struct cr_transpose t =
-        reorder_matrix(&s->in[0], cr_type_size(cr_data_move_type(s)));
-
-    return cr_transpose_kernel_name(&t);
-}
-
-static const struct cr_op_kernels reorder_kernels = { .name = reorder_kernel,
-                                                      .last = cr_last_too };
+static const struct cr_op_kernels reorder_kernels = { .last = cr_last_too };
 
 const struct cr_op cr_op_reorder = {
     .about = { .name = "reorder",
