@@ -15,8 +15,6 @@ CR_O3
         .name = "gelu_avx2", .isa = CR_ISA_AVX2 \
     }
 #define SIDE 4
-#define V_MIN(x, y) _mm256_min_ps(x, y)
-#define V_MAX(x, y) _mm256_max_ps(x, y)
 #define V_WHERE_OVER(x, by, y, z) \
     _mm256_blendv_ps(z, y, _mm256_cmp_ps(x, by, _CMP_GE_OQ))
 

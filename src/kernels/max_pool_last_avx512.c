@@ -58,16 +58,6 @@ static struct run run_of(const struct cr_pool *p)
     return r;
 }
 
-/* For each element of window a: its place in the plane and its index. */
-#define EACH_ELEMENT(r, a, i, index)                                           \
-    for (int64_t d_ = (a)->s[0].low; d_ < (a)->s[0].high; d_++)                \
-        for (int64_t h_ = (a)->s[1].low; h_ < (a)->s[1].high; h_++)            \
-            for (int64_t w_ = (a)->s[2].low,                                   \
-                         i = (a)->at + d_ * (a)->step[0] + h_ * (a)->step[1] + \
-                             w_ * (a)->step[2],                                \
-                         index = d_ * (r)->khw + h_ * (r)->kw + w_;            \
-                 w_ < (a)->s[2].high; w_++, i += (a)->step[2], index++)
-
 static __mmask16 first(int64_t n)
 {
     return (__mmask16)(n >= LANES ? 0xffff : (1u << n) - 1);
@@ -83,7 +73,7 @@ KERNEL CR_INLINE void window_max(const struct run *r, const struct place *a,
     __m512i k = _mm512_setzero_si512();
     bool some = false;
 
-    EACH_ELEMENT(r, a, i, index)
+    EACH_ELEMENT(r, *a, i, index)
     {
         __m512 v = _mm512_maskz_loadu_ps(lanes, x + i * r->p->c);
         __mmask16 more = _mm512_mask_cmp_ps_mask(
@@ -133,7 +123,7 @@ KERNEL CR_INLINE void window_back(const struct run *r, const struct place *a,
             lanes, _mm512_maskz_loadu_ps(lanes, r->mask + y),
             _mm512_setzero_ps(), _CMP_NLE_UQ);
     d = _mm512_maskz_loadu_ps(above, r->dy + y);
-    EACH_ELEMENT(r, a, i, index)
+    EACH_ELEMENT(r, *a, i, index)
     {
         float *to = dx + i * r->p->c;
         __m512 v = _mm512_maskz_mov_ps(

@@ -61,6 +61,17 @@ CR_INLINE struct place place_of(const struct cr_pool *p, int64_t od, int64_t oh,
     return a;
 }
 
+/* For each element of window a: its place in the plane and its index, of
+ * which r has the strides. */
+#define EACH_ELEMENT(r, a, i, index)                                          \
+    for (int64_t kd_ = (a).s[0].low; kd_ < (a).s[0].high; kd_++)              \
+        for (int64_t kh_ = (a).s[1].low; kh_ < (a).s[1].high; kh_++)          \
+            for (int64_t kw_ = (a).s[2].low,                                  \
+                         i = (a).at + kd_ * (a).step[0] + kh_ * (a).step[1] + \
+                             kw_ * (a).step[2],                               \
+                         index = kd_ * (r)->khw + kh_ * (r)->kw + kw_;        \
+                 kw_ < (a).s[2].high; kw_++, i += (a).step[2], index++)
+
 CR_INLINE int32_t get_index(const void *from, size_t size, int64_t at)
 {
     return size == 1   ? ((const uint8_t *)from)[at]

@@ -12,9 +12,6 @@ CR_O3
 #else
 #define GATES
 #define SIDE 4
-#define V_MIN(x, y) _mm256_min_ps(x, y)
-#define V_MAX(x, y) _mm256_max_ps(x, y)
-#define V_DIV(x, y) _mm256_div_ps(x, y)
 #define V_ABS(x) _mm256_andnot_ps(_mm256_set1_ps(-0.0f), x)
 #define V_SIGN(x, y) \
     _mm256_or_ps(x, _mm256_and_ps(y, _mm256_set1_ps(-0.0f)))

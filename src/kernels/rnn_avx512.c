@@ -12,9 +12,6 @@ CR_O3
 #else
 #define GATES
 #define SIDE 4
-#define V_MIN(x, y) _mm512_min_ps(x, y)
-#define V_MAX(x, y) _mm512_max_ps(x, y)
-#define V_DIV(x, y) _mm512_div_ps(x, y)
 #define V_ABS(x) _mm512_abs_ps(x)
 #define V_SIGN(x, y) \
     _mm512_or_ps(x, _mm512_and_ps(y, _mm512_set1_ps(-0.0f)))

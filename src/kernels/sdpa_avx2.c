@@ -19,8 +19,6 @@
     T(2, 1)                                                                  \
     T(3, 1) T(4, 1) T(5, 1) T(6, 1) T(7, 1) T(8, 1) T(9, 1) T(10, 1) T(1, 2) \
         T(2, 2) T(3, 2) T(4, 2) T(5, 2) T(6, 2)
-#define V_DIV(x, y) _mm256_div_ps(x, y)
-#define V_MAX(x, y) _mm256_max_ps(x, y)
 #define V_SUM(x) sdpa_sum(x)
 #define V_LARGEST(x) sdpa_largest(x)
 #define V_EXP(x) sdpa_exp(x)

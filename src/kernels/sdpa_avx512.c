@@ -22,8 +22,6 @@ CR_O3
     ROWS(2)                                                                    \
     ROWS(3) ROWS(4) T(7, 1) T(8, 1) T(9, 1) T(10, 1) T(11, 1) T(12, 1) T(7, 2) \
         T(8, 2) T(9, 2) T(10, 2) T(11, 2) T(12, 2) T(7, 3) T(8, 3)
-#define V_DIV(x, y) _mm512_div_ps(x, y)
-#define V_MAX(x, y) _mm512_max_ps(x, y)
 #define V_SUM(x) _mm512_reduce_add_ps(x)
 #define V_LARGEST(x) _mm512_reduce_max_ps(x)
 #define V_EXP(x) sdpa_exp(x)

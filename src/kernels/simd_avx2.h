@@ -29,6 +29,10 @@
 #define V_ADD(x, y) _mm256_add_ps(x, y)
 #define V_SUB(x, y) _mm256_sub_ps(x, y)
 #define V_MUL(x, y) _mm256_mul_ps(x, y)
+#define V_DIV(x, y) _mm256_div_ps(x, y)
+/* Where one of both is NaN, the second. */
+#define V_MIN(x, y) _mm256_min_ps(x, y)
+#define V_MAX(x, y) _mm256_max_ps(x, y)
 #define V_FMA(x, y, z) _mm256_fmadd_ps(x, y, z)
 #define V_RELU(x) _mm256_max_ps(_mm256_setzero_ps(), x) /* NaN stays */
 #define SIMD_TO_F16(x) \

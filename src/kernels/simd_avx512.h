@@ -30,6 +30,10 @@
 #define V_ADD(x, y) _mm512_add_ps(x, y)
 #define V_SUB(x, y) _mm512_sub_ps(x, y)
 #define V_MUL(x, y) _mm512_mul_ps(x, y)
+#define V_DIV(x, y) _mm512_div_ps(x, y)
+/* Where one of both is NaN, the second. */
+#define V_MIN(x, y) _mm512_min_ps(x, y)
+#define V_MAX(x, y) _mm512_max_ps(x, y)
 #define V_FMA(x, y, z) _mm512_fmadd_ps(x, y, z)
 #define V_RELU(x) _mm512_max_ps(_mm512_setzero_ps(), x) /* NaN stays */
 #define V_MASK(x, y)     \
