@@ -83,6 +83,9 @@ struct cr_op_ctx {
      * instead. NULL: none. */
     cr_map_grad *map_grad;
     const void *map_attr;
+    /* With CR_END_AGAIN, x[0] is NULL, and map_again(mask[0]) is what it was;
+     * .scratch has room for it. */
+    cr_map *map_again;
     /* The epilogue of y[0], as far as the kernels have accepted it; in backward
      * the parts that they accepted with CR_END_BACKWARD. The bias and the
      * addend are inputs (struct cr_op_kernels). */

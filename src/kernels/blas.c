@@ -208,6 +208,8 @@ static void post_op(const struct cr_gemm *g, int64_t at, int64_t n, cr_real *c)
 
     if (g->map_grad) {
         x = numbers(g, g->mask_low, g->seen, at, n, room);
+        if (g->map)
+            g->map(g->map_attr, n, x, g->map_to + at);
         g->map_grad(g->map_attr, n, x, x, c, c);
         round_again(g, n, c);
     }
@@ -215,7 +217,7 @@ static void post_op(const struct cr_gemm *g, int64_t at, int64_t n, cr_real *c)
         add_bias(g, at % g->n, n, c);
         round_again(g, n, c);
     }
-    if (g->map) {
+    if (g->map && !g->map_grad) {
         g->map(g->map_attr, n, c, g->map_to ? g->map_to + at : c);
         round_again(g, n, c);
     }

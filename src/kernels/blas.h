@@ -48,7 +48,7 @@ struct cr_gemm {
     const struct cr_drop *drop;
     const cr_real *add;
     /* Instead of all these, c = map_grad(c) at `seen` (m x n), x and y of it;
-     * NULL: none */
+     * and map_to = map(seen) unless NULL. NULL: none */
     cr_map_grad *map_grad;
     const cr_real *seen;
     const cr_real *mask; /* m x n, the output of a ReLU; NULL: none */

@@ -86,7 +86,10 @@ enum cr_end {
      * is above 0 where y[0] is, which backward then reads. */
     CR_END_MASK_Y = 4096,
     /* Of y[0] with a ReLU: backward finds its mask without y[0]. */
-    CR_END_MASK_X = 8192
+    CR_END_MASK_X = 8192,
+    /* With CR_END_MAP_GRAD: backward does not get x[0], the result of that op,
+     * but computes it again. */
+    CR_END_AGAIN = 16384
 };
 
 #endif

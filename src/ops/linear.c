@@ -133,7 +133,8 @@ static bool linear_accepts(const struct cr_op_ctx *s, unsigned of,
     unsigned takes = CR_END_SCALE;
 
     if (of == CR_X(X))
-        takes = CR_END_MASK | CR_END_MAP_GRAD;
+        takes = CR_END_MASK | CR_END_MAP_GRAD |
+                (s->low == CR_REAL ? CR_END_AGAIN : 0);
     else if (of == CR_Y(0) && (parts & CR_END_BACKWARD))
         takes |= CR_END_BIAS | CR_END_BACKWARD;
     else if (of == CR_Y(0) && (parts & last) && (parts & CR_END_MAP))
@@ -163,6 +164,7 @@ static void linear_backward(const struct cr_op_ctx *s)
     struct cr_gemm g[2];
     enum cr_low dy = linear_two_bytes(s->grads_two_bytes, CR_Y(0));
     enum cr_low mask = linear_two_bytes(s->mask_two_bytes, CR_X(X));
+    cr_real *again = s->map_again ? s->scratch : NULL;
     int count = 0, held = 0;
 
     if (s->dx[X])
@@ -179,6 +181,8 @@ static void linear_backward(const struct cr_op_ctx *s)
                                        .map_grad = s->map_grad,
                                        .map_attr = s->map_attr,
                                        .seen = s->mask[X],
+                                       .map = s->map_again,
+                                       .map_to = again,
                                        .mask = s->map_grad ? NULL : s->mask[X],
                                        .low = s->low,
                                        .a_low = dy,
@@ -189,8 +193,8 @@ static void linear_backward(const struct cr_op_ctx *s)
                                        .round = s->rounds & CR_X(X) };
     if (count > 0 && linear_bf16(s, CR_X(W) | CR_Y(0)))
         linear_as_is(&g[0]);
-    if (count > 0 && s->dx[W] == s->x[W]) {
-        cr_gemms(g, count); /* reads W before it is updated */
+    if (count > 0 && (again || s->dx[W] == s->x[W])) {
+        cr_gemms(g, count); /* reads W before it is updated; writes x */
         held = count;
     }
     if (s->dx[W])
@@ -200,7 +204,7 @@ static void linear_backward(const struct cr_op_ctx *s)
                                        .n = in,
                                        .k = n,
                                        .a = s->dy[0],
-                                       .b = s->x[X],
+                                       .b = again ? again : s->x[X],
                                        .alpha = (cr_real)s->alpha[W] * s->scale,
                                        .accumulate = s->accumulate[W],
                                        .c = s->dx[W],

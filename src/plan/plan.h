@@ -121,6 +121,7 @@ struct cr_exec_step {
     const struct cr_op *map_grad; /* backward: the elementwise op whose gradient
                                  follows dx[0], at mask[0]; NULL: none */
     const void *map_attr;     /* its attributes */
+    bool map_again;           /* and its result, which x[0] was: recompute.c */
     enum cr_type low;         /* see struct cr_op_ctx */
     unsigned rounds, partial, holds;
     unsigned two_bytes, mask_two_bytes, grads_two_bytes;

@@ -20,12 +20,18 @@
  * rounded, which wait in two bytes, only LayerNorm's are worth their time: GELU
  * and dropout take longer.
  *
+ * In float32 a product whose gradient goes through an elementwise op, and which
+ * therefore reads what that op got, computes the op's result again while it
+ * does so (CR_END_AGAIN), if that is large: to read it from memory would take
+ * as long.
+ *
  * A copy has the node of its original, and so the same random numbers. It does
  * not update moving statistics. The numbers are therefore the same to the bit.
  */
 #include "plan/plan.h"
 
 #define LIGHT 4096 /* bytes: smaller values are kept, or cost nothing */
+#define LARGE ((size_t)4 << 20) /* bytes: more than the caches of a core */
 
 /* About a forward step. */
 struct again {
@@ -347,6 +353,33 @@ static void readers_move(struct recompute *r, struct cr_pval *v)
     }
 }
 
+/* Whether backward step w is the only one to read x[0], and can compute it
+ * again: f made it of what w's map_grad reads. */
+static bool can_map_again(const struct cr_exec_step *w)
+{
+    const struct cr_pval *x = w->n_in > 0 ? w->x[0].val : NULL;
+    const struct cr_exec_step *f = x ? x->maker : NULL;
+    const struct cr_operand *o;
+
+    if (w->kind != CR_BACKWARD || !w->map_grad || !f || x->root ||
+        x->bytes <= LARGE || f->kind != CR_FORWARD || f->y[0] != x ||
+        !(f->end.parts & CR_END_KEEP) || f->saved != w->mask[0].val ||
+        f->end.act != w->map_grad || f->end.attr != w->map_attr ||
+        !cr_step_accepts(w, CR_X(0), CR_END_MAP_GRAD | CR_END_AGAIN))
+        return false;
+    for (o = x->uses; o; o = o->next)
+        if (o->step->kind != CR_FORWARD && o->step != w)
+            return false;
+    return true;
+}
+
+static void map_again(struct cr_exec_step *w)
+{
+    w->map_again = true;
+    w->scratch += w->x[0].val->bytes;
+    cr_operand_set(&w->x[0], NULL);
+}
+
 bool cr_plan_recompute(struct cr_exec *e)
 {
     struct recompute r = { .e = e };
@@ -360,6 +393,9 @@ bool cr_plan_recompute(struct cr_exec *e)
     r.light = r.n_calls = e->graph->n_recomputed;
     cr_steps_number(e);
     r.last = e->last_forward->at;
+    for (s = end; s; s = s->next)
+        if (can_map_again(s))
+            map_again(s);
     cr_plan_low_types(e);
     r.of = CR_NEWS(&e->arena, struct again, r.last + 1);
     r.kept = CR_NEWS(&e->arena, bool, n);

@@ -63,6 +63,7 @@ static void point_inputs(struct cr_exec *e, struct cr_exec_step *s)
     if (s->map_grad) {
         r->map_grad = s->map_grad->algebra.map_grad;
         r->map_attr = s->map_attr;
+        r->map_again = s->map_again ? s->map_grad->algebra.map : NULL;
     }
     for (k = 0; k < s->n_in; k++) {
         r->x[k] = data_of(s->x[k].val);
