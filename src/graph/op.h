@@ -105,6 +105,7 @@ struct cr_op_ctx {
     void *state[CR_OP_MAX];    /* inputs in .running_stats, to be updated; NULL:
                                   leave them unchanged */
     void *saved, *scratch; /* backward may write over what was saved */
+    bool again;            /* forward runs again: .saved is what it wrote */
     struct cr_rng rng;         /* keyed by seed, cell path and call, update */
     /* For families/random.h: number of the update (0 outside of training),
      * number of samples of the update before this batch, number of samples in
@@ -266,6 +267,7 @@ struct cr_op {
      * operands in two bytes; NULL: none. */
     size_t (*low_scratch)(const struct cr_op_ctx *step);
     unsigned running_stats;    /* CR_X: inputs that are moving statistics */
+    bool saved_again;          /* forward with ctx->again reads .saved */
     bool (*plan)(struct cr_op_plan *plan); /* false after reporting */
     void (*forward)(const struct cr_op_ctx *ctx);
     void (*backward)(const struct cr_op_ctx *ctx); /* NULL: no gradient */

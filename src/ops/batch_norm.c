@@ -217,7 +217,7 @@ static void batch_norm_forward(const struct cr_op_ctx *s)
             r.sum[i] = (double)r.b[i];
             r.dot[i] = (double)r.c[i];
         }
-    } else if (batch_norm_batch(o, s->training)) {
+    } else if (batch_norm_batch(o, s->training) && !s->again) {
         cr_channel_moments(&ch, s->x[X], r.rest, r.sum, r.dot);
         m = batch_norm_join(s, r, ch.c, m);
     } else {
@@ -226,11 +226,12 @@ static void batch_norm_forward(const struct cr_op_ctx *s)
             r.dot[i] = (double)cr_creals(s->x[VARIANCE])[i];
         }
     }
-    for (i = 0; i < ch.c; i++) {
+    for (i = 0; i < ch.c && !s->again; i++) {
         mean[i] = (cr_real)r.sum[i];
         rstd[i] = (cr_real)(1 / sqrt(r.dot[i] + o->eps));
-        r.a[i] = gamma[i] * rstd[i];
     }
+    for (i = 0; i < ch.c; i++)
+        r.a[i] = gamma[i] * rstd[i];
     if (s->state[MEAN] && batch_norm_batch(o, s->training))
         for (i = 0; i < ch.c; i++)
             batch_norm_move(cr_reals(s->state[MEAN]) + i, o->momentum,
@@ -406,6 +407,7 @@ const struct cr_op cr_op_batch_norm = {
     .kernels = &batch_norm_kernels,
     .low = CR_X(X) | CR_Y(0),
     .running_stats = CR_X(MEAN) | CR_X(VARIANCE),
+    .saved_again = true,
     .plan = batch_norm_plan,
     .forward = batch_norm_forward,
     .backward = batch_norm_backward,

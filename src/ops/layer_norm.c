@@ -193,9 +193,11 @@ static void layer_norm_range(void *ctx, int64_t from, int64_t to)
 
         layer_norm_ahead(r->s->x[X], r->s->two_bytes & CR_X(X), row, r->m);
         layer_norm_ahead(r->s->y[0], r->s->two_bytes & CR_Y(0), row, r->m);
-        r->k->moments(r->m, x, &mean, &variance);
-        r->mean[row] = (cr_real)mean;
-        r->r[row] = (cr_real)(1 / sqrt(variance + o->epsilon));
+        if (!r->s->again) {
+            r->k->moments(r->m, x, &mean, &variance);
+            r->mean[row] = (cr_real)mean;
+            r->r[row] = (cr_real)(1 / sqrt(variance + o->epsilon));
+        }
         for (at = 0; at < r->m; at += r->piece) {
             int64_t p = (row * r->m + at) % r->params;
 
@@ -367,6 +369,7 @@ const struct cr_op cr_op_layer_norm = {
     .kernels = &layer_norm_kernels,
     .saved_for_backward = CR_X(X) | CR_X(GAMMA),
     .low = CR_X(X) | CR_Y(0),
+    .saved_again = true,
     .plan = layer_norm_plan,
     .forward = layer_norm_forward,
     .bprop = "first = begin_norm_axis\n"

@@ -31,7 +31,7 @@
 #include "plan/plan.h"
 
 #define LIGHT 4096 /* bytes: smaller values are kept, or cost nothing */
-#define LARGE ((size_t)4 << 20) /* bytes: more than the caches of a core */
+#define LARGE ((size_t)8 << 20) /* bytes: more than the caches of a core */
 
 /* About a forward step. */
 struct again {
@@ -115,6 +115,11 @@ static bool saves(const struct recompute *r, const struct cr_exec_step *s)
 {
     const struct cr_pval *x = s->x[0].val, *y = s->y[0];
 
+    if (y->bytes > LARGE && is_saved(r, y) && is_saved(r, x) &&
+        !(made(r, x) && made(r, x)->call))
+        return true;
+    if (x->low == CR_REAL)
+        return false;
     if (y->low != CR_REAL)
         return (s->rounds & CR_Y(0)) && !cr_is_elementwise(s->op) &&
                (s->op->saved_for_backward & CR_X(0)) && is_saved(r, y) &&
@@ -128,17 +133,16 @@ static bool is_light(const struct recompute *r, const struct cr_exec_step *s)
     int i;
 
     if (!s->node || r->of[s->at].call || s->macs > 0 || s->same ||
-        s->n_out > 1 || s->op->running_stats || s->op->draws ||
-        s->node->custom || s->op == &cr_op_fake_cast ||
+        s->n_out > 1 || s->op->draws || s->node->custom || s->op == &cr_op_fake_cast ||
         s->y[0]->bytes < LIGHT || s->y[0]->spec.type != CR_REAL ||
-        s->x[0].val->low == CR_REAL ||
         s->y[0]->bytes < s->x[0].val->bytes || !saves(r, s))
         return false;
     for (i = 0; i < s->n_in; i++) {
         const struct cr_pval *x = s->x[i].val;
 
         if (x && ((made(r, x) && made(r, x)->call > r->light) ||
-                  (i > 0 && x->param < 0 && x->bytes > LIGHT)))
+                  (i > 0 && x->param < 0 && x->bytes > LIGHT &&
+                   !is_saved(r, x))))
             return false;
     }
     return true;
@@ -283,7 +287,8 @@ static void wanted_find(struct recompute *r, struct cr_exec_step *s)
     for (i = 0; i < s->n_out && a->can; i++)
         a->wanted = (!is_kept(r, s->y[i]) && is_read(r, s->y[i], a->call)) ||
                     a->wanted;
-    a->wanted = (a->can && is_read(r, s->saved, a->call)) || a->wanted;
+    a->wanted = (a->can && !s->op->saved_again &&
+                 is_read(r, s->saved, a->call)) || a->wanted;
     for (i = 0; i < s->n_in && a->wanted; i++)
         if (again_for(r, s->x[i].val, a->call))
             made(r, s->x[i].val)->wanted = true;
@@ -335,7 +340,9 @@ static void step_copy(struct recompute *r, const struct cr_exec_step *s)
         cr_operand_set(&c->x[i], instead(r, s->x[i].val, call));
     for (i = 0; i < s->n_out; i++)
         c->y[i] = value_copy(r, s->y[i], c);
-    if (s->saved)
+    if (s->saved && s->op->saved_again)
+        cr_operand_set(&c->read_saved, s->saved);
+    else if (s->saved)
         c->saved = value_copy(r, s->saved, c);
     cr_step_before(r->e, c, r->first[call]);
 }

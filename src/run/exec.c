@@ -132,8 +132,8 @@ static void point(struct cr_exec *e)
             r->y[k] = data_of(s->y ? s->y[k] : s->read_y[k].val);
             r->dy[k] = s->dy ? data_of(s->dy[k].val) : NULL;
         }
-        r->saved = data_of(s->kind == CR_FORWARD ? s->saved
-                                                 : s->read_saved.val);
+        r->again = s->recomputed && s->read_saved.val;
+        r->saved = data_of(s->read_saved.val ? s->read_saved.val : s->saved);
         r->scratch = e->block + e->bytes;
         r->rng = cr_rng(e->net->opts.seed, CR_STREAM_DROPOUT,
                         s->node ? s->node->key : 0, 0);
