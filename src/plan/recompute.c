@@ -109,14 +109,19 @@ static const struct cr_exec_step *rounding(const struct recompute *r,
     return NULL;
 }
 
+/* The call that v is computed again for. */
+static int group(const struct recompute *r, const struct cr_pval *v)
+{
+    return made(r, v) ? made(r, v)->call : 0;
+}
+
 /* Whether memory is saved by computing the result again: its input waits for
  * backward too, or takes half of what the result would. */
 static bool saves(const struct recompute *r, const struct cr_exec_step *s)
 {
     const struct cr_pval *x = s->x[0].val, *y = s->y[0];
 
-    if (y->bytes > LARGE && is_saved(r, y) && is_saved(r, x) &&
-        !(made(r, x) && made(r, x)->call))
+    if (y->bytes > LARGE && is_saved(r, y) && is_saved(r, x))
         return true;
     if (x->low == CR_REAL)
         return false;
@@ -130,34 +135,49 @@ static bool saves(const struct recompute *r, const struct cr_exec_step *s)
 /* Whether the step is the op of a light group: see above. */
 static bool is_light(const struct recompute *r, const struct cr_exec_step *s)
 {
-    int i;
+    return s->node && s->n_in > 0 && s->x[0].val && !r->of[s->at].call &&
+           s->macs == 0 && !s->same && s->n_out == 1 && !s->op->draws &&
+           !s->node->custom && s->op != &cr_op_fake_cast &&
+           s->y[0]->bytes >= LIGHT && s->y[0]->spec.type == CR_REAL &&
+           s->y[0]->bytes >= s->x[0].val->bytes && saves(r, s);
+}
 
-    if (!s->node || r->of[s->at].call || s->macs > 0 || s->same ||
-        s->n_out > 1 || s->op->draws || s->node->custom || s->op == &cr_op_fake_cast ||
-        s->y[0]->bytes < LIGHT || s->y[0]->spec.type != CR_REAL ||
-        s->y[0]->bytes < s->x[0].val->bytes || !saves(r, s))
-        return false;
+/* The light group that the step can be part of: that of its inputs, if its
+ * result is large, or a new one. 0: none; its inputs do not all wait for the
+ * backward pass. */
+static int light_group(const struct recompute *r, const struct cr_exec_step *s)
+{
+    int i, of, to = r->n_calls + 1;
+
     for (i = 0; i < s->n_in; i++) {
         const struct cr_pval *x = s->x[i].val;
 
-        if (x && ((made(r, x) && made(r, x)->call > r->light) ||
-                  (i > 0 && x->param < 0 && x->bytes > LIGHT &&
-                   !is_saved(r, x))))
-            return false;
+        of = group(r, x);
+        if (of > r->light) {
+            if (s->y[0]->bytes <= LARGE || (to <= r->n_calls && to != of))
+                return 0;
+            to = of;
+        } else if (x && i > 0 && x->param < 0 && x->bytes > LIGHT &&
+                   (of || !is_saved(r, x))) {
+            return 0;
+        }
     }
-    return true;
+    return to;
 }
 
 static void light_find(struct recompute *r, const struct cr_exec_step *s)
 {
     const struct cr_exec_step *cast;
+    int call = is_light(r, s) ? light_group(r, s) : 0;
 
-    if (s->n_in == 0 || !s->x[0].val || !is_light(r, s))
+    if (!call)
         return;
+    if (call > r->n_calls)
+        r->n_calls = call;
     cast = rounding(r, s->y[0]);
-    call_set(r, s, ++r->n_calls);
+    call_set(r, s, call);
     if (cast)
-        call_set(r, cast, r->n_calls);
+        call_set(r, cast, call);
 }
 
 /* Whether a step of the backward pass reads a value of that call for it: steps
