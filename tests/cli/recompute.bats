@@ -172,3 +172,64 @@ END
     run -2 "$CELLRUN" check deep.yaml network.out.recompute=2
     [[ $output == *"recompute: found the number 2, expected true or false"* ]]
 }
+
+# Results beyond 8 MiB: 4,096 rows of 600.
+wide() {
+    samples many 4096 3
+    cat >wide.yaml <<'END'
+base: c.yaml
+dataset: !replace
+  train: {NumpySlicesDataset: {data: [many-x.npy, many-y.npy], column_names: [x, label]}}
+datapipe: {batch: {batch_size: 4096}}
+metrics: !replace [loss]
+train: {epochs: 2}
+network: !replace
+END
+    cat >>wide.yaml
+    "$CELLRUN" train wide.yaml -q --force -o one
+    CELLRUN_PASSES=-recompute "$CELLRUN" train wide.yaml -q --force -o two
+    run -0 "$CELLRUN" ckpt diff one two
+    [[ $output == *"no differences"* ]]
+    "$CELLRUN" summary wide.yaml --passes >plan
+    CELLRUN_PASSES=-recompute "$CELLRUN" summary wide.yaml >kept
+    awk '/^memory:/ { split($0, a, ", "); print a[2] + 0 }' kept plan >memory
+    [ "$(awk 'NR == 1 { kept = $1 } END { print $1 < 0.8 * kept }' \
+        memory)" = 1 ]
+}
+
+@test "float32: a product computes large results of GELU again: the same bytes, less memory" {
+    wide <<'END'
+  a: {Dense: [8, 600]}
+  act1: GELU
+  b: {Dense: [600, 32]}
+  c: {Dense: [32, 600]}
+  act2: {GELU: {approximate: true}}
+  d: {Dense: [600, 32]}
+  e: {Dense: [32, 600]}
+  act3: GELU
+  out: {Dense: [600, 3]}
+END
+    [ "$(grep -c 'backward linear.* gelu again' plan)" -ge 3 ]
+}
+
+@test "float32: large results of BatchNorm with ReLU and of sums of it are computed again" {
+    wide <<'END'
+  cells:
+    a: {Dense: [8, 600]}
+    norm1: BatchNorm1d
+    b: {Dense: [600, 32]}
+    c: {Dense: [32, 600]}
+    norm2: BatchNorm1d
+    relu: ReLU
+    d: {Dense: [600, 32]}
+    e: {Dense: [32, 600]}
+    norm3: {LayerNorm: {normalized_shape: [600]}}
+    out: {Dense: [600, 3]}
+  construct: |
+    y = relu(norm1(a(x)))
+    y = relu(norm2(c(b(y))) + y)
+    return out(norm3(e(d(y))))
+END
+    [ "$(grep -c ' batch_norm.* relu.*recomputed' plan)" -ge 2 ]
+    grep ' layer_norm.*recomputed' plan
+}
