@@ -133,6 +133,10 @@ static void draw_more(struct cr_gemm *g, struct more *to)
         g->map_grad = slope;
         g->seen = to->seen_in;
         g->mask_low = seen;
+        if (!g->round && g->c_low == CR_LOW_NONE && draw(2)) {
+            g->map = curve;
+            g->map_to = to->mapped;
+        }
     } else if (!g->mask && (g->round || g->c_low == CR_LOW_NONE)) {
         g->late_bias = draw(2) ? to->bias : NULL;
         g->map = draw(3) == 0 ? curve : NULL;
@@ -205,14 +209,14 @@ static void finish_more(const struct cr_gemm *g, const struct more *more,
     }
 }
 
-/* Of what the map got, which c keeps. */
-static bool good_map(const struct cr_gemm *g)
+/* Of what the map got, which c or seen keeps. */
+static bool good_map(const struct cr_gemm *g, const struct more *more)
 {
     int64_t i;
     cr_real y;
 
     for (i = 0; i < g->m * g->n && g->map_to; i++) {
-        curve(NULL, 1, g->c + i, &y);
+        curve(NULL, 1, (g->map_grad ? more->seen : g->c) + i, &y);
         if (memcmp(&y, g->map_to + i, sizeof y) != 0)
             return false;
     }
@@ -281,7 +285,7 @@ static bool one(int64_t m, int64_t n, int64_t k)
         memcpy(wide, got, (size_t)(m * n) * sizeof *wide);
     same = (sums_alone ||
             memcmp(wide, want, (size_t)(m * n) * sizeof *want) == 0) &&
-           good_sums(&g, &more, a) && good_map(&g);
+           good_sums(&g, &more, a) && good_map(&g, &more);
     if (!same)
         printf("# %lld x %lld x %lld: low of a %d, b %d, c %d, mask %d, round "
                "%d, add %d, more %d %d %d %d %d %d, %s\n",
