@@ -228,6 +228,9 @@ struct cr_exec_opts {
                                output of this cell, or CR_EMBED; NULL: none */
     bool silent;            /* discard output of print(...) and plug-ins, as
                                with hold and observe */
+    bool in_turn;           /* no other plan with this option runs between this
+                               one's forward pass and the last look at its
+                               values: they lie in the same memory */
     bool shared;            /* all processes of mpirun run this plan on the
                                same batch, and may share out its rows */
     const struct cr_pass_report *passes; /* NULL: none */

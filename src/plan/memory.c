@@ -293,6 +293,13 @@ static size_t lowest_place(struct cr_exec *e, struct cr_pval **buffers, int n,
     return aligned(all);
 }
 
+/* Where other plans use the same memory, what is computed once has its own. */
+bool cr_plan_is_own(const struct cr_exec *e, const struct cr_pval *v)
+{
+    return e->opts.in_turn && v->maker && v->maker->once && !v->alias &&
+           v->first >= 0;
+}
+
 /* Each value its place, each step its operands' places: see run/exec.c. */
 bool cr_plan_memory(struct cr_exec *e)
 {
@@ -304,8 +311,12 @@ bool cr_plan_memory(struct cr_exec *e)
 
     lives(e);
     for (v = e->vals; v; v = v->next)
-        if (v->feed < 0 && v->param < 0 && !v->alias && v->first >= 0)
+        if (cr_plan_is_own(e, v)) {
+            v->offset = e->own_bytes;
+            e->own_bytes += aligned(v->bytes);
+        } else if (v->feed < 0 && v->param < 0 && !v->alias && v->first >= 0) {
             buffers[n++] = v;
+        }
     e->bytes = lowest_place(e, buffers, n, &mem);
     bytes = cr_thread_count() > 1 ? sizes_place(buffers, n, &mem) : SIZE_MAX;
     if (bytes <= e->bytes + SIZES_EXTRA)

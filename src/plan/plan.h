@@ -185,9 +185,10 @@ struct cr_exec {
     struct cr_pval *kept_at;  /* of opts.at; NULL: none */
     struct cr_pval **metrics; /* of the graph's */
     size_t bytes, scratch;
+    size_t own_bytes;         /* of values that other plans leave alone */
     size_t thread_scratch;    /* of each thread */
     int threads;              /* that have it */
-    char *block;
+    char *block, *own;
     const void **fed;         /* per column */
     struct {
         const void **slot;
@@ -424,6 +425,8 @@ bool cr_plan_takes_rows_of_all(const struct cr_exec *exec,
                                const struct cr_exec_step *loss);
 void cr_plan_take_rows_of_all(struct cr_exec *exec, struct cr_exec_step *step);
 bool cr_plan_memory(struct cr_exec *exec);           /* memory.c */
+/* Whether the value lies where no other plan writes. */
+bool cr_plan_is_own(const struct cr_exec *exec, const struct cr_pval *val);
 
 /* The largest sum of bytes that values of one step need. */
 size_t cr_plan_live_bytes(const struct cr_exec *exec); /* memory.c */

@@ -249,7 +249,8 @@ static void check_memory(const struct check *c)
     qsort(v, (size_t)n, sizeof *v, by_offset);
     for (i = 0; i < n; i++)
         for (k = i + 1; k < n && v[k]->offset < v[i]->offset + v[i]->bytes; k++)
-            if (v[k]->first <= v[i]->last && v[i]->first <= v[k]->last)
+            if (v[k]->first <= v[i]->last && v[i]->first <= v[k]->last &&
+                cr_plan_is_own(c->e, v[k]) == cr_plan_is_own(c->e, v[i]))
                 broken(c, v[k]->maker, "its result shares memory with a value "
                                        "that is still read");
     free(v);

@@ -28,7 +28,36 @@ static void place_values(struct cr_exec *e)
         else if (v->home)
             v->data = v->home;
         else if (v->feed < 0 && !v->alias && v->first >= 0)
-            v->data = e->block + v->offset;
+            v->data = (cr_plan_is_own(e, v) ? e->own : e->block) + v->offset;
+}
+
+/* The memory of a plan: where it runs in turn with others, theirs, if it is
+ * large enough. */
+static char *block_of(struct cr_exec *e)
+{
+    struct cr_net *net = e->net;
+    size_t bytes = e->bytes + e->scratch + 64;
+
+    if (!e->opts.in_turn)
+        return cr_alloc(&e->arena, bytes, 1);
+    if (bytes > net->room_bytes) {
+        net->room = cr_alloc(net->arena, bytes, 1);
+        net->room_bytes = bytes;
+    }
+    return net->room;
+}
+
+/* Other plans have written over its values; in tests, NaNs show who reads one
+ * of those. */
+static void takes_turn(struct cr_exec *e)
+{
+    const char *verify = getenv("CELLRUN_VERIFY");
+
+    if (!e->opts.in_turn || e->net->in_room == e)
+        return;
+    e->net->in_room = e;
+    if (verify && strcmp(verify, "1") == 0)
+        memset(e->block, 0xff, e->bytes);
 }
 
 /* The pointer to a column is set when the column is fed. */
@@ -179,7 +208,8 @@ struct cr_exec *cr_exec_new(struct cr_net *net, const struct cr_exec_opts *want,
     }
     if (!net->opts.no_values) {
         cr_thread_scratch_reserve(e->thread_scratch);
-        e->block = cr_alloc(&e->arena, e->bytes + e->scratch + 64, 1);
+        e->block = block_of(e);
+        e->own = cr_alloc(&e->arena, e->own_bytes, 1);
         place_values(e);
         point(e);
     }
@@ -207,6 +237,8 @@ void cr_exec_free(struct cr_exec *exec)
 {
     if (!exec)
         return;
+    if (exec->net->in_room == exec)
+        exec->net->in_room = NULL;
     cr_exec_free(exec->printer);
     cr_exec_free(exec->observed);
     cr_arena_free(&exec->arena);
@@ -403,6 +435,7 @@ void cr_exec_forward(struct cr_exec *e, int64_t t)
         cr_exec_forward(e->printer, t);
     }
     cr_exec_observe_forward(e, t);
+    takes_turn(e);
     e->t = t;
     e->fault = NULL;
     e->stop[0] = '\0';

@@ -5,7 +5,7 @@
 
 size_t cr_exec_bytes(const struct cr_exec *e)
 {
-    return e->bytes + e->scratch + cr_exec_thread_scratch(e);
+    return e->bytes + e->own_bytes + e->scratch + cr_exec_thread_scratch(e);
 }
 
 size_t cr_exec_thread_scratch(const struct cr_exec *e)
@@ -150,7 +150,7 @@ const struct cr_pruned *cr_exec_pruned(const struct cr_exec *e, int *n)
 size_t cr_exec_value_bytes(const struct cr_exec *e, size_t *live)
 {
     *live = cr_plan_live_bytes(e);
-    return e->bytes;
+    return e->bytes + e->own_bytes;
 }
 
 const char *cr_exec_dump(const struct cr_exec *e, struct cr_arena *arena)

@@ -28,7 +28,7 @@ bool cr_exec_observed(struct cr_exec *e)
     want.update = want.separate_update = want.const_params = false;
     want.observe = want.keep_outputs = want.freeze_stats = want.silent = true;
     want.at = NULL;
-    want.shared = false;
+    want.shared = want.in_turn = false;
     want.passes = NULL;
     e->observed = cr_net_exec(e->net, &want);
     return e->observed != NULL;

@@ -46,6 +46,7 @@ bool cr_plans_make(struct cr_plans *plans, struct cr_net *net,
     int64_t samples = cr_data_loader_samples(loader), rest;
     int scales = cr_data_loader_n_sizes(loader), s, k;
 
+    one.in_turn = true;
     plans->batch = cr_data_loader_batch_size(loader);
     rest = samples - (cr_data_loader_batches(loader) - 1) * plans->batch;
     for (s = 0; s < scales; s++)

@@ -36,6 +36,7 @@ bool cr_exec_printer(struct cr_exec *e)
     want.update = want.separate_update = want.keep_outputs = want.const_params =
         false;
     want.freeze_stats = want.inputs = true;
+    want.in_turn = false;
     want.wrt_columns = want.wrt_params = NULL;
     want.at = NULL;
     want.passes = NULL;
