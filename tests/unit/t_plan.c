@@ -232,6 +232,59 @@ static void shared(void)
         made_free(&m[k]);
 }
 
+/* ---- plans that run in turn ---- */
+
+/* Training and two predictions by turns, one of which computes what depends on
+ * parameters alone once; all their results, one after another. */
+static void by_turns(const struct example *ex, bool in_turn, struct cr_buf *to)
+{
+    struct cr_exec_opts want[3] = { { .training = true, .update = true },
+                                    { 0 },
+                                    { .const_params = true } };
+    struct cr_exec *e[3];
+    struct cr_spec spec;
+    struct made m;
+    int t, k;
+
+    if (!made_ok(&m, ex->text, ex->shape, 3))
+        return;
+    for (k = 0; k < 3; k++) {
+        want[k].in_turn = in_turn;
+        e[k] = made_exec(&m, want[k]);
+    }
+    for (t = 1; t <= 6; t++)
+        for (k = 0; k < 3; k++) {
+            const cr_real *y;
+
+            if (k == 0 ? t > 2 : k == 2 && t < 3)
+                continue; /* parameters change before that one alone */
+            cr_exec_forward(e[k], t);
+            y = cr_exec_output(e[k], &spec);
+            cr_buf_add(to, (const char *)y,
+                       (size_t)cr_count(&spec) * sizeof *y);
+            if (k == 0)
+                cr_exec_backward(e[0], 1, 0.1);
+        }
+    ok((e[0]->block == e[1]->block) == in_turn && e[1]->block != e[2]->own,
+       "%s: %s", ex->name, in_turn ? "one memory" : "each its own");
+    for (k = 0; k < 3; k++)
+        cr_exec_free(e[k]);
+    made_free(&m);
+}
+
+static void in_turn(const struct example *ex)
+{
+    struct cr_arena arena = { 0 };
+    struct cr_buf apart = { .arena = &arena }, together = { .arena = &arena };
+
+    by_turns(ex, false, &apart);
+    by_turns(ex, true, &together);
+    ok(apart.len > 0 && apart.len == together.len &&
+           memcmp(apart.text, together.text, apart.len) == 0,
+       "%s: the same bytes by turns in one memory", ex->name);
+    cr_arena_free(&arena);
+}
+
 /* ---- the list of steps ---- */
 
 static void the_list(void)
@@ -288,6 +341,11 @@ int main(void)
     }
     test_begin("%s: all ways to run agree, batch 64", examples[0].name);
     check_modes(&examples[0], 64);
+    setenv("CELLRUN_VERIFY", "1", 1); /* NaNs where another plan has been */
+    for (i = 0; i < CR_LEN(examples); i++) {
+        test_begin("%s: plans in one memory", examples[i].name);
+        in_turn(&examples[i]);
+    }
     test_begin("what is not finite is noticed in every way to run");
     not_finite();
     test_begin("shared parameters are updated once in every way to run");
