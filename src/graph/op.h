@@ -83,9 +83,10 @@ struct cr_op_ctx {
      * instead. NULL: none. */
     cr_map_grad *map_grad;
     const void *map_attr;
-    /* With CR_END_AGAIN, x[0] is NULL, and map_again(mask[0]) is what it was;
-     * .scratch has room for it. */
+    /* With CR_END_AGAIN, x[0] is NULL; map_again(mask[0]), to be written to
+     * x_again, is what it was. */
     cr_map *map_again;
+    void *x_again;
     /* The epilogue of y[0], as far as the kernels have accepted it; in backward
      * the parts that they accepted with CR_END_BACKWARD. The bias and the
      * addend are inputs (struct cr_op_kernels). */

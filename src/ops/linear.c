@@ -164,7 +164,7 @@ static void linear_backward(const struct cr_op_ctx *s)
     struct cr_gemm g[2];
     enum cr_low dy = linear_two_bytes(s->grads_two_bytes, CR_Y(0));
     enum cr_low mask = linear_two_bytes(s->mask_two_bytes, CR_X(X));
-    cr_real *again = s->map_again ? s->scratch : NULL;
+    cr_real *again = s->x_again;
     int count = 0, held = 0;
 
     if (s->dx[X])

@@ -100,7 +100,7 @@ static void dump_step(struct cr_buf *b, const struct cr_exec *e,
         cr_buf_f(b, " %s", s->end.act->about.name);
     if (s->map_grad)
         cr_buf_f(b, " %s%s", s->map_grad->about.name,
-                 s->map_again ? " again" : "");
+                 s->x_again ? " again" : "");
     if (s->end.parts & CR_END_DROP)
         cr_buf_str(b, " dropout");
     if (s->rounds)

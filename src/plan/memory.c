@@ -64,6 +64,7 @@ static void lives(struct cr_exec *e)
         for (k = 0; s->dx && k < s->n_in; k++)
             touch(s->dx[k], s->at);
         touch(s->saved, s->at);
+        touch(s->x_again, s->at);
     }
     for (v = e->vals; v; v = v->next)
         if (v->root || e->opts.eager) {

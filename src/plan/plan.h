@@ -121,7 +121,8 @@ struct cr_exec_step {
     const struct cr_op *map_grad; /* backward: the elementwise op whose gradient
                                  follows dx[0], at mask[0]; NULL: none */
     const void *map_attr;     /* its attributes */
-    bool map_again;           /* and its result, which x[0] was: recompute.c */
+    struct cr_pval *x_again;  /* where its result, which x[0] was, is computed
+                                 again in this step; NULL: it is not */
     enum cr_type low;         /* see struct cr_op_ctx */
     unsigned rounds, partial, holds;
     unsigned two_bytes, mask_two_bytes, grads_two_bytes;
@@ -189,6 +190,7 @@ struct cr_exec {
     size_t thread_scratch;    /* of each thread */
     int threads;              /* that have it */
     char *block, *own;
+    struct cr_room *room;     /* that block is in; NULL: none */
     const void **fed;         /* per column */
     struct {
         const void **slot;

@@ -31,6 +31,8 @@
 #include "plan/plan.h"
 
 #define LIGHT 4096 /* bytes: smaller values are kept, or cost nothing */
+#define LINKS 2 /* results of a chain that are computed again together, and
+                   thus live together */
 #define LARGE ((size_t)8 << 20) /* bytes: more than the caches of a core */
 
 /* About a forward step. */
@@ -43,6 +45,7 @@ struct recompute {
     struct cr_exec *e;
     int light;                 /* calls beyond this one are light groups */
     int n_calls;
+    int *links;                /* per light group: its results */
     int last;                  /* number of the last forward step */
     struct again *of;          /* per forward step */
     bool *kept;                /* per value that has memory of its own */
@@ -154,7 +157,8 @@ static int light_group(const struct recompute *r, const struct cr_exec_step *s)
 
         of = group(r, x);
         if (of > r->light) {
-            if (s->y[0]->bytes <= LARGE || (to <= r->n_calls && to != of))
+            if (s->y[0]->bytes <= LARGE || (to <= r->n_calls && to != of) ||
+                r->links[of] == LINKS)
                 return 0;
             to = of;
         } else if (x && i > 0 && x->param < 0 && x->bytes > LIGHT &&
@@ -174,6 +178,7 @@ static void light_find(struct recompute *r, const struct cr_exec_step *s)
         return;
     if (call > r->n_calls)
         r->n_calls = call;
+    r->links[call]++;
     cast = rounding(r, s->y[0]);
     call_set(r, s, call);
     if (cast)
@@ -381,8 +386,9 @@ static void readers_move(struct recompute *r, struct cr_pval *v)
 }
 
 /* Whether backward step w is the only one to read x[0], and can compute it
- * again: f made it of what w's map_grad reads. */
-static bool can_map_again(const struct cr_exec_step *w)
+ * again: f made it of what w's map_grad reads, and does not run again. */
+static bool can_map_again(const struct recompute *r,
+                          const struct cr_exec_step *w)
 {
     const struct cr_pval *x = w->n_in > 0 ? w->x[0].val : NULL;
     const struct cr_exec_step *f = x ? x->maker : NULL;
@@ -392,18 +398,20 @@ static bool can_map_again(const struct cr_exec_step *w)
         x->bytes <= LARGE || f->kind != CR_FORWARD || f->y[0] != x ||
         !(f->end.parts & CR_END_KEEP) || f->saved != w->mask[0].val ||
         f->end.act != w->map_grad || f->end.attr != w->map_attr ||
+        (f->node && f->node->recompute) ||
         !cr_step_accepts(w, CR_X(0), CR_END_MAP_GRAD | CR_END_AGAIN))
         return false;
     for (o = x->uses; o; o = o->next)
-        if (o->step->kind != CR_FORWARD && o->step != w)
+        if (o->step != w &&
+            (o->step->at > r->last ||
+             (o->step->same && is_saved(r, o->step->y[0]))))
             return false;
     return true;
 }
 
-static void map_again(struct cr_exec_step *w)
+static void map_again(struct cr_exec *e, struct cr_exec_step *w)
 {
-    w->map_again = true;
-    w->scratch += w->x[0].val->bytes;
+    w->x_again = cr_pval_new(e, &w->x[0].val->spec);
     cr_operand_set(&w->x[0], NULL);
 }
 
@@ -413,7 +421,7 @@ bool cr_plan_recompute(struct cr_exec *e)
     struct cr_exec_step *s, *end = e->last_forward ? e->last_forward->next
                                                    : NULL;
     struct cr_pval *v;
-    int n = e->n_vals, i;
+    int n, i;
 
     if (!e->opts.backward || !end)
         return true;
@@ -421,10 +429,12 @@ bool cr_plan_recompute(struct cr_exec *e)
     cr_steps_number(e);
     r.last = e->last_forward->at;
     for (s = end; s; s = s->next)
-        if (can_map_again(s))
-            map_again(s);
+        if (can_map_again(&r, s))
+            map_again(e, s);
+    n = e->n_vals;
     cr_plan_low_types(e);
     r.of = CR_NEWS(&e->arena, struct again, r.last + 1);
+    r.links = CR_NEWS(&e->arena, int, r.n_calls + r.last + 2);
     r.kept = CR_NEWS(&e->arena, bool, n);
     r.changed = CR_NEWS(&e->arena, bool, e->net->n_params + 1);
     r.write = CR_NEWS(&e->arena, int, n);

@@ -31,20 +31,51 @@ static void place_values(struct cr_exec *e)
             v->data = (cr_plan_is_own(e, v) ? e->own : e->block) + v->offset;
 }
 
+/* Memory of plans that run in turn. */
+struct cr_room {
+    struct cr_arena arena;
+    char *block;
+    size_t bytes;
+    int plans;
+    const struct cr_exec *last; /* the last one that ran; NULL: none */
+};
+
 /* The memory of a plan: where it runs in turn with others, theirs, if it is
  * large enough. */
 static char *block_of(struct cr_exec *e)
 {
-    struct cr_net *net = e->net;
     size_t bytes = e->bytes + e->scratch + 64;
+    struct cr_room *room = e->net->room;
 
     if (!e->opts.in_turn)
         return cr_alloc(&e->arena, bytes, 1);
-    if (bytes > net->room_bytes) {
-        net->room = cr_alloc(net->arena, bytes, 1);
-        net->room_bytes = bytes;
+    if (!room || bytes > room->bytes) {
+        room = calloc(1, sizeof *room);
+        if (!room)
+            cr_out_of_memory(sizeof *room);
+        room->block = cr_alloc(&room->arena, bytes, 1);
+        room->bytes = bytes;
+        e->net->room = room;
     }
-    return net->room;
+    room->plans++;
+    e->room = room;
+    return room->block;
+}
+
+static void room_leave(struct cr_exec *e)
+{
+    struct cr_room *room = e->room;
+
+    if (!room)
+        return;
+    if (room->last == e)
+        room->last = NULL;
+    if (--room->plans > 0)
+        return;
+    if (e->net->room == room)
+        e->net->room = NULL;
+    cr_arena_free(&room->arena);
+    free(room);
 }
 
 /* Other plans have written over its values; in tests, NaNs show who reads one
@@ -53,11 +84,11 @@ static void takes_turn(struct cr_exec *e)
 {
     const char *verify = getenv("CELLRUN_VERIFY");
 
-    if (!e->opts.in_turn || e->net->in_room == e)
+    if (!e->room || e->room->last == e)
         return;
-    e->net->in_room = e;
+    e->room->last = e;
     if (verify && strcmp(verify, "1") == 0)
-        memset(e->block, 0xff, e->bytes);
+        memset(e->block, 0xff, e->bytes + e->scratch);
 }
 
 /* The pointer to a column is set when the column is fed. */
@@ -92,7 +123,8 @@ static void point_inputs(struct cr_exec *e, struct cr_exec_step *s)
     if (s->map_grad) {
         r->map_grad = s->map_grad->algebra.map_grad;
         r->map_attr = s->map_attr;
-        r->map_again = s->map_again ? s->map_grad->algebra.map : NULL;
+        r->map_again = s->x_again ? s->map_grad->algebra.map : NULL;
+        r->x_again = data_of(s->x_again);
     }
     for (k = 0; k < s->n_in; k++) {
         r->x[k] = data_of(s->x[k].val);
@@ -237,8 +269,7 @@ void cr_exec_free(struct cr_exec *exec)
 {
     if (!exec)
         return;
-    if (exec->net->in_room == exec)
-        exec->net->in_room = NULL;
+    room_leave(exec);
     cr_exec_free(exec->printer);
     cr_exec_free(exec->observed);
     cr_arena_free(&exec->arena);

@@ -232,7 +232,9 @@ static void diagnose_batch(struct cr_train *t)
     struct cr_data_loader *loader =
         t->scoring.loader ? t->scoring.loader : t->loader;
     struct cr_diag quiet = { .arena = t->arena };
-    struct cr_exec_opts want = { .keep_outputs = true, .silent = true };
+    struct cr_exec_opts want = { .keep_outputs = true,
+                                 .silent = true,
+                                 .in_turn = true };
     const struct cr_batch *batch;
     struct cr_exec *exec;
     struct cr_spec out;

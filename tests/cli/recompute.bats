@@ -212,6 +212,18 @@ END
     [ "$(grep -c 'backward linear.* gelu again' plan)" -ge 3 ]
 }
 
+@test "float32: of a long chain of large results some are kept, and memory is saved" {
+    wide <<'END'
+  a: {Dense: [8, 600]}
+  r:
+    - cells: {c: {Dense: [600, 8]}, d: {Dense: [8, 600]}, n: BatchNorm1d, relu: ReLU}
+      construct: return relu(n(d(c(x))) + x)
+      repeat: 6
+  out: {Dense: [600, 3]}
+END
+    [ "$(grep -c ' batch_norm.* relu.*recomputed' plan)" -ge 3 ]
+}
+
 @test "float32: large results of BatchNorm with ReLU and of sums of it are computed again" {
     wide <<'END'
   cells:

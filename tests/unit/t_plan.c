@@ -269,6 +269,7 @@ static void by_turns(const struct example *ex, bool in_turn, struct cr_buf *to)
        "%s: %s", ex->name, in_turn ? "one memory" : "each its own");
     for (k = 0; k < 3; k++)
         cr_exec_free(e[k]);
+    ok(!m.net->room, "%s: the last one frees it", ex->name);
     made_free(&m);
 }
 
