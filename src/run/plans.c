@@ -38,25 +38,56 @@ struct cr_exec_opts cr_plans_predict(int64_t batch, bool fixed)
                                   .shared = true };
 }
 
+/* The elements of a sample in one of the shapes. */
+static double sample_elements(const struct cr_data_loader *loader, int size)
+{
+    int n, i;
+    const struct cr_column *c = cr_data_loader_columns(loader, &n);
+    double all = 0;
+
+    if (size > 0)
+        c = cr_data_loader_columns_of_size(loader, size);
+    for (i = 0; i < n; i++)
+        all += (double)cr_count(&c[i].spec);
+    return all;
+}
+
+/* The shapes from the largest on: what others need fits its memory. */
+static void sizes_order(const struct cr_data_loader *loader, int n, int *order)
+{
+    int i, k;
+
+    for (i = 0; i < n; i++) {
+        for (k = i; k > 0 && sample_elements(loader, order[k - 1]) <
+                                 sample_elements(loader, i);
+             k--)
+            order[k] = order[k - 1];
+        order[k] = i;
+    }
+}
+
 bool cr_plans_make(struct cr_plans *plans, struct cr_net *net,
                    const struct cr_exec_opts *want,
                    struct cr_data_loader *loader)
 {
     struct cr_exec_opts one = *want;
     int64_t samples = cr_data_loader_samples(loader), rest;
-    int scales = cr_data_loader_n_sizes(loader), s, k;
+    int scales = cr_data_loader_n_sizes(loader), order[CR_SIZES_MAX], i, k;
 
     one.in_turn = true;
     plans->batch = cr_data_loader_batch_size(loader);
     rest = samples - (cr_data_loader_batches(loader) - 1) * plans->batch;
-    for (s = 0; s < scales; s++)
+    sizes_order(loader, scales, order);
+    for (i = 0; i < scales; i++)
         for (k = 0; k < 2; k++) {
+            int s = order[i];
+
             one.batch = k == 0 ? plans->batch : rest;
             if (k == 0 ? samples < plans->batch
                        : rest <= 0 || rest >= plans->batch)
                 continue;
-            if (s > 0)
-                one.columns = cr_data_loader_columns_of_size(loader, s);
+            one.columns = s > 0 ? cr_data_loader_columns_of_size(loader, s)
+                                : want->columns;
             plans->at[s][k] = cr_net_exec(net, &one);
             if (!plans->at[s][k])
                 return false;
