@@ -221,7 +221,7 @@ struct cr_net {
     cr_real **accumulated;  /* their gradients so far; NULL: grad_accum is 1 */
     cr_real *all_accumulated; /* the block that they are in, */
     int64_t n_accumulated;  /* and its elements */
-    struct cr_room *room;   /* memory of plans that run in turn; NULL */
+    struct cr_room *rooms;  /* memory of plans that run in turn; NULL */
     struct cr_tensor *ema;  /* moving means of all parameters; or NULL */
     bool split_noted;       /* that an op mixes rows */
     bool local_statistics;  /* each process normalises its samples alone */

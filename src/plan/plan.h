@@ -42,8 +42,9 @@ struct cr_pval {
     int id;                   /* in order of creation */
     struct cr_spec spec;
     size_t bytes;
-    struct cr_exec_step *maker; /* writes it; NULL: a source, a seed, or a
-                                 value that passes have replaced */
+    struct cr_exec_step *maker; /* writes it; NULL: a source, a seed, room of
+                                 one step (x_again), or a value that passes
+                                 have replaced */
     struct cr_operand *uses;  /* operands that read it */
     int n_uses;
     int feed, param;          /* index of the column or parameter; -1 */

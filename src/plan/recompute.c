@@ -404,6 +404,7 @@ static bool can_map_again(const struct recompute *r,
     for (o = x->uses; o; o = o->next)
         if (o->step != w &&
             (o->step->at > r->last ||
+             (o->step->node && o->step->node->recompute) ||
              (o->step->same && is_saved(r, o->step->y[0]))))
             return false;
     return true;

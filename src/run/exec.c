@@ -38,24 +38,28 @@ struct cr_room {
     size_t bytes;
     int plans;
     const struct cr_exec *last; /* the last one that ran; NULL: none */
+    struct cr_room *next;
 };
 
-/* The memory of a plan: where it runs in turn with others, theirs, if it is
+/* The memory of a plan: where it runs in turn with others, theirs, if that is
  * large enough. */
 static char *block_of(struct cr_exec *e)
 {
     size_t bytes = e->bytes + e->scratch + 64;
-    struct cr_room *room = e->net->room;
+    struct cr_room *room = e->net->rooms;
 
     if (!e->opts.in_turn)
         return cr_alloc(&e->arena, bytes, 1);
-    if (!room || bytes > room->bytes) {
+    while (room && room->bytes < bytes)
+        room = room->next;
+    if (!room) {
         room = calloc(1, sizeof *room);
         if (!room)
             cr_out_of_memory(sizeof *room);
         room->block = cr_alloc(&room->arena, bytes, 1);
         room->bytes = bytes;
-        e->net->room = room;
+        room->next = e->net->rooms;
+        e->net->rooms = room;
     }
     room->plans++;
     e->room = room;
@@ -64,7 +68,7 @@ static char *block_of(struct cr_exec *e)
 
 static void room_leave(struct cr_exec *e)
 {
-    struct cr_room *room = e->room;
+    struct cr_room *room = e->room, **at = &e->net->rooms;
 
     if (!room)
         return;
@@ -72,8 +76,9 @@ static void room_leave(struct cr_exec *e)
         room->last = NULL;
     if (--room->plans > 0)
         return;
-    if (e->net->room == room)
-        e->net->room = NULL;
+    while (*at != room)
+        at = &(*at)->next;
+    *at = room->next;
     cr_arena_free(&room->arena);
     free(room);
 }
@@ -82,11 +87,12 @@ static void room_leave(struct cr_exec *e)
  * of those. */
 static void takes_turn(struct cr_exec *e)
 {
-    const char *verify = getenv("CELLRUN_VERIFY");
+    const char *verify;
 
     if (!e->room || e->room->last == e)
         return;
     e->room->last = e;
+    verify = getenv("CELLRUN_VERIFY");
     if (verify && strcmp(verify, "1") == 0)
         memset(e->block, 0xff, e->bytes + e->scratch);
 }

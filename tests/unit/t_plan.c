@@ -265,11 +265,12 @@ static void by_turns(const struct example *ex, bool in_turn, struct cr_buf *to)
             if (k == 0)
                 cr_exec_backward(e[0], 1, 0.1);
         }
-    ok((e[0]->block == e[1]->block) == in_turn && e[1]->block != e[2]->own,
+    ok((e[0]->block == e[1]->block) == in_turn &&
+           (e[0]->block == e[2]->block) == in_turn,
        "%s: %s", ex->name, in_turn ? "one memory" : "each its own");
     for (k = 0; k < 3; k++)
         cr_exec_free(e[k]);
-    ok(!m.net->room, "%s: the last one frees it", ex->name);
+    ok(!m.net->rooms, "%s: the last one frees it", ex->name);
     made_free(&m);
 }
 
