@@ -20,6 +20,10 @@
  * rounded, which wait in two bytes, only LayerNorm's are worth their time: GELU
  * and dropout take longer.
  *
+ * Of any precision, a large result whose inputs all wait for backward anyway is
+ * a light group, too: BatchNorm's with its ReLU. A group has at most LINKS
+ * results of a chain; norms read their statistics (.saved_again).
+ *
  * In float32 a product whose gradient goes through an elementwise op, and which
  * therefore reads what that op got, computes the op's result again while it
  * does so (CR_END_AGAIN), if that is large: to read it from memory would take
