@@ -275,16 +275,12 @@ static int64_t row_of(const struct run *r, int64_t i, int64_t steps)
     return r->o->batch_first ? i * r->steps + t : t * r->n + i;
 }
 
-/* The next sample's row, far from this one's where the batch comes first. */
-static void soon(const struct run *r, const cr_real *x, int64_t i, int64_t to)
+/* x of the sample after i, or of i, the last one. */
+static const cr_real *soon(const struct run *r, const cr_real *x, int64_t i,
+                           int64_t to)
 {
-    int64_t at, k;
-
-    if (i + 1 >= to)
-        return;
-    at = row_of(r, i + 1, steps_of(r, i + 1)) * r->gates;
-    for (k = 0; k < r->gates; k += 64 / (int64_t)sizeof *x)
-        __builtin_prefetch(x + at + k);
+    i += i + 1 < to;
+    return x + row_of(r, i, steps_of(r, i)) * r->gates;
 }
 
 /* What low precision adds to a row; i is its sample. */
@@ -357,6 +353,7 @@ static void forward_rows(void *ctx, int64_t from, int64_t to)
             .n = r->size,
             .act = r->o->nonlinearity,
             .x = x + at * r->gates,
+            .soon = soon(r, x, i, to),
             .b = r->s->x[B] ? r->s->x[B] : r->none,
             .h0 = state(r, r->h, before(r)) + i * r->size,
             .c0 = state(r, r->c, before(r)) + i * r->size,
@@ -365,12 +362,12 @@ static void forward_rows(void *ctx, int64_t from, int64_t to)
             .c = state(r, r->c, own) + i * r->size,
         };
 
-        soon(r, x, i, to);
         lower(r, i, &row);
         if (r->at < steps) {
-            if (r->rounds)
+            if (r->rounds) {
+                cr_rnn_prefetch(&row, r->gates);
                 r->kind->low_forward(&row);
-            else
+            } else
                 r->kind->forward(&row);
             memcpy(y + at * r->size, row.h, bytes);
             continue;

@@ -11,6 +11,7 @@
 #ifndef CR_KERNELS_RNN_H
 #define CR_KERNELS_RNN_H
 
+#include "base/compiler.h"
 #include "kernels/kernel.h"
 #include "num/real.h"
 
@@ -24,12 +25,14 @@ enum cr_rnn_act {
 struct cr_rnn;
 struct cr_rnn_kernel;
 
-/* One sample at one step. */
+/* One sample at one step. Its forward part asks for the next one's x, which is
+ * far away where the batch comes first. */
 struct cr_rnn_row {
     const struct cr_rnn_kernel *k;
     int64_t n;        /* H */
     int act;          /* of an rnn: enum cr_rnn_act */
     const cr_real *x; /* of the input: g n */
+    const cr_real *soon; /* x of the next sample */
     const cr_real *b; /* the state's: g n */
     const cr_real *h0, *c0;
     /* forward: h0 W' comes in; what backward wants is left: of an lstm all
@@ -57,6 +60,15 @@ struct cr_rnn_kernel {
     cr_rnn_part *gru_to_product;
     cr_rnn_part *lstm, *lstm_backward;
 };
+
+/* Asks for all n numbers of the next x at once. */
+CR_INLINE void cr_rnn_prefetch(const struct cr_rnn_row *row, int64_t n)
+{
+    int64_t k;
+
+    for (k = 0; k < n; k += 64 / (int64_t)sizeof(cr_real))
+        __builtin_prefetch(row->soon + k);
+}
 
 extern const struct cr_rnn_kernel cr_rnn_avx512, cr_rnn_avx2, cr_rnn_portable;
 

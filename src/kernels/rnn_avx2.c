@@ -18,8 +18,7 @@ CR_O3
 #define V_POWER(t)                                                \
     _mm256_castsi256_ps(_mm256_slli_epi32(                        \
         _mm256_add_epi32(_mm256_castps_si256(t), _mm256_set1_epi32(127)), 23))
-#define V_UNDER(x, by, y, z) \
-    _mm256_blendv_ps(z, y, _mm256_cmp_ps(x, by, _CMP_LT_OQ))
+#define V_INVERSE(x) V_DIV(V_SET(1), x)
 #include "kernels/gates.inc"
 #endif
 
