@@ -486,6 +486,18 @@ static void backward_low(const struct run *r, int64_t i, struct cr_rnn_row *row,
     round_to(r, r->gates, row->dg, r->dp + (row->dg - r->dg));
 }
 
+/* Asks for the rows of dy and dx of sample i. */
+static void prefetch_backward(const struct run *r, const cr_real *dy, int64_t i)
+{
+    int64_t at = row_of(r, i, steps_of(r, i)), line = 64 / sizeof(cr_real), k;
+    cr_real *dx = r->s->dx[X];
+
+    for (k = 0; dy && k < r->size; k += line)
+        __builtin_prefetch(dy + at * r->size + k);
+    for (k = 0; dx && !r->direct && k < r->gates; k += line)
+        __builtin_prefetch(dx + at * r->gates + k, 1);
+}
+
 static void backward_rows(void *ctx, int64_t from, int64_t to)
 {
     const struct run *r = ctx;
@@ -518,6 +530,8 @@ static void backward_rows(void *ctx, int64_t from, int64_t to)
             give(r, NULL, at);
             continue;
         }
+        if (i + 1 < to)
+            prefetch_backward(r, dy, i + 1);
         if (dy)
             more(r->size, dy + at * r->size, row.dh);
         if (r->rounds) {
