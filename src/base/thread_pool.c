@@ -27,6 +27,7 @@
  * job; they do not change while an offer is open or a task runs. */
 struct seat {
     _Alignas(64) atomic_uint offer; /* CLOSED, OPEN, or ASLEEP and closed */
+    _Alignas(64) atomic_ullong range; /* that the task of this number shares */
     pthread_t thread;
     struct scratch {
         void *at;
@@ -57,6 +58,7 @@ static struct {
 } pool = { .threads = 1 };
 
 static _Thread_local bool inside;
+static _Thread_local bool sharing; /* in a task that others run beside */
 static _Thread_local struct seat *own_seat; /* NULL: not a thread of the pool */
 
 static void futex(atomic_uint *at, int op, unsigned value)
@@ -110,7 +112,7 @@ static void *work(void *arg)
 {
     int me = (int)(intptr_t)arg;
 
-    inside = true;
+    inside = sharing = true;
     own_seat = &pool.seat[me];
     for (;;) {
         wait_for_offer(&pool.seat[me]);
@@ -143,6 +145,21 @@ static void await(void)
     atomic_store(&pool.waiting, 0);
 }
 
+/* All tasks, one after the other. */
+static void run_alone(void (*fn)(void *ctx, int task, int n_tasks), void *ctx,
+                      int n_tasks)
+{
+    bool before = sharing;
+    int i;
+
+    sharing = false;
+    if (n_tasks < 1)
+        n_tasks = 1;
+    for (i = 0; i < n_tasks; i++)
+        fn(ctx, i, n_tasks);
+    sharing = before;
+}
+
 void cr_parallel_run(void (*fn)(void *ctx, int task, int n_tasks), void *ctx,
                      int n_tasks)
 {
@@ -150,20 +167,15 @@ void cr_parallel_run(void (*fn)(void *ctx, int task, int n_tasks), void *ctx,
 
     if (n_tasks > pool.threads)
         n_tasks = pool.threads;
-    if (n_tasks <= 1) {
-        fn(ctx, 0, 1);
-        return;
-    }
-    if (inside || atomic_exchange(&pool.busy, true)) {
-        for (i = 0; i < n_tasks; i++)
-            fn(ctx, i, n_tasks);
+    if (n_tasks <= 1 || inside || atomic_exchange(&pool.busy, true)) {
+        run_alone(fn, ctx, n_tasks);
         return;
     }
     pool.fn = fn;
     pool.ctx = ctx;
     pool.n_tasks = n_tasks;
     atomic_store_explicit(&pool.left, n_tasks - 1, memory_order_relaxed);
-    inside = true;
+    inside = sharing = true;
     for (i = 1; i < n_tasks; i++)
         offer(&pool.seat[i]);
     fn(ctx, 0, n_tasks);
@@ -173,8 +185,83 @@ void cr_parallel_run(void (*fn)(void *ctx, int task, int n_tasks), void *ctx,
             atomic_fetch_sub(&pool.left, 1);
         }
     await();
-    inside = false;
+    inside = sharing = false;
     atomic_store_explicit(&pool.busy, false, memory_order_release);
+}
+
+/* ---- ranges ---- */
+
+/* A range in one word: its loop, first and end. A word that was read changes
+ * if anything of it does: within a job a task opens each loop once, and no
+ * task of one job is at work in the next. */
+#define RANGE_BITS 24
+#define RANGE_MASK ((1u << RANGE_BITS) - 1)
+
+static unsigned long long range_word(unsigned loop, int64_t from, int64_t to)
+{
+    return (unsigned long long)(loop & 0xffff) << (2 * RANGE_BITS) |
+           (unsigned long long)from << RANGE_BITS | (unsigned long long)to;
+}
+
+void cr_range_open(struct cr_range *range, int task, int n_tasks, unsigned loop,
+                   int64_t from, int64_t to, int64_t least)
+{
+    *range = (struct cr_range){ .task = task, .n_tasks = n_tasks,
+                                .loop = loop, .least = least,
+                                .shared = sharing && n_tasks > 1 &&
+                                          to <= RANGE_MASK,
+                                .from = from, .to = to };
+    if (range->shared)
+        atomic_store_explicit(&pool.seat[task].range,
+                              range_word(loop, from, to),
+                              memory_order_release);
+}
+
+/* A piece of the range of a task: its first part for itself, its last for
+ * others. */
+static bool range_take(const struct cr_range *range, int task, int64_t *from,
+                       int64_t *to)
+{
+    atomic_ullong *at = &pool.seat[task].range;
+    unsigned long long word = atomic_load_explicit(at, memory_order_acquire);
+    unsigned long long rest;
+    int64_t n, least = range->least, cut;
+
+    do {
+        *from = (int64_t)(word >> RANGE_BITS) & RANGE_MASK;
+        *to = (int64_t)word & RANGE_MASK;
+        n = *to - *from;
+        if (n <= 0 || word >> (2 * RANGE_BITS) != (range->loop & 0xffff))
+            return false;
+        cut = *from + (n <= least       ? 0
+                       : n <= 2 * least ? least
+                                        : n / 2 / least * least);
+        if (task == range->task)
+            rest = range_word(range->loop, n <= least ? *to : cut, *to);
+        else
+            rest = range_word(range->loop, *from, cut);
+    } while (!atomic_compare_exchange_weak(at, &word, rest));
+    if (task != range->task)
+        *from = cut;
+    else if (n > least)
+        *to = cut;
+    return true;
+}
+
+bool cr_range_next(struct cr_range *range, int64_t *from, int64_t *to)
+{
+    int i;
+
+    if (!range->shared) {
+        *from = range->from;
+        *to = range->to;
+        range->from = range->to;
+        return *from < *to;
+    }
+    for (i = 0; i < range->n_tasks; i++)
+        if (range_take(range, (range->task + i) % range->n_tasks, from, to))
+            return true;
+    return false;
 }
 
 int cr_thread_count(void)

@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Starts the pool with `threads` threads, the caller included; call again to
  * change the number. */
@@ -26,6 +27,25 @@ int cr_thread_count(void); /* 1 before the start */
  * cr_thread_count(). */
 void cr_parallel_run(void (*fn)(void *ctx, int task, int n_tasks), void *ctx,
                      int n_tasks);
+
+/* Guided scheduling, as OpenMP calls it: cores are not equally fast, least of
+ * all on a machine that others use. A task opens the range [from, to) that is
+ * its own; `loop` numbers the loops of a job, and all its tasks have the same.
+ * Then cr_range_next gives it piece after piece, about half of what is left and
+ * at least `least` long, and of other tasks that have opened this loop's range
+ * when nothing of its own is left. False: there is no more. What a piece gives
+ * must not depend on who computes it, nor on where pieces begin; they begin at
+ * from plus a multiple of `least`. */
+struct cr_range {
+    int task, n_tasks;
+    unsigned loop;
+    int64_t least;
+    bool shared;      /* else one piece, the whole range: */
+    int64_t from, to; /* what is left of it */
+};
+void cr_range_open(struct cr_range *range, int task, int n_tasks, unsigned loop,
+                   int64_t from, int64_t to, int64_t least);
+bool cr_range_next(struct cr_range *range, int64_t *from, int64_t *to);
 
 /* Scratch memory of the calling thread: at least `bytes` bytes, aligned to 64,
  * with undefined content. The next call returns the same memory, which grows if

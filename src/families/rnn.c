@@ -303,7 +303,7 @@ static void samples_run(struct run *r,
     double cost = (double)(r->steps * r->gates) * (2 + 0.05 * (double)r->size);
 
     if (r->n >= SHARE * cr_thread_count())
-        cr_parallel_for_coarse(r->n, cost, r, fn);
+        cr_parallel_for_static(r->n, cost, r, fn);
     else
         fn(r, 0, r->n);
 }

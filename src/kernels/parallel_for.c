@@ -5,8 +5,11 @@
 /* Work below which waking the others costs more than it brings. */
 #define EACH_NS 8000
 
+/* A piece takes at least so long, or fetching it would cost more. */
+#define PIECE_NS 3000
+
 struct each {
-    int64_t n, block;
+    int64_t n, block, least; /* block: of elements; least: of blocks */
     void *ctx;
     void (*fn)(void *ctx, int64_t from, int64_t to);
 };
@@ -14,20 +17,22 @@ struct each {
 static void each_part(void *ctx, int task, int n_tasks)
 {
     const struct each *e = ctx;
-    int64_t blocks = (e->n + e->block - 1) / e->block;
-    int64_t from = blocks * task / n_tasks * e->block;
-    int64_t to = blocks * (task + 1) / n_tasks * e->block;
+    int64_t blocks = (e->n + e->block - 1) / e->block, from, to;
+    struct cr_range range;
 
-    if (to > e->n)
-        to = e->n;
-    if (from < to)
+    cr_range_open(&range, task, n_tasks, 0, blocks * task / n_tasks,
+                  blocks * (task + 1) / n_tasks, e->least);
+    while (cr_range_next(&range, &from, &to)) {
+        from *= e->block;
+        to = to * e->block < e->n ? to * e->block : e->n;
         e->fn(e->ctx, from, to);
+    }
 }
 
-static void each_run(int64_t n, int64_t block, double cost, void *ctx,
-                     void (*fn)(void *ctx, int64_t from, int64_t to))
+static void each_run(int64_t n, int64_t block, int64_t least, double cost,
+                     void *ctx, void (*fn)(void *ctx, int64_t from, int64_t to))
 {
-    struct each e = { n, block, ctx, fn };
+    struct each e = { n, block, least, ctx, fn };
 
     if (n <= 0)
         return;
@@ -37,14 +42,27 @@ static void each_run(int64_t n, int64_t block, double cost, void *ctx,
         cr_parallel_run(each_part, &e, cr_thread_count());
 }
 
+static int64_t least(int64_t n, int64_t block, double cost)
+{
+    double blocks = PIECE_NS / (cost * (double)block);
+
+    return blocks < 1 ? 1 : blocks < (double)n ? (int64_t)blocks : n;
+}
+
 void cr_parallel_for(int64_t n, double cost, void *ctx,
                      void (*fn)(void *ctx, int64_t from, int64_t to))
 {
-    each_run(n, 16, cost, ctx, fn);
+    each_run(n, 16, least(n, 16, cost), cost, ctx, fn);
 }
 
 void cr_parallel_for_coarse(int64_t n, double cost, void *ctx,
                             void (*fn)(void *ctx, int64_t from, int64_t to))
 {
-    each_run(n, 1, cost, ctx, fn);
+    each_run(n, 1, least(n, 1, cost), cost, ctx, fn);
+}
+
+void cr_parallel_for_static(int64_t n, double cost, void *ctx,
+                            void (*fn)(void *ctx, int64_t from, int64_t to))
+{
+    each_run(n, 1, n, cost, ctx, fn);
 }

@@ -8,12 +8,17 @@
 
 /* Calls fn in parallel for disjoint ranges that cover 0..n-1 and start at
  * multiples of 16; in one call if n * cost is small. cost: approximate
- * nanoseconds per element. */
+ * nanoseconds per element. A thread gets several ranges, one after the other,
+ * and some of those of a slower one (cr_range_next). */
 void cr_parallel_for(int64_t n, double cost, void *ctx,
                      void (*fn)(void *ctx, int64_t from, int64_t to));
 
 /* The same for few elements with much work each: ranges start anywhere. */
 void cr_parallel_for_coarse(int64_t n, double cost, void *ctx,
+                            void (*fn)(void *ctx, int64_t from, int64_t to));
+
+/* The same with one range per thread, for work that is done once per range. */
+void cr_parallel_for_static(int64_t n, double cost, void *ctx,
                             void (*fn)(void *ctx, int64_t from, int64_t to));
 
 #endif

@@ -409,7 +409,7 @@ static void run_call(struct run *r, unsigned flag)
                                        : same_samples(r, r->in, c->n_in));
 
     if (split)
-        cr_parallel_for_coarse(
+        cr_parallel_for_static(
             r->step.to, (double)cellrun_count(&r->in[0]) / (double)r->step.to,
             r, run_part);
     else
