@@ -217,6 +217,13 @@ void cr_range_open(struct cr_range *range, int task, int n_tasks, unsigned loop,
                               memory_order_release);
 }
 
+void cr_range_share(struct cr_range *range, int task, int n_tasks, int64_t n,
+                    int64_t least)
+{
+    cr_range_open(range, task, n_tasks, 0, n * task / n_tasks,
+                  n * (task + 1) / n_tasks, least);
+}
+
 /* A piece of the range of a task: its first part for itself, its last for
  * others. */
 static bool range_take(const struct cr_range *range, int task, int64_t *from,

@@ -47,6 +47,13 @@ void cr_range_open(struct cr_range *range, int task, int n_tasks, unsigned loop,
                    int64_t from, int64_t to, int64_t least);
 bool cr_range_next(struct cr_range *range, int64_t *from, int64_t *to);
 
+/* The same of 0 .. n - 1, of which all tasks have equal parts, in the only loop
+ * of a job:
+ *     for (i = to = 0; i < to || cr_range_next(&range, &i, &to); i++)
+ */
+void cr_range_share(struct cr_range *range, int task, int n_tasks, int64_t n,
+                    int64_t least);
+
 /* Scratch memory of the calling thread: at least `bytes` bytes, aligned to 64,
  * with undefined content. The next call returns the same memory, which grows if
  * it is too small; code that runs often reserves the maximum. Freed when the

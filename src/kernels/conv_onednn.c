@@ -255,9 +255,11 @@ static void blocks_part(const struct job *j, bool forward, int task,
     size_t bytes = scratchpad_of(run);
     char *room = cr_thread_scratch(
         bytes + (in_place ? (size_t)to * sizeof(cr_real) : 0));
-    int64_t b, last = j->blocks * (task + 1) / n_tasks;
+    struct cr_range range;
+    int64_t b, last;
 
-    for (b = j->blocks * task / n_tasks; b < last; b++) {
+    cr_range_share(&range, task, n_tasks, j->blocks, 1);
+    for (b = last = 0; b < last || cr_range_next(&range, &b, &last); b++) {
         cr_real *y =
             in_place ? (cr_real *)(void *)(room + bytes) : j->to + b * to;
         const struct cr_onednn_arg of[] = {

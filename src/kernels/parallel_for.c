@@ -20,8 +20,7 @@ static void each_part(void *ctx, int task, int n_tasks)
     int64_t blocks = (e->n + e->block - 1) / e->block, from, to;
     struct cr_range range;
 
-    cr_range_open(&range, task, n_tasks, 0, blocks * task / n_tasks,
-                  blocks * (task + 1) / n_tasks, e->least);
+    cr_range_share(&range, task, n_tasks, blocks, e->least);
     while (cr_range_next(&range, &from, &to)) {
         from *= e->block;
         to = to * e->block < e->n ? to * e->block : e->n;

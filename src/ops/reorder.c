@@ -63,10 +63,12 @@ static void stripe_add(const struct cr_transpose *t, int64_t from, int64_t to,
 static void reorder_part(void *ctx, int task, int n_tasks)
 {
     const struct reorder *r = ctx;
-    int64_t i, to = r->all * (task + 1) / n_tasks, cols = r->t.cols;
+    int64_t i, to, cols = r->t.cols;
     size_t image = (size_t)(r->t.rows * cols) * r->t.size;
+    struct cr_range range;
 
-    for (i = r->all * task / n_tasks; i < to; i++) {
+    cr_range_share(&range, task, n_tasks, r->all, 1);
+    for (i = to = 0; i < to || cr_range_next(&range, &i, &to); i++) {
         int64_t from = i % r->stripes * CR_TRANSPOSE_STRIPE;
         int64_t end = from + CR_TRANSPOSE_STRIPE;
         size_t at = (size_t)(i / r->stripes) * image;

@@ -104,13 +104,19 @@ static struct cr_update update_range(const struct update *all, int64_t from,
     return u;
 }
 
-/* The update of a range, a stretch at a time. */
+/* The update of a range, a stretch at a time where the gradient does not lie
+ * in one piece. */
 static void update_stretches(const struct update *all, int64_t from, int64_t to)
 {
     cr_real room[UPDATE_STRETCH];
     struct cr_update u;
     int64_t end;
 
+    if (all->g.all) {
+        u = update_range(all, from, to);
+        all->rule->update(&u);
+        return;
+    }
     for (; from < to; from = end) {
         end = from + UPDATE_STRETCH < to ? from + UPDATE_STRETCH : to;
         u = update_range(all, from, end);
@@ -123,19 +129,15 @@ static void update_part(void *ctx, int task, int n_tasks)
 {
     const struct update *all = ctx;
     int64_t blocks = (all->end - all->begin + 15) / 16;
-    int64_t from = all->begin + blocks * task / n_tasks * 16;
-    int64_t to = all->begin + blocks * (task + 1) / n_tasks * 16;
-    struct cr_update u;
+    int64_t from, to;
+    struct cr_range range;
 
-    if (to > all->end)
-        to = all->end;
-    if (!all->g.all) {
-        update_stretches(all, from, to);
-        return;
+    cr_range_share(&range, task, n_tasks, blocks, UPDATE_GRAIN / 16);
+    while (cr_range_next(&range, &from, &to)) {
+        to = all->begin + to * 16;
+        update_stretches(all, all->begin + from * 16,
+                         to < all->end ? to : all->end);
     }
-    u = update_range(all, from, to);
-    if (u.n > 0)
-        all->rule->update(&u);
 }
 
 /* ---- by rows: those without a gradient stay as they are ---- */
