@@ -1,4 +1,5 @@
-/* The pool: every part once, nested and concurrent calls, start and stop. */
+/* The pool: every part once, nested and concurrent calls, start and stop; what
+ * tasks share out among themselves. */
 #include "base/thread_pool.h"
 
 #include <pthread.h>
@@ -281,6 +282,128 @@ static void test_pin(void)
     cr_thread_pool_stop();
 }
 
+/* ---- ranges ---- */
+
+enum {
+    LOOPS = 3,
+    MOST = 3000
+};
+
+/* Loops of one job, each over its own numbers. */
+struct loops {
+    atomic_int seen[LOOPS][MOST], begins_wrong, n_seen;
+    int64_t n, least;
+};
+
+static void loops_part(void *ctx, int task, int n_tasks)
+{
+    struct loops *l = ctx;
+    struct cr_range range;
+    int64_t i, to, first = l->n * task / n_tasks, before;
+    int k;
+
+    for (k = 0; k < LOOPS; k++) {
+        cr_range_open(&range, task, n_tasks, (unsigned)k, first,
+                      l->n * (task + 1) / n_tasks, l->least);
+        while (cr_range_next(&range, &i, &to)) {
+            before = i;
+            for (; i < to; i++) {
+                atomic_fetch_add(&l->seen[k][i], 1);
+                atomic_fetch_add(&l->n_seen, 1);
+            }
+            if (before >= first && before < l->n * (task + 1) / n_tasks &&
+                (before - first) % l->least != 0)
+                atomic_fetch_add(&l->begins_wrong, 1);
+            if (task % 2 == 1)
+                sched_yield();
+        }
+    }
+}
+
+static bool loops_once(struct loops *l)
+{
+    int64_t i;
+    int k;
+
+    for (k = 0; k < LOOPS; k++)
+        for (i = 0; i < MOST; i++)
+            if (l->seen[k][i] != (i < l->n))
+                return false;
+    return l->begins_wrong == 0;
+}
+
+static void loops_nested(void *ctx, int task, int n_tasks)
+{
+    struct loops *l = ctx;
+
+    (void)n_tasks;
+    cr_parallel_run(loops_part, &l[task], 3);
+}
+
+static void test_ranges(void)
+{
+    static struct loops l[3];
+    bool good = true;
+    int threads, i;
+
+    for (threads = 1; threads <= PARTS; threads++) {
+        cr_thread_pool_start(threads);
+        for (i = 0; i < 200; i++) {
+            memset(l, 0, sizeof l);
+            l->n = rand() % (i % 2 ? 40 : MOST);
+            l->least = 1 + rand() % 9;
+            cr_parallel_run(loops_part, l, threads);
+            good = loops_once(l) && good;
+        }
+        cr_thread_pool_stop();
+    }
+    ok(good, "loops over ranges: each number once, in its own loop");
+    memset(l, 0, sizeof l);
+    cr_thread_pool_start(3);
+    for (i = 0; i < 3; i++) {
+        l[i].n = 100 + i;
+        l[i].least = 4;
+    }
+    cr_parallel_run(loops_nested, l, 3);
+    ok(loops_once(&l[0]) && loops_once(&l[1]) && loops_once(&l[2]),
+       "from within, too");
+    cr_thread_pool_stop();
+}
+
+/* Task 0 takes one piece and has done nothing of it as long as others are at
+ * work: the rest of its range is theirs. */
+static void helped_part(void *ctx, int task, int n_tasks)
+{
+    static atomic_bool taken;
+    atomic_int *left = ctx;
+    struct cr_range range;
+    int64_t from, to;
+    int waits = 0;
+
+    while (task == 1 && !atomic_load(&taken))
+        sched_yield();
+    cr_range_share(&range, task, n_tasks, 64, 1);
+    while (cr_range_next(&range, &from, &to)) {
+        atomic_store(&taken, true);
+        if (task == 0)
+            while (atomic_load(left) > to - from && waits++ < 20000)
+                usleep(1000);
+        atomic_fetch_sub(left, (int)(to - from));
+    }
+    if (waits >= 20000)
+        atomic_store(left, -1000);
+}
+
+static void test_helped(void)
+{
+    atomic_int left = 64;
+
+    cr_thread_pool_start(2);
+    cr_parallel_run(helped_part, &left, 2);
+    ok(left == 0, "what a task has not begun, another one does");
+    cr_thread_pool_stop();
+}
+
 int main(void)
 {
     test_parts();
@@ -291,6 +414,8 @@ int main(void)
     test_signals();
     test_room();
     test_pin();
+    test_ranges();
+    test_helped();
     ok(cr_cpu_count() >= 1 && cr_cpu_count() <= sysconf(_SC_NPROCESSORS_CONF),
        "processors: at least one, at most those there are");
     return done();
