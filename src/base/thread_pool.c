@@ -265,7 +265,9 @@ bool cr_range_next(struct cr_range *range, int64_t *from, int64_t *to)
         range->from = range->to;
         return *from < *to;
     }
-    for (i = 0; i < range->n_tasks; i++)
+    /* of few others, or many would look at each other for longer than the
+     * piece takes: 1, 2, 4, ... further */
+    for (i = 0; i < range->n_tasks; i = i > 0 ? 2 * i : 1)
         if (range_take(range, (range->task + i) % range->n_tasks, from, to))
             return true;
     return false;

@@ -32,7 +32,7 @@ void cr_parallel_run(void (*fn)(void *ctx, int task, int n_tasks), void *ctx,
  * all on a machine that others use. A task opens the range [from, to) that is
  * its own; `loop` numbers the loops of a job, and all its tasks have the same.
  * Then cr_range_next gives it piece after piece, about half of what is left and
- * at least `least` long, and of other tasks that have opened this loop's range
+ * at least `least` long, and of some others that have opened this loop's range
  * when nothing of its own is left. False: there is no more. What a piece gives
  * must not depend on who computes it, nor on where pieces begin; they begin at
  * from plus a multiple of `least`. */
