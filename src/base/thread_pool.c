@@ -58,7 +58,7 @@ static struct {
 } pool = { .threads = 1 };
 
 static _Thread_local bool inside;
-static _Thread_local bool sharing; /* in a task that others run beside */
+static _Thread_local bool sharing; /* in a task, while others run theirs */
 static _Thread_local struct seat *own_seat; /* NULL: not a thread of the pool */
 
 static void futex(atomic_uint *at, int op, unsigned value)
