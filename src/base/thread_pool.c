@@ -28,7 +28,7 @@
 struct seat {
     _Alignas(64) atomic_uint offer; /* CLOSED, OPEN, or ASLEEP and closed */
     _Alignas(64) atomic_ullong range; /* that the task of this number shares */
-    pthread_t thread;
+    _Alignas(64) pthread_t thread; /* apart from what others write */
     struct scratch {
         void *at;
         size_t bytes;
@@ -204,10 +204,10 @@ static unsigned long long range_word(unsigned loop, int64_t from, int64_t to)
 }
 
 void cr_range_open(struct cr_range *range, int task, int n_tasks, unsigned loop,
-                   int64_t from, int64_t to, int64_t least)
+                   int64_t from, int64_t to, int64_t min_piece)
 {
     *range = (struct cr_range){ .task = task, .n_tasks = n_tasks,
-                                .loop = loop, .least = least,
+                                .loop = loop, .min_piece = min_piece,
                                 .shared = sharing && n_tasks > 1 &&
                                           to <= RANGE_MASK,
                                 .from = from, .to = to };
@@ -217,11 +217,11 @@ void cr_range_open(struct cr_range *range, int task, int n_tasks, unsigned loop,
                               memory_order_release);
 }
 
-void cr_range_share(struct cr_range *range, int task, int n_tasks, int64_t n,
-                    int64_t least)
+void cr_range_split(struct cr_range *range, int task, int n_tasks, int64_t n,
+                    int64_t min_piece)
 {
     cr_range_open(range, task, n_tasks, 0, n * task / n_tasks,
-                  n * (task + 1) / n_tasks, least);
+                  n * (task + 1) / n_tasks, min_piece);
 }
 
 /* A piece of the range of a task: its first part for itself, its last for
@@ -232,7 +232,7 @@ static bool range_take(const struct cr_range *range, int task, int64_t *from,
     atomic_ullong *at = &pool.seat[task].range;
     unsigned long long word = atomic_load_explicit(at, memory_order_acquire);
     unsigned long long rest;
-    int64_t n, least = range->least, cut;
+    int64_t n, min_piece = range->min_piece, cut;
 
     do {
         *from = (int64_t)(word >> RANGE_BITS) & RANGE_MASK;
@@ -240,17 +240,17 @@ static bool range_take(const struct cr_range *range, int task, int64_t *from,
         n = *to - *from;
         if (n <= 0 || word >> (2 * RANGE_BITS) != (range->loop & 0xffff))
             return false;
-        cut = *from + (n <= least       ? 0
-                       : n <= 2 * least ? least
-                                        : n / 2 / least * least);
+        cut = *from + (n <= min_piece       ? 0
+                       : n <= 2 * min_piece ? min_piece
+                                        : n / 2 / min_piece * min_piece);
         if (task == range->task)
-            rest = range_word(range->loop, n <= least ? *to : cut, *to);
+            rest = range_word(range->loop, n <= min_piece ? *to : cut, *to);
         else
             rest = range_word(range->loop, *from, cut);
     } while (!atomic_compare_exchange_weak(at, &word, rest));
     if (task != range->task)
         *from = cut;
-    else if (n > least)
+    else if (n > min_piece)
         *to = cut;
     return true;
 }

@@ -30,29 +30,31 @@ void cr_parallel_run(void (*fn)(void *ctx, int task, int n_tasks), void *ctx,
 
 /* Guided scheduling, as OpenMP calls it: cores are not equally fast, least of
  * all on a machine that others use. A task opens the range [from, to) that is
- * its own; `loop` numbers the loops of a job, and all its tasks have the same.
- * Then cr_range_next gives it piece after piece, about half of what is left and
- * at least `least` long, and of some others that have opened this loop's range
- * when nothing of its own is left. False: there is no more. What a piece gives
- * must not depend on who computes it, nor on where pieces begin; they begin at
- * from plus a multiple of `least`. */
+ * its own. Then cr_range_next gives it piece after piece, about half of what is
+ * left and at least min_piece long, and when nothing of its own is left, pieces
+ * of some others that have opened this loop's range. False: there is no more.
+ *
+ * A job may have several such loops, which all its tasks number alike. A task
+ * opens each of them once, with the n_tasks that it got, and calls
+ * cr_range_next until that is false before it opens the next one or returns.
+ * What a piece gives must not depend on who computes it nor on where pieces
+ * begin: at from plus a multiple of min_piece. */
 struct cr_range {
     int task, n_tasks;
     unsigned loop;
-    int64_t least;
+    int64_t min_piece;
     bool shared;      /* else one piece, the whole range: */
     int64_t from, to; /* what is left of it */
 };
 void cr_range_open(struct cr_range *range, int task, int n_tasks, unsigned loop,
-                   int64_t from, int64_t to, int64_t least);
+                   int64_t from, int64_t to, int64_t min_piece);
 bool cr_range_next(struct cr_range *range, int64_t *from, int64_t *to);
 
-/* The same of 0 .. n - 1, of which all tasks have equal parts, in the only loop
- * of a job:
+/* Opens the range of a job with one loop, over 0 .. n - 1, split equally:
  *     for (i = to = 0; i < to || cr_range_next(&range, &i, &to); i++)
  */
-void cr_range_share(struct cr_range *range, int task, int n_tasks, int64_t n,
-                    int64_t least);
+void cr_range_split(struct cr_range *range, int task, int n_tasks, int64_t n,
+                    int64_t min_piece);
 
 /* Scratch memory of the calling thread: at least `bytes` bytes, aligned to 64,
  * with undefined content. The next call returns the same memory, which grows if

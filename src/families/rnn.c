@@ -276,7 +276,7 @@ static int64_t row_of(const struct run *r, int64_t i, int64_t steps)
 }
 
 /* x of the sample after i, or of i, the last one. */
-static const cr_real *soon(const struct run *r, const cr_real *x, int64_t i,
+static const cr_real *next_x(const struct run *r, const cr_real *x, int64_t i,
                            int64_t to)
 {
     i += i + 1 < to;
@@ -303,7 +303,7 @@ static void samples_run(struct run *r,
     double cost = (double)(r->steps * r->gates) * (2 + 0.05 * (double)r->size);
 
     if (r->n >= SHARE * cr_thread_count())
-        cr_parallel_for_static(r->n, cost, r, fn);
+        cr_parallel_for_static(r->n, 1, cost, r, fn);
     else
         fn(r, 0, r->n);
 }
@@ -353,7 +353,7 @@ static void forward_rows(void *ctx, int64_t from, int64_t to)
             .n = r->size,
             .act = r->o->nonlinearity,
             .x = x + at * r->gates,
-            .soon = soon(r, x, i, to),
+            .next_x = next_x(r, x, i, to),
             .b = r->s->x[B] ? r->s->x[B] : r->none,
             .h0 = state(r, r->h, before(r)) + i * r->size,
             .c0 = state(r, r->c, before(r)) + i * r->size,
@@ -437,7 +437,7 @@ void cr_rnn_forward(const struct cr_op_ctx *s, const struct cr_rnn_kind *kind)
     struct run r = run_of(s, kind);
 
     if (r.steps > 1)
-        cr_parallel_for_coarse(r.size, (double)r.gates, &r, turn_rows);
+        cr_parallel_for_static(r.size, 16, (double)r.gates, &r, turn_rows);
     memset(r.none, 0, (size_t)r.gates * sizeof *r.none);
 
     first_state(&r, s->x[H0], r.h);

@@ -258,7 +258,7 @@ static void blocks_part(const struct job *j, bool forward, int task,
     struct cr_range range;
     int64_t b, last;
 
-    cr_range_share(&range, task, n_tasks, j->blocks, 1);
+    cr_range_split(&range, task, n_tasks, j->blocks, 1);
     for (b = last = 0; b < last || cr_range_next(&range, &b, &last); b++) {
         cr_real *y =
             in_place ? (cr_real *)(void *)(room + bytes) : j->to + b * to;

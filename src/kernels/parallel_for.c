@@ -9,7 +9,7 @@
 #define PIECE_NS 3000
 
 struct each {
-    int64_t n, block, least; /* block: of elements; least: of blocks */
+    int64_t n, block, min_piece; /* of elements; of blocks */
     void *ctx;
     void (*fn)(void *ctx, int64_t from, int64_t to);
 };
@@ -20,7 +20,7 @@ static void each_part(void *ctx, int task, int n_tasks)
     int64_t blocks = (e->n + e->block - 1) / e->block, from, to;
     struct cr_range range;
 
-    cr_range_share(&range, task, n_tasks, blocks, e->least);
+    cr_range_split(&range, task, n_tasks, blocks, e->min_piece);
     while (cr_range_next(&range, &from, &to)) {
         from *= e->block;
         to = to * e->block < e->n ? to * e->block : e->n;
@@ -28,10 +28,10 @@ static void each_part(void *ctx, int task, int n_tasks)
     }
 }
 
-static void each_run(int64_t n, int64_t block, int64_t least, double cost,
+static void each_run(int64_t n, int64_t block, int64_t min_piece, double cost,
                      void *ctx, void (*fn)(void *ctx, int64_t from, int64_t to))
 {
-    struct each e = { n, block, least, ctx, fn };
+    struct each e = { n, block, min_piece, ctx, fn };
 
     if (n <= 0)
         return;
@@ -41,7 +41,7 @@ static void each_run(int64_t n, int64_t block, int64_t least, double cost,
         cr_parallel_run(each_part, &e, cr_thread_count());
 }
 
-static int64_t least(int64_t n, int64_t block, double cost)
+static int64_t min_blocks(int64_t n, int64_t block, double cost)
 {
     double blocks = PIECE_NS / (cost * (double)block);
 
@@ -51,17 +51,17 @@ static int64_t least(int64_t n, int64_t block, double cost)
 void cr_parallel_for(int64_t n, double cost, void *ctx,
                      void (*fn)(void *ctx, int64_t from, int64_t to))
 {
-    each_run(n, 16, least(n, 16, cost), cost, ctx, fn);
+    each_run(n, 16, min_blocks(n, 16, cost), cost, ctx, fn);
 }
 
 void cr_parallel_for_coarse(int64_t n, double cost, void *ctx,
                             void (*fn)(void *ctx, int64_t from, int64_t to))
 {
-    each_run(n, 1, least(n, 1, cost), cost, ctx, fn);
+    each_run(n, 1, min_blocks(n, 1, cost), cost, ctx, fn);
 }
 
-void cr_parallel_for_static(int64_t n, double cost, void *ctx,
+void cr_parallel_for_static(int64_t n, int64_t block, double cost, void *ctx,
                             void (*fn)(void *ctx, int64_t from, int64_t to))
 {
-    each_run(n, 1, n, cost, ctx, fn);
+    each_run(n, block, n, cost, ctx, fn);
 }

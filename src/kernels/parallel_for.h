@@ -17,8 +17,9 @@ void cr_parallel_for(int64_t n, double cost, void *ctx,
 void cr_parallel_for_coarse(int64_t n, double cost, void *ctx,
                             void (*fn)(void *ctx, int64_t from, int64_t to));
 
-/* The same with one range per thread, for work that is done once per range. */
-void cr_parallel_for_static(int64_t n, double cost, void *ctx,
+/* The same with one range for each thread, which start at multiples of block:
+ * for work that a call does for its whole range. */
+void cr_parallel_for_static(int64_t n, int64_t block, double cost, void *ctx,
                             void (*fn)(void *ctx, int64_t from, int64_t to));
 
 #endif

@@ -32,7 +32,7 @@ struct cr_rnn_row {
     int64_t n;        /* H */
     int act;          /* of an rnn: enum cr_rnn_act */
     const cr_real *x; /* of the input: g n */
-    const cr_real *soon; /* x of the next sample */
+    const cr_real *next_x; /* of the next sample */
     const cr_real *b; /* the state's: g n */
     const cr_real *h0, *c0;
     /* forward: h0 W' comes in; what backward wants is left: of an lstm all
@@ -67,7 +67,7 @@ CR_INLINE void cr_rnn_prefetch(const struct cr_rnn_row *row, int64_t n)
     int64_t k;
 
     for (k = 0; k < n; k += 64 / (int64_t)sizeof(cr_real))
-        __builtin_prefetch(row->soon + k);
+        __builtin_prefetch(row->next_x + k);
 }
 
 extern const struct cr_rnn_kernel cr_rnn_avx512, cr_rnn_avx2, cr_rnn_portable;

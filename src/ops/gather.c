@@ -114,7 +114,7 @@ static void gather_forward(const struct cr_op_ctx *s)
 }
 
 /* Handles columns from..to-1 of outer * inner: each element of dx is written
- * by one thread. */
+ * by one thread. Each call reads all indices. */
 static void back_range(void *ctx, int64_t from, int64_t to)
 {
     const struct rows *r = ctx;
@@ -146,7 +146,8 @@ static void gather_backward(const struct cr_op_ctx *s)
 
     if (!s->accumulate[X])
         cr_data_move_zero(s->dx[X], cr_bytes(&s->in[X]));
-    cr_parallel_for(r.a.outer * r.a.inner, (double)r.n, &r, back_range);
+    cr_parallel_for_static(r.a.outer * r.a.inner, 16, (double)r.n, &r,
+                           back_range);
 }
 
 static const char *const gather_inputs[] = { "input_params", "input_indices",

@@ -67,7 +67,7 @@ static void reorder_part(void *ctx, int task, int n_tasks)
     size_t image = (size_t)(r->t.rows * cols) * r->t.size;
     struct cr_range range;
 
-    cr_range_share(&range, task, n_tasks, r->all, 1);
+    cr_range_split(&range, task, n_tasks, r->all, 1);
     for (i = to = 0; i < to || cr_range_next(&range, &i, &to); i++) {
         int64_t from = i % r->stripes * CR_TRANSPOSE_STRIPE;
         int64_t end = from + CR_TRANSPOSE_STRIPE;

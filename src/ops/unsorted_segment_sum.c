@@ -71,7 +71,8 @@ static struct sums sums_open(const struct cr_op_ctx *s)
     return w;
 }
 
-/* Sums segments a..b-1, columns from..to-1, always in the order of x. */
+/* Sums segments a..b-1, columns from..to-1, always in the order of x, all of
+ * which each call reads. */
 static void sum_part(const struct sums *w, int64_t a, int64_t b, int64_t from,
                      int64_t to)
 {
@@ -108,11 +109,11 @@ static void unsorted_segment_sum_forward(const struct cr_op_ctx *s)
 
     cr_data_move_zero(s->y[0], cr_bytes(&s->out[0]));
     if (w.inner >= WIDE)
-        cr_parallel_for(w.inner, 0.3 * (double)w.n, &w, sum_columns);
+        cr_parallel_for_static(w.inner, 16, 0.3 * (double)w.n, &w, sum_columns);
     else
-        cr_parallel_for_coarse(
-            w.segments, (double)w.n * (double)w.inner / (double)w.segments, &w,
-            sum_segments);
+        cr_parallel_for_static(
+            w.segments, 1, (double)w.n * (double)w.inner / (double)w.segments,
+            &w, sum_segments);
 }
 
 static void back_range(void *ctx, int64_t from, int64_t to)

@@ -409,9 +409,10 @@ static void run_call(struct run *r, unsigned flag)
                                        : same_samples(r, r->in, c->n_in));
 
     if (split)
-        cr_parallel_for_static(
-            r->step.to, (double)cellrun_count(&r->in[0]) / (double)r->step.to,
-            r, run_part);
+        cr_parallel_for_static(r->step.to, 1,
+                               (double)cellrun_count(&r->in[0]) /
+                                   (double)r->step.to,
+                               r, run_part);
     else
         run_part(r, 0, r->step.to);
 }

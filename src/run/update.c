@@ -132,7 +132,7 @@ static void update_part(void *ctx, int task, int n_tasks)
     int64_t from, to;
     struct cr_range range;
 
-    cr_range_share(&range, task, n_tasks, blocks, UPDATE_GRAIN / 16);
+    cr_range_split(&range, task, n_tasks, blocks, UPDATE_GRAIN / 16);
     while (cr_range_next(&range, &from, &to)) {
         to = all->begin + to * 16;
         update_stretches(all, all->begin + from * 16,

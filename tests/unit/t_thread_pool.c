@@ -382,7 +382,7 @@ static void helped_part(void *ctx, int task, int n_tasks)
 
     while (task == 1 && !atomic_load(&taken))
         sched_yield();
-    cr_range_share(&range, task, n_tasks, 64, 1);
+    cr_range_split(&range, task, n_tasks, 64, 1);
     while (cr_range_next(&range, &from, &to)) {
         atomic_store(&taken, true);
         if (task == 0)
