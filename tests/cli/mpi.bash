@@ -6,6 +6,8 @@ setup() {
     cd "$BATS_TEST_TMPDIR"
     unset CELLRUN_SET CELLRUN_DATA
     export CELLRUN_THREADS=1
+    # two of them that begin at once would both make one directory in /tmp
+    export OMPI_MCA_orte_tmpdir_base=$BATS_TEST_TMPDIR
     [ -n "$(find "$BUILD" -maxdepth 1 -name 'cellrun-mpi-*.so')" ] ||
         skip 'built without MPI'
     [[ $BUILD != *address* ]] ||
