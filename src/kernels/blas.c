@@ -187,6 +187,21 @@ static void round_again(const struct cr_gemm *g, int64_t n, cr_real *c)
         cr_round_to_type(g->low, n, c, c);
 }
 
+/* The map of n numbers x, from number `at` on, to where its result lies. */
+static void map_apart(const struct cr_gemm *g, int64_t at, int64_t n,
+                      const cr_real *x)
+{
+    cr_real room[STRETCH];
+
+    if (g->c_low == CR_LOW_NONE) {
+        g->map(g->map_attr, n, x, g->map_to + at);
+        round_again(g, n, g->map_to + at);
+        return;
+    }
+    g->map(g->map_attr, n, x, room);
+    cr_narrow(g->low, n, room, (uint16_t *)g->map_to + at);
+}
+
 /* c as numbers, in columns from j on of one row, or of rows from 0 on. */
 static void add_bias(const struct cr_gemm *g, int64_t j, int64_t n, cr_real *c)
 {
@@ -209,7 +224,7 @@ static void post_op(const struct cr_gemm *g, int64_t at, int64_t n, cr_real *c)
     if (g->map_grad) {
         x = numbers(g, g->mask_low, g->seen, at, n, room);
         if (g->map)
-            g->map(g->map_attr, n, x, g->map_to + at);
+            map_apart(g, at, n, x);
         g->map_grad(g->map_attr, n, x, x, c, c);
         round_again(g, n, c);
     }
@@ -217,8 +232,10 @@ static void post_op(const struct cr_gemm *g, int64_t at, int64_t n, cr_real *c)
         add_bias(g, at % g->n, n, c);
         round_again(g, n, c);
     }
-    if (g->map && !g->map_grad) {
-        g->map(g->map_attr, n, c, g->map_to ? g->map_to + at : c);
+    if (g->map_to && !g->map_grad) {
+        map_apart(g, at, n, c);
+    } else if (g->map && !g->map_grad) {
+        g->map(g->map_attr, n, c, c);
         round_again(g, n, c);
     }
     if (d) {
@@ -246,7 +263,9 @@ static void post_ops(const struct cr_gemm *g, int64_t at, int64_t n)
         }
         cr_widen(g->low, m, (const uint16_t *)g->c + at, room);
         post_op(g, at, m, room);
-        cr_narrow(g->low, m, room, (uint16_t *)g->c + at);
+        /* what the map got is there, unless a bias was added */
+        if (!g->map_to || g->map_grad || g->late_bias)
+            cr_narrow(g->low, m, room, (uint16_t *)g->c + at);
     }
 }
 
@@ -348,7 +367,6 @@ void cr_gemms(const struct cr_gemm *g, int count)
                (cr_gemm_has_bf16() && g[i].a_low != CR_LOW_ROUNDED &&
                 g[i].b_low != CR_LOW_ROUNDED));
         assert(g[i].c_low == CR_LOW_NONE || !g[i].accumulate);
-        assert(!g[i].map_to || (g[i].c_low == CR_LOW_NONE && !g[i].round));
         assert(!g[i].sums ||
                (g[i].ta == CR_T && g[i].a_low != CR_LOW_ROUNDED));
         macs += (double)g[i].m * (double)g[i].n * (double)g[i].k;

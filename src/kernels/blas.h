@@ -41,7 +41,8 @@ struct cr_gemm {
     enum cr_act act;
     cr_map *map;         /* after act, without mask; NULL: none */
     const void *map_attr;
-    cr_real *map_to;     /* its result, and c is what it got; NULL: c */
+    cr_real *map_to;     /* its result, as c is stored, and c is what it got;
+                            NULL: c */
     /* Without mask: late_bias (n values) is added to each row before map;
      * without map, c = drop(c) + add (m x n). NULL: none. */
     const cr_real *late_bias;

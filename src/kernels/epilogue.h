@@ -80,7 +80,8 @@ enum cr_end {
     CR_END_MAP_GRAD = 512,
     /* Low precision: a bias that is added to the rounded result. */
     CR_END_LATE_BIAS = 1024,
-    /* With CR_END_MAP: what the map gets is stored in .saved, too. */
+    /* With CR_END_MAP: what the map gets is stored in .saved, too, as y[0] is;
+     * in low precision both are rounded. */
     CR_END_KEEP = 2048,
     /* Of dx[0] of a maximum: the gradient of the ReLU before it, whose result
      * is above 0 where y[0] is, which backward then reads. */

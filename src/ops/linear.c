@@ -133,8 +133,7 @@ static bool linear_accepts(const struct cr_op_ctx *s, unsigned of,
     unsigned takes = CR_END_SCALE;
 
     if (of == CR_X(X))
-        takes = CR_END_MASK | CR_END_MAP_GRAD |
-                (s->low == CR_REAL ? CR_END_AGAIN : 0);
+        takes = CR_END_MASK | CR_END_MAP_GRAD | CR_END_AGAIN;
     else if (of == CR_Y(0) && (parts & CR_END_BACKWARD))
         takes |= CR_END_BIAS | CR_END_BACKWARD;
     else if (of == CR_Y(0) && (parts & last) && (parts & CR_END_MAP))
@@ -143,8 +142,7 @@ static bool linear_accepts(const struct cr_op_ctx *s, unsigned of,
         takes |= CR_END_BIAS | last | CR_END_APART |
                  (parts & CR_END_ADD ? 0 : CR_END_ACT);
     else if (of == CR_Y(0))
-        takes |= CR_END_BIAS | CR_END_ACT | CR_END_MAP |
-                 (s->low == CR_REAL ? CR_END_KEEP : 0);
+        takes |= CR_END_BIAS | CR_END_ACT | CR_END_MAP | CR_END_KEEP;
     if (of == CR_Y(0) && s->in[B].rank > 0 && !(parts & CR_END_BIAS))
         takes &= ~(unsigned)CR_END_SCALE;
     return !(parts & ~takes);

@@ -4,6 +4,9 @@
  * fuses with what are the rows of a table; which kernels accept it is asked of
  * the producer's op (struct cr_op_kernels), so that a row names no op.
  *
+ * A second pass, after that for the gradient, is for elementwise ops whose
+ * input backward reads: the producer stores that, too, or rounds both.
+ *
  * To add a fusion: a row, with a function that finds the part in the consumer.
  * The gradients of the parts: fuse_gradient.c.
  */
@@ -231,35 +234,23 @@ static bool take_drop(struct cr_exec *e, struct cr_exec_step *a,
     return true;
 }
 
-/* What backward reads of an activation is stored: its result, or what it gets
- * next to that, if a's kernels do so. */
+/* What backward reads of an activation is stored: its result. One that reads
+ * what it got waits for cr_plan_fuse_kept. */
 static bool take_act(struct cr_exec *e, struct cr_exec_step *a,
                      struct cr_exec_step *s, const struct part *p)
 {
-    struct cr_pval *x = s->x[0].val, *y = s->y[0];
-    bool back = e->opts.backward && y->needs, keeps;
+    struct cr_pval *y = s->y[0];
 
-    keeps = back && (s->op->saved_for_backward & CR_X(0));
-    if (keeps && (a->saved || a->rounds || s->rounds ||
-                  !cr_step_same_block(a, s) ||
-                  (s->op->saved_for_backward & ~CR_X(0)) ||
-                  !cr_step_accepts(a, CR_Y(0), p->end | CR_END_KEEP)))
-        return false;
-    if (back && (!s->op->backward ||
-                 ((s->op->saved_for_backward & ~(CR_X(0) | CR_Y(0)))) ||
-                 ((a->op->saved_for_backward & CR_Y(0)) &&
-                  !cr_step_accepts(a, CR_Y(0),
-                                   CR_END_ACT | CR_END_BACKWARD))))
+    (void)p;
+    if (e->opts.backward && y->needs &&
+        (!s->op->backward || (s->op->saved_for_backward & ~CR_Y(0)) ||
+         ((a->op->saved_for_backward & CR_Y(0)) &&
+          !cr_step_accepts(a, CR_Y(0), CR_END_ACT | CR_END_BACKWARD))))
         return false;
     a->end.act = s->op;
     a->end.attr = s->attr;
     cr_step_remove(e, s);
     cr_step_takes(a, y);
-    if (keeps) {
-        a->end.parts |= CR_END_KEEP;
-        a->saved = x;
-        x->maker = a;
-    }
     return true;
 }
 
@@ -402,5 +393,86 @@ bool cr_plan_fuse(struct cr_exec *e)
                 if (fuse(e, &fusions[i], s, k))
                     break;
         }
+    return true;
+}
+
+/* Whether forward has no reader of x but s. */
+static bool reads_alone(const struct cr_pval *x, const struct cr_exec_step *s)
+{
+    const struct cr_operand *o;
+
+    for (o = x->uses; o; o = o->next)
+        if (o->step != s && o->step->kind == CR_FORWARD)
+            return false;
+    return true;
+}
+
+/* Whether backward does not read the result of s, or reads it in one step that
+ * can compute it again, while it does the gradient of s (recompute.c): where s
+ * stays a step, it may run again instead. */
+static bool again_or_unread(const struct cr_exec_step *s)
+{
+    const struct cr_pval *x = s->x[0].val, *y = s->y[0];
+    const struct cr_operand *o;
+    int n = 0;
+
+    for (o = y->uses; o; o = o->next) {
+        const struct cr_exec_step *w = o->step;
+
+        if (w->kind == CR_FORWARD)
+            continue;
+        if (w->kind != CR_BACKWARD || w->n_in == 0 || w->x[0].val != y ||
+            w->mask[0].val != x || w->map_grad != s->op || ++n > 1 ||
+            !cr_step_accepts(w, CR_X(0), CR_END_MAP_GRAD | CR_END_AGAIN))
+            return false;
+    }
+    return true;
+}
+
+/* An elementwise op becomes part of the step that makes what it gets; that is
+ * stored next to its result if backward reads it. */
+static void fuse_kept(struct cr_exec *e, struct cr_exec_step *s)
+{
+    struct cr_pval *x = s->n_in == 1 ? s->x[0].val : NULL, *y = s->y[0];
+    struct cr_exec_step *a = x ? x->maker : NULL;
+    bool keeps = x && x->n_uses > 1, rounds;
+
+    if (!a || a->kind != CR_FORWARD || a->y[0] != x || x->root || x->alias ||
+        y->alias || a->same || a->once || s->same || s->once || s->end.parts ||
+        (a->node && a->node->custom) || (s->node && s->node->custom) ||
+        (a->end.parts & (CR_END_ACT | CR_END_MAP | CR_END_LATE_BIAS |
+                         CR_END_DROP)) ||
+        !s->op->algebra.map || s->n_out != 1 || x->spec.type != CR_REAL ||
+        (keeps && (a->saved || !cr_step_same_block(a, s))) ||
+        !reads_alone(x, s))
+        return;
+    rounds = (a->rounds | s->rounds) != 0;
+    if ((rounds && !round_alike(e, a, s)) ||
+        (rounds && keeps && !again_or_unread(s)) ||
+        !cr_step_accepts(a, CR_Y(0),
+                         CR_END_MAP | (keeps || rounds ? CR_END_KEEP : 0)))
+        return;
+    if (s == e->last_forward)
+        e->last_forward = s->prev;
+    a->end.parts |= CR_END_MAP | (keeps ? CR_END_KEEP : 0);
+    a->end.act = s->op;
+    a->end.attr = s->attr;
+    cr_step_remove(e, s);
+    cr_step_takes(a, y);
+    if (keeps) {
+        a->saved = x;
+        x->maker = a;
+    }
+}
+
+bool cr_plan_fuse_kept(struct cr_exec *e)
+{
+    struct cr_exec_step *s, *next, *end;
+
+    end = e->last_forward ? e->last_forward->next : NULL;
+    for (s = e->first; s != end; s = next) {
+        next = s->next;
+        fuse_kept(e, s);
+    }
     return true;
 }

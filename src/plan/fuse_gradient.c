@@ -140,7 +140,6 @@ bool cr_plan_map_backward(struct cr_exec *e, const struct cr_exec_step *f)
 unsigned cr_plan_act_backward(struct cr_exec *e, const struct cr_exec_step *f)
 {
     const struct cr_op *op = f->end.act;
-    struct cr_pval *got = f->end.parts & CR_END_KEEP ? f->saved : NULL;
     struct cr_pval *y = f->y[0], *g = y->grad;
     struct cr_exec_step *s;
 
@@ -153,16 +152,12 @@ unsigned cr_plan_act_backward(struct cr_exec *e, const struct cr_exec_step *f)
     if (op->algebra.act == CR_ACT_RELU && take_mask(g, y))
         return 0;
     if (e->fused && !f->rounds && f->low == CR_REAL &&
-        (!got || cr_step_same_block(f, g->maker)) &&
-        take_map_grad(e, f, op, f->end.attr, got ? got : y))
+        take_map_grad(e, f, op, f->end.attr, y))
         return 0;
     s = cr_step_new(e, CR_BACKWARD, op, 1, 1);
     s->attr = f->end.attr;
     s->in = s->out = f->out;
-    if (got)
-        cr_operand_set(&s->x[0], got);
-    else
-        cr_operand_set(&s->read_y[0], y);
+    cr_operand_set(&s->read_y[0], y);
     cr_operand_set(&s->dy[0], g);
     s->dx[0] = y->grad = cr_pval_new(e, &g->spec);
     s->dx[0]->maker = s;

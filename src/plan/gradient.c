@@ -113,8 +113,7 @@ static struct cr_exec_step *backward_step(struct cr_exec *e,
     s->low = f->low;
     s->rounds = f->rounds;
     s->holds = f->holds | (f->rounds & CR_Y(0));
-    if (!(f->end.parts & CR_END_KEEP))
-        cr_operand_set(&s->read_saved, f->saved);
+    cr_operand_set(&s->read_saved, f->saved);
     s->scratch = f->scratch;
     s->thread_scratch = f->thread_scratch;
     s->macs = f->macs;

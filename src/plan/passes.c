@@ -24,6 +24,7 @@ static const struct pass {
     { "fuse", cr_plan_fuse, true, true },
     { "prepare", cr_plan_prepare, true, true },
     { "gradient", cr_plan_gradient, false, false },
+    { "fuse_kept", cr_plan_fuse_kept, true, true },
     { "recompute", cr_plan_recompute, true, true },
     { "two_bytes", cr_plan_two_bytes, true, true },
     { "collectives", cr_plan_collectives, false, false },

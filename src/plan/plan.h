@@ -400,6 +400,7 @@ bool cr_plan_seeds_fill(struct cr_exec *exec, double sens);
 
 /* ---- updates and memory ---- */
 
+bool cr_plan_fuse_kept(struct cr_exec *exec);        /* fuse.c */
 bool cr_plan_recompute(struct cr_exec *exec);        /* recompute.c */
 bool cr_plan_two_bytes(struct cr_exec *exec);        /* two_bytes.c */
 /* two_bytes.c: whether the op moves elements, whatever they are: x and y lie in

@@ -24,10 +24,9 @@
  * a light group, too: BatchNorm's with its ReLU. A group has at most LINKS
  * results of a chain; norms read their statistics (.saved_again).
  *
- * In float32 a product whose gradient goes through an elementwise op, and which
- * therefore reads what that op got, computes the op's result again while it
- * does so (CR_END_AGAIN), if that is large: to read it from memory would take
- * as long.
+ * A product whose gradient goes through an elementwise op, and which therefore
+ * reads what that op got, computes the op's result again while it does so
+ * (CR_END_AGAIN), if that is large: to read it from memory would take as long.
  *
  * A copy has the node of its original, and so the same random numbers. It does
  * not update moving statistics. The numbers are therefore the same to the bit.
@@ -417,6 +416,7 @@ static bool can_map_again(const struct recompute *r,
 static void map_again(struct cr_exec *e, struct cr_exec_step *w)
 {
     w->x_again = cr_pval_new(e, &w->x[0].val->spec);
+    w->x_again->low = w->x[0].val->low;
     cr_operand_set(&w->x[0], NULL);
 }
 

@@ -220,7 +220,10 @@ static void contents_find(struct two_bytes *t)
             if (s->dx[i])
                 holds(t, s->dx[i], gradient_type(t, s, i), seen);
         if (s->saved)
-            holds(t, s->saved, CR_REAL, seen);
+            holds(t, s->saved,
+                  s->end.parts & CR_END_KEEP ? s->saved->low : CR_REAL, seen);
+        if (s->x_again)
+            holds(t, s->x_again, s->x_again->low, seen);
     }
     for (v = t->e->vals; v; v = v->next) {
         if (v->root || v->seed)
@@ -307,6 +310,10 @@ static void step_ask(struct demote *d, struct cr_exec_step *s)
         type = type_at(t, s->y[i]);
         ask(d, s->y[i], s->same || takes(s, CR_Y(i), type));
     }
+    if (s->end.parts & CR_END_KEEP)
+        ask_same(d, s->saved, s->y[0]);
+    if (s->x_again)
+        ask_same(d, s->x_again, s->dx[0]);
     for (i = 0; s->y && i < s->n_out && !s->same && cr_plan_moves(s->op); i++)
         if (s->y[i]->spec.type == CR_REAL)
             ask_same(d, s->y[i], s->x[0].val);
@@ -350,6 +357,10 @@ static void step_set(struct two_bytes *t, struct cr_exec_step *s)
             type = type_at(t, s->x[i].val);
             s->two_bytes |= CR_X(i);
         }
+    if (type_at(t, s->x_again) != CR_REAL) {
+        type = type_at(t, s->x_again);
+        s->two_bytes |= CR_X(0);
+    }
     for (i = 0; i < s->n_in && s->dx; i++) {
         if (s->mask[i].val && type_at(t, s->mask[i].val) != CR_REAL) {
             type = type_at(t, s->mask[i].val);

@@ -236,12 +236,16 @@ static bool masks_apart(const struct cr_exec *e, const struct cr_exec_step *f)
 {
     int i;
 
-    for (i = e->n_forward; i < e->n_backward; i++)
-        if (!e->steps[i]->node && e->steps[i]->kind == CR_BACKWARD &&
-            (e->steps[i]->read_y[0].val == f->y[0] ||
-             ((f->end.parts & CR_END_KEEP) &&
-              e->steps[i]->x[0].val == f->saved)))
+    for (i = e->n_forward; i < e->n_backward; i++) {
+        const struct cr_exec_step *s = e->steps[i];
+
+        if (s->kind == CR_BACKWARD &&
+            (s->read_y[0].val == f->y[0]
+                 ? !s->node || s->op == f->end.act
+                 : (f->end.parts & CR_END_KEEP) && s->op == f->end.act &&
+                       s->x[0].val == f->saved))
             return true;
+    }
     return false;
 }
 

@@ -335,6 +335,9 @@ YAML
     [[ "$output" == *"hook half: backward of r: scale 0.5"$'\n'* ]]
     [[ "$output" == *"hook: tap of a, b: observes output"$'\n'* ]]
     [[ "$output" == *"unfused because of a hook: relu of r, otherwise part of linear of a"* ]]
+    run -0 "$CELLRUN" summary small.yaml '~network.d' network.r=GELU \
+        'watch=[{at: r, hook: backward_pre, scale: 0.5}]'
+    [[ "$output" == *"unfused because of a hook: gelu of r in the backward pass, otherwise part of the next step"* ]]
     run -0 "$CELLRUN" summary small.yaml 'watch=[{at: b, hook: backward, scale: 0.5}]'
     [[ "$output" != *"split"* ]]
     run -0 "$CELLRUN" summary small.yaml 'watch=[{at: a, what: [output, grad]}]'

@@ -173,7 +173,7 @@ END
     [[ $output == *"recompute: found the number 2, expected true or false"* ]]
 }
 
-# Results beyond 8 MiB: 4,096 rows of 600.
+# wide [key=value...]: results beyond 8 MiB, 4,096 rows of 600
 wide() {
     samples many 4096 3
     cat >wide.yaml <<'END'
@@ -186,12 +186,12 @@ train: {epochs: 2}
 network: !replace
 END
     cat >>wide.yaml
-    "$CELLRUN" train wide.yaml -q --force -o one
-    CELLRUN_PASSES=-recompute "$CELLRUN" train wide.yaml -q --force -o two
+    "$CELLRUN" train wide.yaml "$@" -q --force -o one
+    CELLRUN_PASSES=-recompute "$CELLRUN" train wide.yaml "$@" -q --force -o two
     run -0 "$CELLRUN" ckpt diff one two
     [[ $output == *"no differences"* ]]
-    "$CELLRUN" summary wide.yaml --passes >plan
-    CELLRUN_PASSES=-recompute "$CELLRUN" summary wide.yaml >kept
+    "$CELLRUN" summary wide.yaml "$@" --passes >plan
+    CELLRUN_PASSES=-recompute "$CELLRUN" summary wide.yaml "$@" >kept
     awk '/^memory:/ { split($0, a, ", "); print a[2] + 0 }' kept plan >memory
     [ "$(awk 'NR == 1 { kept = $1 } END { print $1 < 0.8 * kept }' \
         memory)" = 1 ]
@@ -210,6 +210,48 @@ END
   out: {Dense: [600, 3]}
 END
     [ "$(grep -c 'backward linear.* gelu again' plan)" -ge 3 ]
+}
+
+@test "low precision: the same in two bytes" {
+    local level
+    for level in O2 O3; do
+        wide amp.level=$level <<'END'
+  a: {Dense: [8, 600]}
+  act1: GELU
+  b: {Dense: [600, 32]}
+  c: {Dense: [32, 600]}
+  act2: {GELU: {approximate: true}}
+  d: {Dense: [600, 32]}
+  e: {Dense: [32, 600]}
+  act3: GELU
+  out: {Dense: [600, 3]}
+END
+        [ "$(grep -c 'linear(.* gelu rounds to float16.* float16' plan)" -ge 3 ]
+        [ "$(grep -c 'backward linear.* gelu again rounds' plan)" -ge 3 ]
+    done
+}
+
+@test "low precision: an activation runs again where no product computes it again" {
+    local how net
+    net=([1]='  units: [{Unit: {}, repeat: 3}]'
+        [2]='  units: [{Two: {}, repeat: 3}]')
+    for how in 1 2; do
+        wide amp.level=O3 <<END
+  a: {Dense: [8, 600]}
+${net[how]}
+  out: {Dense: [600, 3]}
+blocks:
+  Unit:
+    cells: {up: {Dense: [600, 600]}, n: {LayerNorm: {normalized_shape: [600]}}}
+    construct: return n(gelu(up(x)))
+  Two:
+    cells: {up: {Dense: [600, 600]}, p: {Dense: [600, 600]}, q: {Dense: [600, 600]}}
+    construct: |
+      h = gelu(up(x))
+      return p(h) * q(h)
+END
+        [ "$(grep -c ' gelu(.* recomputed' plan)" -ge 3 ]
+    done
 }
 
 @test "float32: of a long chain of large results some are kept, and memory is saved" {

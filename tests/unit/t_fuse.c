@@ -68,6 +68,29 @@ static const struct example {
       "backward linear         0 +update(0.weight) +update(0.bias)\n",
       "forward  linear         0 +activation\n"
       "forward  linear         2\n" },
+    { "the same in low precision: both are rounded",
+      "network: [{Dense: [6, 5]}, GELU, {Dense: [5, 3]}]\n"
+      "amp: {level: O3, dtype: float16}\n",
+      "forward  fake_cast      0\n"
+      "forward  fake_cast      0\n"
+      "forward  linear         0 +fake_cast(x1) +fake_cast(y) +activation\n"
+      "forward  fake_cast      2\n"
+      "forward  linear         2 +fake_cast(x1) +fake_cast(y)\n"
+      "forward  cross_entropy  loss\n"
+      "backward cross_entropy  loss\n"
+      "backward fake_cast      \n"
+      "backward linear         2 +fake_cast(dx0) +fake_cast(dx1) +activation "
+      "+update(2.weight)\n"
+      "backward fake_cast      2\n"
+      "update                  2.bias\n"
+      "backward linear         0 +fake_cast(dx1) +update(0.weight)\n"
+      "backward fake_cast      0\n"
+      "update                  0.bias\n",
+      "forward  fake_cast      0\n"
+      "forward  fake_cast      0\n"
+      "forward  linear         0 +fake_cast(x1) +fake_cast(y) +activation\n"
+      "forward  fake_cast      2\n"
+      "forward  linear         2 +fake_cast(x1) +fake_cast(y)\n" },
     { "a ReLU before a maximum, which tells where it is above 0",
       "network:\n"
       "  cells:\n"

@@ -133,7 +133,7 @@ static void draw_more(struct cr_gemm *g, struct more *to)
         g->map_grad = slope;
         g->seen = to->seen_in;
         g->mask_low = seen;
-        if (!g->round && g->c_low == CR_LOW_NONE && draw(2)) {
+        if ((g->round || g->c_low == CR_LOW_NONE) && draw(2)) {
             g->map = curve;
             g->map_to = to->mapped;
         }
@@ -142,7 +142,7 @@ static void draw_more(struct cr_gemm *g, struct more *to)
         g->map = draw(3) == 0 ? curve : NULL;
         g->drop = !g->map && draw(2) ? &to->drop : NULL;
         g->add = !g->map && draw(2) ? to->add_in : NULL;
-        if (g->map && !g->round && g->c_low == CR_LOW_NONE && draw(2))
+        if (g->map && draw(2))
             g->map_to = to->mapped;
     }
     if (!g->add)
@@ -209,15 +209,23 @@ static void finish_more(const struct cr_gemm *g, const struct more *more,
     }
 }
 
-/* Of what the map got, which c or seen keeps. */
-static bool good_map(const struct cr_gemm *g, const struct more *more)
+/* Of what the map got, which c or seen keeps: it is rounded as c is, and stored
+ * so. */
+static bool good_map(const struct cr_gemm *g, const struct more *more,
+                     const cr_real *c)
 {
     int64_t i;
-    cr_real y;
+    cr_real y, got;
 
     for (i = 0; i < g->m * g->n && g->map_to; i++) {
-        curve(NULL, 1, (g->map_grad ? more->seen : g->c) + i, &y);
-        if (memcmp(&y, g->map_to + i, sizeof y) != 0)
+        curve(NULL, 1, (g->map_grad ? more->seen : c) + i, &y);
+        if (g->round)
+            cr_round_to_type(g->low, 1, &y, &y);
+        if (g->c_low == CR_LOW_TWO_BYTES)
+            cr_widen(g->low, 1, (const uint16_t *)(void *)g->map_to + i, &got);
+        else
+            got = g->map_to[i];
+        if (memcmp(&y, &got, sizeof y) != 0)
             return false;
     }
     return true;
@@ -285,7 +293,7 @@ static bool one(int64_t m, int64_t n, int64_t k)
         memcpy(wide, got, (size_t)(m * n) * sizeof *wide);
     same = (sums_alone ||
             memcmp(wide, want, (size_t)(m * n) * sizeof *want) == 0) &&
-           good_sums(&g, &more, a) && good_map(&g, &more);
+           good_sums(&g, &more, a) && good_map(&g, &more, wide);
     if (!same)
         printf("# %lld x %lld x %lld: low of a %d, b %d, c %d, mask %d, round "
                "%d, add %d, more %d %d %d %d %d %d, %s\n",
