@@ -469,6 +469,8 @@ bool cr_plan_fuse_kept(struct cr_exec *e)
 {
     struct cr_exec_step *s, *next, *end;
 
+    if (!e->fused)
+        return true;
     end = e->last_forward ? e->last_forward->next : NULL;
     for (s = e->first; s != end; s = next) {
         next = s->next;

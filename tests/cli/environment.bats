@@ -36,7 +36,7 @@ refused() {
 }
 
 @test "CELLRUN_PASSES skips passes of plans by name" {
-    refused CELLRUN_PASSES "a list of -constants, -fold, -fuse, -prepare, -recompute, -two_bytes" \
+    refused CELLRUN_PASSES "a list of -constants, -fold, -fuse, -prepare, -fuse_kept, -recompute, -two_bytes" \
         fold -gradient -
     refused CELLRUN_VERIFY "0 or 1" yes
     run -0 env CELLRUN_PASSES=-fuse,-fold "$CELLRUN" \

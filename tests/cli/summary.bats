@@ -364,8 +364,8 @@ END
     [ "$(grep -o '^plan for [a-z]*, batch [0-9]*' <<<"$output" | xargs)" = \
         "plan for training, batch 64 plan for prediction, batch 64" ]
     # in order; relu is a step of its own first
-    [ "$(grep -o '^[a-z_0-9]*:' <<<"$output" | head -13 | xargs)" = \
-        "split: lower: constants: fold: casts: fuse: prepare: gradient: recompute: two_bytes: collectives: update: memory:" ]
+    [ "$(grep -o '^[a-z_0-9]*:' <<<"$output" | head -14 | xargs)" = \
+        "split: lower: constants: fold: casts: fuse: prepare: gradient: fuse_kept: recompute: two_bytes: collectives: update: memory:" ]
     grep -q '^  %[0-9]* = relu(%[0-9]*)  (64, 512)  dense_relu_sequential.1$' \
         <<<"$output"
     grep -q '^  %[0-9]* = linear(.*) relu  (64, 512)  dense_relu_sequential.0$' \
