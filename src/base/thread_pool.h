@@ -32,7 +32,7 @@ void cr_parallel_run(void (*fn)(void *ctx, int task, int n_tasks), void *ctx,
  * all on a machine that others use. A task opens the range [from, to) that is
  * its own. Then cr_range_next gives it piece after piece, about half of what is
  * left and at least min_piece long, and when nothing of its own is left, pieces
- * of some others that have opened this loop's range. False: there is no more.
+ * of a few other tasks that have opened this loop's range. False at the end.
  *
  * A job may have several such loops, which all its tasks number alike. A task
  * opens each of them once, with the n_tasks that it got, and calls

@@ -197,8 +197,9 @@ END
         memory)" = 1 ]
 }
 
-@test "float32: a product computes large results of GELU again: the same bytes, less memory" {
-    wide <<'END'
+# wide_gelu [key=value...]: large results of GELU, which a product reads
+wide_gelu() {
+    wide "$@" <<'END'
   a: {Dense: [8, 600]}
   act1: GELU
   b: {Dense: [600, 32]}
@@ -209,23 +210,17 @@ END
   act3: GELU
   out: {Dense: [600, 3]}
 END
+}
+
+@test "float32: a product computes large results of GELU again: the same bytes, less memory" {
+    wide_gelu
     [ "$(grep -c 'backward linear.* gelu again' plan)" -ge 3 ]
 }
 
 @test "low precision: the same in two bytes" {
     local level
     for level in O2 O3; do
-        wide amp.level=$level <<'END'
-  a: {Dense: [8, 600]}
-  act1: GELU
-  b: {Dense: [600, 32]}
-  c: {Dense: [32, 600]}
-  act2: {GELU: {approximate: true}}
-  d: {Dense: [600, 32]}
-  e: {Dense: [32, 600]}
-  act3: GELU
-  out: {Dense: [600, 3]}
-END
+        wide_gelu amp.level=$level
         [ "$(grep -c 'linear(.* gelu rounds to float16.* float16' plan)" -ge 3 ]
         [ "$(grep -c 'backward linear.* gelu again rounds' plan)" -ge 3 ]
     done
