@@ -8,9 +8,11 @@
  *   g (L, N, g H)       the gates, where there are several
  *
  * scratch, forward
- *   wt (H, g H)         the weight turned, so that no step has to
+ *   wt (H, g H)         the weight packed, where the threads share samples,
+ *                       or turned, so that no step has to
  *   none (g H)          a bias of zeros
  * backward
+ *   wt (g H, H)         the weight packed, where the threads share samples
  *   dg (L, N, g H)      gradients of the gates; they take the place of g if
  *                       nothing else reads that
  *   dh, dc (N, H)
@@ -84,6 +86,14 @@ static bool in_place(const struct cr_rnn_kind *kind, const struct cr_rnn *o)
     return kind->gates > 1 && !kind->to_product_grad && o->low == CR_RNN_FULL;
 }
 
+/* n, or what it takes packed. */
+static int64_t most(int64_t n)
+{
+    int64_t packed = cr_gemm_packed_n(n);
+
+    return packed > n ? packed : n;
+}
+
 /* Elements of what a step hands on, and of its working room. */
 static bool sizes(struct cr_op_plan *p, const struct cr_rnn_kind *kind,
                   int64_t steps, int64_t n, int64_t size)
@@ -111,8 +121,9 @@ static bool sizes(struct cr_op_plan *p, const struct cr_rnn_kind *kind,
         gates = 0;
     fits = fits && cr_checked_add(&gates, gates, one) &&
            cr_checked_add(&gates, gates, one) &&
-           cr_checked_mul(&row, size, (size + 1) * kind->gates) &&
+           cr_checked_mul(&row, most(size), most(kind->gates * size)) &&
            cr_checked_add(&gates, gates, row) &&
+           cr_checked_add(&gates, gates, kind->gates * size) &&
            cr_checked_mul(&p->scratch, gates, sizeof(cr_real));
     return fits ||
            cr_error(p->diag, p->pos, CR_E_SHAPE,
@@ -192,10 +203,17 @@ struct run {
     bool rounds; /* in low precision, with these: */
     cr_real *dp, *room, *dx, *part, *low;
     bool direct; /* dg is dx */
+    bool packed; /* wt */
     /* what one thread has of it, and where it stands: */
     int64_t first, some; /* samples, from the first on */
     int64_t at;          /* the step */
 };
+
+/* Whether each thread takes samples through all steps. */
+static bool samples_apart(const struct run *r)
+{
+    return r->n >= SHARE * cr_thread_count();
+}
 
 static struct run run_of(const struct cr_op_ctx *s,
                          const struct cr_rnn_kind *kind)
@@ -214,12 +232,13 @@ static struct run run_of(const struct cr_op_ctx *s,
     r.c = r.h + states;
     r.g = kind->cell || kind->saves_cell ? r.c + states : r.c;
     r.wt = s->scratch;
-    r.none = r.wt + r.size * r.gates;
+    r.none = r.wt + most(r.size) * most(r.gates);
     r.dg = r.none + r.gates;
     r.dh = r.dg + (in_place(kind, o) ? 0 : r.steps * r.n * r.gates);
     if (in_place(kind, o))
         r.dg = r.g;
     r.dc = r.dh + r.n * r.size;
+    r.packed = r.steps > 1 && samples_apart(&r) && cr_gemm_packed_n(1) > 0;
     r.rounds = o->low != CR_RNN_FULL;
     if (r.rounds) {
         r.dp = r.dc + r.n * r.size;
@@ -302,7 +321,7 @@ static void samples_run(struct run *r,
 {
     double cost = (double)(r->steps * r->gates) * (2 + 0.05 * (double)r->size);
 
-    if (r->n >= SHARE * cr_thread_count())
+    if (samples_apart(r))
         cr_parallel_for_static(r->n, 1, cost, r, fn);
     else
         fn(r, 0, r->n);
@@ -425,6 +444,7 @@ static void forward_samples(void *ctx, int64_t from, int64_t to)
                              .a = operand(&r, at, r.some * r.size),
                              .b = turned ? r.wt : r.s->x[W],
                              .alpha = 1,
+                             .packed = r.packed,
                              .c = gates_at(&r) + from * r.gates };
 
         cr_gemms(&g, 1);
@@ -436,7 +456,9 @@ void cr_rnn_forward(const struct cr_op_ctx *s, const struct cr_rnn_kind *kind)
 {
     struct run r = run_of(s, kind);
 
-    if (r.steps > 1)
+    if (r.packed)
+        cr_gemm_pack(CR_T, r.gates, r.size, s->x[W], r.wt);
+    else if (r.steps > 1)
         cr_parallel_for_static(r.size, 16, (double)r.gates, &r, turn_rows);
     memset(r.none, 0, (size_t)r.gates * sizeof *r.none);
 
@@ -575,9 +597,12 @@ static void into_state(const struct run *r)
     int64_t n = r->some * r->size;
     cr_real *dh = r->dh + r->first * r->size;
     cr_real *part = r->rounds ? r->part + r->first * r->size : dh;
+    struct cr_gemm g = cr_product(CR_N, CR_N, r->some, r->size, r->gates, dg,
+                                  r->packed ? r->wt : r->s->x[W], !r->rounds,
+                                  part);
 
-    cr_gemm(CR_N, CR_N, r->some, r->size, r->gates, dg, r->s->x[W], !r->rounds,
-            part);
+    g.packed = r->packed;
+    cr_gemms(&g, 1);
     if (!r->rounds)
         return;
     round_to(r, n, part, part);
@@ -607,6 +632,8 @@ void cr_rnn_backward(const struct cr_op_ctx *s, const struct cr_rnn_kind *kind)
                !r.o->batch_first && !s->x[SEQ] && !r.rounds;
     if (r.direct)
         r.dg = s->dx[X];
+    if (r.packed)
+        cr_gemm_pack(CR_N, r.size, r.gates, s->x[W], r.wt);
     begin(&r, s->dy[1], r.dh);
     if (kind->cell)
         begin(&r, s->dy[2], r.dc);

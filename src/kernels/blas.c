@@ -27,6 +27,7 @@
 
 #include "base/thread_pool.h"
 #include "kernels/gemm.h"
+#include "kernels/parallel_for.h"
 #include "num/low_precision.h"
 
 /* Multiply-adds below which a second thread costs more than it brings. */
@@ -367,6 +368,8 @@ void cr_gemms(const struct cr_gemm *g, int count)
                (cr_gemm_has_bf16() && g[i].a_low != CR_LOW_ROUNDED &&
                 g[i].b_low != CR_LOW_ROUNDED));
         assert(g[i].c_low == CR_LOW_NONE || !g[i].accumulate);
+        assert(!g[i].packed || (part_of(&g[i]) == chosen->part && chosen->pack &&
+                                g[i].b_low == CR_LOW_NONE));
         assert(!g[i].sums ||
                (g[i].ta == CR_T && g[i].a_low != CR_LOW_ROUNDED));
         macs += (double)g[i].m * (double)g[i].n * (double)g[i].k;
@@ -398,6 +401,37 @@ void cr_gemm(enum cr_trans ta, enum cr_trans tb, int64_t m, int64_t n,
     struct cr_gemm g = cr_product(ta, tb, m, n, k, a, b, add, c);
 
     cr_gemms(&g, 1);
+}
+
+int64_t cr_gemm_packed_n(int64_t n)
+{
+    pthread_once(&choosing, choose);
+    if (!chosen->pack)
+        return 0;
+    return (n + chosen->lanes - 1) / chosen->lanes * chosen->lanes;
+}
+
+struct pack {
+    enum cr_trans tb;
+    int64_t n, k;
+    const cr_real *b;
+    cr_real *packed;
+};
+
+static void pack_rows(void *ctx, int64_t from, int64_t to)
+{
+    const struct pack *p = ctx;
+
+    chosen->pack(p->tb, p->n, p->k, p->b, from, to, p->packed);
+}
+
+void cr_gemm_pack(enum cr_trans tb, int64_t n, int64_t k, const cr_real *b,
+                  cr_real *packed)
+{
+    struct pack p = { tb, n, k, b, packed };
+
+    assert(cr_gemm_packed_n(n) >= n);
+    cr_parallel_for_static(k, 16, (double)n, &p, pack_rows);
 }
 
 void cr_sum_rows(int64_t n, int64_t cols, enum cr_type stored, const void *x,

@@ -71,6 +71,9 @@ struct cr_gemm {
      * bfloat16 while reading; sums are float32. Requires cr_gemm_has_bf16, and
      * that a_low and b_low are not CR_LOW_ROUNDED. */
     bool bf16;
+    /* b is what cr_gemm_pack made of it; tb does not count then. Not with bf16
+     * or low precision. */
+    bool packed;
 };
 
 /* Whether products can have bf16, and whether they should: by
@@ -91,6 +94,13 @@ struct cr_gemm cr_product(enum cr_trans ta, enum cr_trans tb, int64_t m,
 void cr_gemm(enum cr_trans ta, enum cr_trans tb, int64_t m, int64_t n,
              int64_t k, const cr_real *a, const cr_real *b, bool add,
              cr_real *c);
+
+/* A b that many products share, such as those of all steps of a recurrence, is
+ * packed once: into k times this many numbers, at least n. 0: the kernel has
+ * no such products. */
+int64_t cr_gemm_packed_n(int64_t n);
+void cr_gemm_pack(enum cr_trans tb, int64_t n, int64_t k, const cr_real *b,
+                  cr_real *packed);
 
 /* to[j] = alpha sum_i x[i][j] + (add ? to[j] : 0)   x (n, cols) of cr_real, or
  * of CR_F16 or CR_BF16 in two bytes */

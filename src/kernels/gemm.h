@@ -20,6 +20,10 @@ typedef void cr_gemm_part(const struct cr_gemm *g, int task, int n_tasks);
 typedef void cr_sum_part(int64_t n, int64_t cols, enum cr_type stored,
                          const void *x, int64_t ld, cr_real alpha, bool add,
                          cr_real *to);
+/* Packs rows p..p_end-1 of op(b), k x n, for products with .packed. */
+typedef void cr_pack_part(enum cr_trans tb, int64_t n, int64_t k,
+                          const cr_real *b, int64_t p, int64_t p_end,
+                          cr_real *packed);
 
 /* One way to compute products. One of them computes all of a process: of the
  * first that is available. .blas "own": one of cellrun's own. */
@@ -30,6 +34,8 @@ struct cr_gemm_kernel {
     bool (*is_available)(void); /* on this processor; opens its library */
     cr_gemm_part *part;
     cr_sum_part *sum;
+    cr_pack_part *pack; /* NULL: knows no packed b */
+    int lanes;          /* a packed b has a multiple of them */
     const size_t *thread_scratch; /* what they ask cr_thread_scratch for */
     bool low;           /* knows the members of struct cr_gemm for it */
     bool sums;          /* and .sums */

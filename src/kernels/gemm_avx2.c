@@ -10,6 +10,7 @@
 
 #define KERNEL_NAME part
 #define KERNEL_SUM sum
+#define KERNEL_PACK pack
 #define KERNEL_ROOM scratch
 #define KERNEL_SCOPE static
 #define WIDE 3
@@ -54,6 +55,8 @@ const struct cr_gemm_kernel cr_gemm_avx2 = {
     .is_available = is_available,
     .part = KERNEL_NAME,
     .sum = KERNEL_SUM,
+    .pack = KERNEL_PACK,
+    .lanes = LANES,
     .thread_scratch = &KERNEL_ROOM,
     .low = true,
     .sums = true,

@@ -13,6 +13,7 @@ CR_O3
 
 #define KERNEL_NAME part
 #define KERNEL_SUM sum
+#define KERNEL_PACK pack
 #define KERNEL_ROOM scratch
 #define KERNEL_SCOPE static
 #define TURNED_BLOCK 128 /* a panel and a strip of it fit level 1 */
@@ -48,6 +49,8 @@ const struct cr_gemm_kernel cr_gemm_avx512 = {
     .is_available = is_available,
     .part = KERNEL_NAME,
     .sum = KERNEL_SUM,
+    .pack = KERNEL_PACK,
+    .lanes = LANES,
     .thread_scratch = &KERNEL_ROOM,
     .low = true,
     .sums = true,

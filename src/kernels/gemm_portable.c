@@ -8,6 +8,7 @@
 
 #define KERNEL_NAME cr_gemm_portable_part
 #define KERNEL_SUM cr_sum_portable
+#define KERNEL_PACK pack
 #define KERNEL_ROOM cr_gemm_portable_scratch
 #define KERNEL_SCOPE
 #define TURNED_BLOCK 512
@@ -31,6 +32,8 @@ const struct cr_gemm_kernel cr_gemm_portable = {
     .is_available = is_available,
     .part = KERNEL_NAME,
     .sum = KERNEL_SUM,
+    .pack = KERNEL_PACK,
+    .lanes = LANES,
     .thread_scratch = &KERNEL_ROOM,
     .low = true,
     .sums = true,

@@ -95,9 +95,24 @@ static struct cr_gemm draw_product(bool low, const cr_real **old)
     return g;
 }
 
+/* The same product with a b that is packed before. Its bytes are the same as
+ * long as blocks of k do not meet other numbers between them. */
+static struct cr_gemm packed(const struct cr_gemm *g, const cr_real *old)
+{
+    struct cr_gemm p = *g;
+    cr_real *b = numbers_undefined(cr_gemm_packed_n(g->n) * g->k);
+
+    cr_gemm_pack(g->tb, g->n, g->k, g->b, b);
+    p.b = b;
+    p.packed = true;
+    p.c = old ? numbers_copy(old, g->m * g->n)
+              : numbers_undefined(g->m * g->n);
+    return p;
+}
+
 static enum verdict products_of(bool low)
 {
-    struct cr_gemm g[2];
+    struct cr_gemm g[2], p;
     const cr_real *old[2];
     int count = draw_one_in(4) ? 2 : 1, i;
 
@@ -107,7 +122,16 @@ static enum verdict products_of(bool low)
     for (i = 0; i < count; i++)
         if (!near_naive(&g[i], old[i]))
             return WRONG;
-    return RIGHT;
+    if (low || cr_gemm_packed_n(1) == 0 || draw_one_in(2))
+        return RIGHT;
+    p = packed(g, old[0]);
+    cr_gemms(&p, 1);
+    if (g->ta == CR_N && (g->k <= 1024 || (g->alpha == 1 && !g->accumulate)) &&
+        !bytes_same("c of a packed b", p.c, g->c,
+                    (size_t)(g->m * g->n) * sizeof *g->c))
+        return WRONG;
+    p.b = g->b;
+    return near_naive(&p, old[0]) ? RIGHT : WRONG;
 }
 
 static enum verdict products(void)
@@ -168,6 +192,8 @@ static enum verdict parts_of(cr_gemm_part *part, bool low)
     int64_t n = g.m * g.n;
     int parts = (int)draw(2, 9), i;
 
+    if (!low && draw_one_in(3))
+        g = split = packed(&g, old);
     split.c = g.accumulate ? numbers_copy(old, n) : numbers_undefined(n);
     part(&g, 0, 1);
     for (i = 0; i < parts; i++)
