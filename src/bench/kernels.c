@@ -13,10 +13,11 @@
 #define KERNELS 64 /* names of kernels, at most */
 #define SLOW 2.0   /* seconds after which a kernel is not timed again */
 
-/* The kernels of all families by name, once each, and the steps of one op in
- * one cell that each of them can compute. */
+/* The kernels of all families by name, once each, and the steps of a node that
+ * each of them can compute: a cell may call an op several times. */
 struct bench_row {
     const char *cell, *op, *chosen;
+    int node;
     double seconds[KERNELS]; /* 0: does not accept it */
 };
 
@@ -42,21 +43,23 @@ static void bench_names(struct bench_rows *rows)
     }
 }
 
-static struct bench_row *bench_row(struct bench_rows *rows, const char *cell,
-                                   const char *op)
+static struct bench_row *bench_row(struct bench_rows *rows,
+                                   const struct cr_exec_step_cost *c)
 {
     int i;
 
     for (i = 0; i < rows->n; i++)
-        if (strcmp(rows->v[i].cell, cell) == 0 &&
-            strcmp(rows->v[i].op, op) == 0)
+        if (rows->v[i].node == c->node &&
+            strcmp(rows->v[i].cell, c->cell) == 0 &&
+            strcmp(rows->v[i].op, c->op) == 0)
             return &rows->v[i];
     if (rows->n == rows->cap) {
         rows->v = cr_grow(rows->arena, rows->v, (size_t)rows->cap,
                           (size_t)rows->cap * 2 + 16, sizeof *rows->v);
         rows->cap = rows->cap * 2 + 16;
     }
-    rows->v[rows->n] = (struct bench_row){ .cell = cell, .op = op };
+    rows->v[rows->n] = (struct bench_row){ .cell = c->cell, .op = c->op,
+                                           .node = c->node };
     return &rows->v[rows->n++];
 }
 
@@ -138,7 +141,7 @@ static bool bench_kernel(struct cr_bench_job *j, bool train, int64_t batch,
 
         if (!c[i].kernel)
             continue;
-        row = bench_row(rows, c[i].cell, c[i].op);
+        row = bench_row(rows, &c[i]);
         if (at < 0)
             row->chosen = c[i].kernel;
         else if (strcmp(c[i].kernel, rows->name[at]) == 0)

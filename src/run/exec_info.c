@@ -112,6 +112,7 @@ const struct cr_exec_step_cost *cr_exec_costs(struct cr_exec *e, int *n)
         c->back = i >= e->n_forward; /* a bprop's steps run forward there */
         c->op = s->kind == CR_UPDATE ? "update" : s->op->about.name;
         c->cell = s->node ? e->net->cells[s->node->cell].name : "";
+        c->node = s->node && s->node->n_out > 0 ? s->node->out[0]->id : -1;
         if (s->kind == CR_UPDATE)
             c->cell = e->net->params[s->param].name;
         if (s->same)

@@ -129,3 +129,22 @@ END
     jq -e '.rows[1].seconds | has("gemm_portable") and (has("conv_im2col") | not)' \
         <<<"$output"
 }
+
+@test "bench --kernels: a row for each call of an op" {
+    cat >net.yaml <<'END'
+network:
+  inputs: {x: {shape: [3, 12, 12]}}
+  cells: {fc: {Dense: {out_channels: 3}}}
+  construct: |
+    x = max_pool2d(x, 2, stride=2)
+    return fc(flatten(max_pool2d(x, 3, stride=1)))
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1}}
+END
+    run -0 "$CELLRUN" bench net.yaml --kernels --repeat 1 --warmup 0 \
+        --threads 1 --batch 2 --json
+    jq -e '[.rows[] | select(.op == "max_pool")] | length == 2' <<<"$output"
+    jq -e '.rows[1].seconds | has("pool_portable") and
+        ([keys[] | select(startswith("max_pool_2x2"))] | length == 0)' \
+        <<<"$output"
+}
