@@ -368,8 +368,9 @@ void cr_gemms(const struct cr_gemm *g, int count)
                (cr_gemm_has_bf16() && g[i].a_low != CR_LOW_ROUNDED &&
                 g[i].b_low != CR_LOW_ROUNDED));
         assert(g[i].c_low == CR_LOW_NONE || !g[i].accumulate);
-        assert(!g[i].packed || (part_of(&g[i]) == chosen->part && chosen->pack &&
-                                g[i].b_low == CR_LOW_NONE));
+        assert(!g[i].packed ||
+               (chosen->pack && part_of(&g[i]) == chosen->part &&
+                g[i].b_low == CR_LOW_NONE));
         assert(!g[i].sums ||
                (g[i].ta == CR_T && g[i].a_low != CR_LOW_ROUNDED));
         macs += (double)g[i].m * (double)g[i].n * (double)g[i].k;
