@@ -169,7 +169,9 @@ static const char *bench_row_text(const struct bench_rows *rows,
         done[best] = true;
         text = cr_strf(rows->arena, "%s%s%s%s %.4f", text, *text ? "  " : "",
                        rows->name[best],
-                       strcmp(rows->name[best], r->chosen) == 0 ? "*" : "",
+                       r->chosen && strcmp(rows->name[best], r->chosen) == 0
+                           ? "*"
+                           : "",
                        1e3 * r->seconds[best]);
     }
 }
@@ -216,7 +218,7 @@ static void bench_kernels_json(const struct cr_bench_job *j, bool train,
         cr_buf_f(&b, "%s{\"cell\": ", i ? ", " : "");
         cr_buf_json(&b, r->cell);
         cr_buf_f(&b, ", \"op\": \"%s\", \"kernel\": \"%s\", \"seconds\": {",
-                 r->op, r->chosen);
+                 r->op, r->chosen ? r->chosen : "");
         for (k = 0, comma = ""; k < rows->names; k++)
             if (r->seconds[k] > 0) {
                 cr_buf_f(&b, "%s\"%s\": %.6g", comma, rows->name[k],

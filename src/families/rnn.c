@@ -86,8 +86,8 @@ static bool in_place(const struct cr_rnn_kind *kind, const struct cr_rnn *o)
     return kind->gates > 1 && !kind->to_product_grad && o->low == CR_RNN_FULL;
 }
 
-/* n, or what it takes packed. */
-static int64_t most(int64_t n)
+/* The more of n and what it takes packed. */
+static int64_t packed_or_plain(int64_t n)
 {
     int64_t packed = cr_gemm_packed_n(n);
 
@@ -121,7 +121,8 @@ static bool sizes(struct cr_op_plan *p, const struct cr_rnn_kind *kind,
         gates = 0;
     fits = fits && cr_checked_add(&gates, gates, one) &&
            cr_checked_add(&gates, gates, one) &&
-           cr_checked_mul(&row, most(size), most(kind->gates * size)) &&
+           cr_checked_mul(&row, packed_or_plain(size),
+                          packed_or_plain(kind->gates * size)) &&
            cr_checked_add(&gates, gates, row) &&
            cr_checked_add(&gates, gates, kind->gates * size) &&
            cr_checked_mul(&p->scratch, gates, sizeof(cr_real));
@@ -203,7 +204,7 @@ struct run {
     bool rounds; /* in low precision, with these: */
     cr_real *dp, *room, *dx, *part, *low;
     bool direct; /* dg is dx */
-    bool packed; /* wt */
+    bool packed; /* wt is */
     /* what one thread has of it, and where it stands: */
     int64_t first, some; /* samples, from the first on */
     int64_t at;          /* the step */
@@ -232,7 +233,7 @@ static struct run run_of(const struct cr_op_ctx *s,
     r.c = r.h + states;
     r.g = kind->cell || kind->saves_cell ? r.c + states : r.c;
     r.wt = s->scratch;
-    r.none = r.wt + most(r.size) * most(r.gates);
+    r.none = r.wt + packed_or_plain(r.size) * packed_or_plain(r.gates);
     r.dg = r.none + r.gates;
     r.dh = r.dg + (in_place(kind, o) ? 0 : r.steps * r.n * r.gates);
     if (in_place(kind, o))

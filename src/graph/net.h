@@ -425,8 +425,8 @@ const struct cr_pruned *cr_exec_pruned(const struct cr_exec *exec, int *n);
 struct cr_exec_step_cost {
     const char *cell;       /* of an update: the parameter; a reorder: "" */
     const char *op;
-    int node;               /* its number in the graph, that of its forward pass
-                               in backward; -1: none */
+    int node;               /* the id of its first output, of that of its
+                               forward pass in backward; -1: none */
     const char *kernel;     /* that computes it; NULL: the op has only one */
     bool back;              /* in the backward pass */
     int64_t runs;

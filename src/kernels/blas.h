@@ -95,9 +95,9 @@ void cr_gemm(enum cr_trans ta, enum cr_trans tb, int64_t m, int64_t n,
              int64_t k, const cr_real *a, const cr_real *b, bool add,
              cr_real *c);
 
-/* A b that many products share, such as those of all steps of a recurrence, is
- * packed once: into k times this many numbers, at least n. 0: the kernel has
- * no such products. */
+/* A b that many products share, such as those of all steps of a recurrence, can
+ * be packed once. Numbers that it takes per row of k: n, rounded up to whole
+ * vectors; 0: the chosen kernel knows no packed b. */
 int64_t cr_gemm_packed_n(int64_t n);
 void cr_gemm_pack(enum cr_trans tb, int64_t n, int64_t k, const cr_real *b,
                   cr_real *packed);

@@ -95,8 +95,7 @@ static struct cr_gemm draw_product(bool low, const cr_real **old)
     return g;
 }
 
-/* The same product with a b that is packed before. Its bytes are the same as
- * long as blocks of k do not meet other numbers between them. */
+/* The same product with a b that is packed before. */
 static struct cr_gemm packed(const struct cr_gemm *g, const cr_real *old)
 {
     struct cr_gemm p = *g;
@@ -126,7 +125,7 @@ static enum verdict products_of(bool low)
         return RIGHT;
     p = packed(g, old[0]);
     cr_gemms(&p, 1);
-    if (g->ta == CR_N && (g->k <= 1024 || (g->alpha == 1 && !g->accumulate)) &&
+    if (g->ta == CR_N &&
         !bytes_same("c of a packed b", p.c, g->c,
                     (size_t)(g->m * g->n) * sizeof *g->c))
         return WRONG;
@@ -137,6 +136,41 @@ static enum verdict products_of(bool low)
 static enum verdict products(void)
 {
     return products_of(false);
+}
+
+/* A packed b of several spans of lanes: the bytes are those of a plain one, and
+ * a row has them in a batch of any size. */
+static enum verdict large_packed(void)
+{
+    int64_t m = draw(1, 9), n, k;
+    const cr_real *old;
+    struct cr_gemm g, p;
+
+    do {
+        n = draw(1, 4200);
+        k = draw(1, 3000);
+    } while (n * k > 700000 || n * k < 100000);
+    if (cr_gemm_packed_n(1) == 0)
+        return DECLINED;
+    setting_is("(%lld, %lld) (%lld, %lld), packed, %s", (long long)m,
+               (long long)k, (long long)k, (long long)n, cr_blas_name());
+    old = draw_one_in(2) ? numbers_new(m * n) : NULL;
+    g = cr_product(CR_N, draw_one_in(2) ? CR_T : CR_N, m, n, k,
+                   numbers_new(m * k), numbers_new(k * n), old != NULL,
+                   old ? numbers_copy(old, m * n) : numbers_undefined(m * n));
+    g.alpha = draw_one_in(2) ? 1 : draw_real();
+    p = packed(&g, old);
+    cr_gemms(&g, 1);
+    cr_gemms(&p, 1);
+    if (!bytes_same("c of a packed b", p.c, g.c, (size_t)(m * n) * sizeof *g.c))
+        return WRONG;
+    g.m = draw(1, m);
+    g.c = old ? numbers_copy(old, m * n) : numbers_undefined(m * n);
+    cr_gemms(&g, 1);
+    return bytes_same("c of fewer rows", g.c, p.c,
+                      (size_t)(g.m * n) * sizeof *g.c)
+               ? RIGHT
+               : WRONG;
 }
 
 /* Larger than what is drawn: several blocks of rows, of columns and of k. */
@@ -257,6 +291,8 @@ int main(void)
     cr_thread_pool_start(3);
     for (i = 0; i < ALL; i++) {
         kernel_compare("product", i, products);
+        if (implementation_take(i) && cr_gemm_packed_n(1) > 0)
+            kernel_compare("product with a large packed b", i, large_packed);
         kernel_compare("sums of rows", i, sums);
         if (i < OWN && (i == 0 || sizeof(cr_real) == sizeof(float)))
             kernel_compare("product, in parts", i, parts);
