@@ -141,6 +141,35 @@ END
     done < <(choices)
 }
 
+@test "a recurrence: the same bytes with its weight packed, in spans, and as it is" {
+    # 7 threads have fewer than 16 samples each, so pack nothing
+    local isa blas name threads want
+    numbers gru '3 16'
+    network gru <<'END'
+network:
+  inputs: {x: {shape: [3, 16]}}
+  cells:
+    rec: {GRU: {input_size: 16, hidden_size: 400, batch_first: true}}
+    head: {Dense: {out_channels: 3}}
+  construct: |
+    y, _ = rec(x)
+    return head(y[:, -1])
+END
+    while read -r isa blas name; do
+        want=
+        for threads in 1 2 7; do
+            run -0 env CELLRUN_ISA="$isa" CELLRUN_BLAS="$blas" "$CELLRUN" \
+                train gru.yaml datapipe.batch.batch_size=96 --epochs 2 \
+                --threads "$threads" --run-dir "$isa-$threads"
+            if [ -z "$want" ]; then
+                want=$isa-$threads/ckpt/last.safetensors
+            else
+                cmp "$want" "$isa-$threads/ckpt/last.safetensors"
+            fi
+        done
+    done < <(choices | grep ' own own ')
+}
+
 @test "without AVX2 a library computes matrix products, or cellrun's kernels" {
     run -0 env CELLRUN_ISA=generic "$CELLRUN" version --json
     if [ "$(jq -r .real <<<"$output")" = float64 ]; then
