@@ -129,12 +129,13 @@ press() {
 
 @test "Ctrl-Z: the bar is erased, fg continues" {
     : >raw
-    press '2/1000000 ' '\032' 'Stopped.*2/1000000 ' '\003' "bash -mc '
+    # the space is escaped: raw begins with the command
+    press '2/1000000 ' '\032' 'fg again.*2/1000000 ' '\003' "bash -mc '
         $CELLRUN train c.yaml -o r --epochs 1000000 \\
             eval.every=9h checkpoint.every=9h
-        echo fg again; fg'"
+        echo fg\\ again; fg'"
     cat faults; [ ! -s faults ]
-    grep -q Stopped screen
+    grep -q 'fg again' screen
     run ! grep -F ' left' screen
     [ "$(epochs)" = "$(seq "$(epochs | wc -w)" | xargs)" ]
 }
