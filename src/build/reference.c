@@ -126,30 +126,58 @@ static const char *find(const struct search *s, const struct cr_node *node,
     return NULL;
 }
 
-static bool mentions(const struct cr_node *node, const char *name)
+/* The strings below cells: a call in a text asks for each name among them. */
+struct cr_mentions {
+    const struct cr_node *cells;
+    struct cr_name_map names;
+    struct cr_mentions *next;
+};
+
+static void mention(struct cr_arena *arena, struct cr_mentions *to,
+                    const struct cr_node *node)
 {
-    if (node->kind == CR_NODE_STR)
-        return strcmp(node->text, name) == 0;
+    if (node->kind == CR_NODE_STR) {
+        if (cr_name_map_get(&to->names, node->text) < 0)
+            cr_name_map_add(arena, &to->names, node->text, 1);
+        return;
+    }
     for (CR_EACH(m, members_of(node)))
-        if (mentions(m, name))
-            return true;
-    return false;
+        mention(arena, to, m);
+}
+
+static bool mentioned(struct cr_net *net, const struct cr_node *cells,
+                      const char *name)
+{
+    struct cr_mentions *in = net->mentions;
+
+    while (in && in->cells != cells)
+        in = in->next;
+    if (!in) {
+        in = CR_NEW(net->arena, struct cr_mentions);
+        in->cells = cells;
+        in->next = net->mentions;
+        net->mentions = in;
+        for (CR_EACH(m, cells))
+            mention(net->arena, in, m);
+    }
+    return cr_name_map_get(&in->names, name) >= 0;
 }
 
 /* The path in the last of the members that hold the one of that name. */
-static const char *held(struct cr_arena *arena, const struct cr_node *cells,
+static const char *held(struct cr_net *net, const struct cr_node *cells,
                         const char *name)
 {
-    struct search s = { arena, cells, cr_node_get(cells, name), NULL };
+    struct search s = { .arena = net->arena, .cells = cells };
     const char *found = NULL, *one;
-    bool after = false, any = false;
-    size_t n = (size_t)cr_node_count(cells);
+    bool after = false;
+    size_t n;
 
-    for (CR_EACH(m, cells))
-        any = any || mentions(m, name);
-    if (!s.key || !any)
+    if (mentioned(net, cells, name))
+        s.key = cr_node_get(cells, name);
+    if (!s.key)
         return NULL;
-    s.seen = CR_NEWS(arena, bool, (int)n + 1);
+    n = (size_t)cr_node_count(cells);
+    s.seen = CR_NEWS(net->arena, bool, (int)n + 1);
     for (CR_EACH(m, cells)) {
         if (after) {
             memset(s.seen, 0, n * sizeof *s.seen);
@@ -161,10 +189,10 @@ static const char *held(struct cr_arena *arena, const struct cr_node *cells,
     return found;
 }
 
-bool cr_reference_held(struct cr_arena *arena, const struct cr_node *cells,
+bool cr_reference_held(struct cr_net *net, const struct cr_node *cells,
                        const char *name)
 {
-    return held(arena, cells, name) != NULL;
+    return held(net, cells, name) != NULL;
 }
 
 const char *cr_reference_name(const struct cr_build *b, const char *name)
@@ -176,7 +204,7 @@ const char *cr_reference_name(const struct cr_build *b, const char *name)
     const char *found = NULL;
 
     if (cells && !b->path[bare(b->parent, b->path)])
-        found = held(arena, cells, cr_strndup(arena, name, n));
+        found = held(b->net, cells, cr_strndup(arena, name, n));
     return found ? cr_strf(arena, "%s%s", found, name + n) : name;
 }
 

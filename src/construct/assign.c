@@ -82,7 +82,7 @@ static struct cr_val *assign_state(struct cr_interp *m,
 {
     struct cr_arena *arena = m->b->net->arena;
     const struct cr_node *cell =
-        e->op == CR_SCRIPT_NAME ? cr_node_get(m->cells, e->name) : NULL;
+        e->op == CR_SCRIPT_NAME ? cr_interp_cell(m, e->name) : NULL;
     struct cr_script_value t = { 0 };
 
     if (cell && !cr_interp_eval(m, e, &t))

@@ -110,7 +110,7 @@ static bool arg_eval(struct cr_interp *m, const struct cr_script *a,
                      struct cr_script_value *to)
 {
     if (a->op == CR_SCRIPT_NAME && type_word(a->name) &&
-        !cr_interp_var(m, a->name) && !cr_node_get(m->cells, a->name))
+        !cr_interp_var(m, a->name) && !cr_interp_cell(m, a->name))
         return *to = (struct cr_script_value){ .kind = CR_SV_STRING,
                                                .text = a->name },
                true;

@@ -37,7 +37,7 @@ static bool assigned(const struct cr_script_line *line, const char *name)
 /* Whether the text itself gives a name its meaning. */
 static bool defined(struct cr_interp *m, const char *name)
 {
-    return cr_interp_var(m, name) || cr_node_get(m->cells, name) ||
+    return cr_interp_var(m, name) || cr_interp_cell(m, name) ||
            assigned(m->lines, name);
 }
 

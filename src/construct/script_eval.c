@@ -318,7 +318,7 @@ static bool give(struct cr_interp *m, const struct cr_script *call,
 
     /* a bare word such as float32 is a text where an option stands */
     if (e->op == CR_SCRIPT_NAME && !find_var(m, e->name) &&
-        !cr_node_get(m->cells, e->name) && g->n >= op->min_inputs)
+        !cr_interp_cell(m, e->name) && g->n >= op->min_inputs)
         t = (struct cr_script_value){ .kind = CR_SV_STRING, .text = e->name };
     else if (!eval(m, e, &t))
         return false;
@@ -556,7 +556,7 @@ bool cr_interp_unknown(struct cr_interp *m, const struct cr_script *e,
 static bool eval_call(struct cr_interp *m, const struct cr_script *e,
                       struct cr_script_value *to)
 {
-    const struct cr_node *cell = cr_node_get(m->cells, e->name);
+    const struct cr_node *cell = cr_interp_cell(m, e->name);
     const struct cr_var *v = find_var(m, e->name);
     const struct cr_descriptor *about;
     struct cr_script call = *e;
@@ -599,7 +599,7 @@ static bool eval_name(struct cr_interp *m, const struct cr_script *e,
                       struct cr_script_value *to)
 {
     const struct cr_var *v = find_var(m, e->name);
-    const struct cr_node *cell = cr_node_get(m->cells, e->name);
+    const struct cr_node *cell = cr_interp_cell(m, e->name);
     struct cr_val *val;
 
     if (v)
@@ -736,6 +736,24 @@ bool cr_interp_trouble(struct cr_interp *m, const struct cr_script *e)
 struct cr_var *cr_interp_var(struct cr_interp *m, const char *name)
 {
     return find_var(m, name);
+}
+
+const struct cr_node *cr_interp_cell(struct cr_interp *m, const char *name)
+{
+    struct cr_arena *arena = m->b->net->arena;
+    int i = 0;
+
+    if (!m->cell) {
+        m->cell = CR_NEWS(arena, const struct cr_node *,
+                          cr_node_count(m->cells) + 1);
+        for (CR_EACH(c, m->cells)) {
+            if (c->key && cr_name_map_get(&m->cell_names, c->key) < 0)
+                cr_name_map_add(arena, &m->cell_names, c->key, i);
+            m->cell[i++] = c;
+        }
+    }
+    i = cr_name_map_get(&m->cell_names, name);
+    return i < 0 ? NULL : m->cell[i];
 }
 
 bool cr_interp_fail(struct cr_interp *m, const struct cr_script *e,

@@ -22,6 +22,8 @@ struct cr_interp {
     struct cr_var *vars;
     int n_vars, room_vars;
     struct cr_name_map var_names; /* name to index */
+    const struct cr_node **cell;  /* members of cells; NULL: not listed yet */
+    struct cr_name_map cell_names;
     int n_run; /* lines that were run */
     const struct cr_script_line *lines;
     bool noted;             /* the error has its shapes next to it */
@@ -34,6 +36,8 @@ struct cr_interp {
 bool cr_interp_eval(struct cr_interp *m, const struct cr_script *e,
                     struct cr_script_value *to);
 struct cr_var *cr_interp_var(struct cr_interp *m, const char *name);
+/* The cell of that name; NULL: there is none. */
+const struct cr_node *cr_interp_cell(struct cr_interp *m, const char *name);
 /* At the expression, with the shapes of what it names. */
 bool cr_interp_fail(struct cr_interp *m, const struct cr_script *e,
                     const char *what);

@@ -31,7 +31,7 @@ static bool assign(struct cr_interp *m, const struct cr_script *e,
 
     if (strcmp(name, "_") == 0)
         return true;
-    if (cr_node_get(m->cells, name))
+    if (cr_interp_cell(m, name))
         return cr_interp_fail(
             m, e,
             cr_strf(arena,
@@ -81,7 +81,7 @@ static bool run_statement(struct cr_interp *m, const struct cr_script *call)
         return cr_interp_fail(m, call,
                               "the value is not used: write NAME = EXPRESSION");
 
-    if (s && !cr_node_get(m->cells, call->name))
+    if (s && !cr_interp_cell(m, call->name))
         return s->run(m, call);
     return cr_interp_fail(
         m, call,
@@ -183,7 +183,7 @@ bool cr_interp_input(struct cr_interp *m, const char *name,
 {
     struct cr_var *v;
 
-    if (cr_node_get(m->cells, name))
+    if (cr_interp_cell(m, name))
         return cr_fail(m->b, CR_E_NETWORK, "'%s' is an input and a cell", name);
     v = cr_interp_var(m, name);
     (v ? v : var_new(m, name))->value = value;
@@ -291,7 +291,7 @@ static bool all_called(const struct cr_interp *m)
 
     for (CR_EACH(c, m->cells)) {
         if (called(b, b->path, c->key, c) || cr_reference(m->cells, c) != c ||
-            cr_reference_held(b->net->arena, m->cells, c->key) ||
+            cr_reference_held(b->net, m->cells, c->key) ||
             idle_mentions(m->lines, c->key, false))
             continue;
         b->pos = c->key_pos;

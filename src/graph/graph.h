@@ -176,6 +176,7 @@ struct cr_net {
     int noted;              /* number of errors with notes on shapes */
     bool phased;            /* some text reads the name `training` */
     bool in_backward;       /* building nodes of the backward pass */
+    struct cr_mentions *mentions; /* of reference.c */
     struct cr_param *params;
     struct cr_param_init *param_inits;
     struct cr_hyper *hyper;
@@ -371,7 +372,7 @@ const struct cr_node *cr_reference_at(const struct cr_build *b,
 /* The path below the cell of the member NAME, or of its member NAME.0. */
 const char *cr_reference_name(const struct cr_build *b, const char *name);
 /* Whether other members refer to it. */
-bool cr_reference_held(struct cr_arena *arena, const struct cr_node *cells,
+bool cr_reference_held(struct cr_net *net, const struct cr_node *cells,
                        const char *name);
 /* The name of the parameter with this path below the network, without the
  * prefixes that auto_prefix omits. */

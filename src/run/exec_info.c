@@ -1,6 +1,7 @@
 /*
  * What a plan is made of, for summary, bench and tests.
  */
+#include "base/str.h"
 #include "run/run.h"
 
 size_t cr_exec_bytes(const struct cr_exec *e)
@@ -157,7 +158,8 @@ size_t cr_exec_value_bytes(const struct cr_exec *e, size_t *live)
 const char *cr_exec_dump(const struct cr_exec *e, struct cr_arena *arena)
 {
     static const char *const kinds[] = { "forward ", "backward", "update  " };
-    const char *text = "";
+    struct cr_buf b = { .arena = arena };
+    enum cr_exec_step_kind kind;
     int i, k;
 
     for (i = 0; i < e->n_steps; i++) {
@@ -168,42 +170,40 @@ const char *cr_exec_dump(const struct cr_exec *e, struct cr_arena *arena)
 
         if (s->same)
             continue;
-        text = cr_strf(
-            arena, "%s%s %-14s %s", text,
-            kinds[s->kind == CR_FORWARD && i >= e->n_forward ? CR_BACKWARD
-                                                             : s->kind],
-            s->op ? s->op->about.name : "", cell);
+        kind = s->kind == CR_FORWARD && i >= e->n_forward ? CR_BACKWARD
+                                                          : s->kind;
+        cr_buf_f(&b, "%s %-14s %s", kinds[kind],
+                 s->op ? s->op->about.name : "", cell);
         for (k = 0; k < s->n_in; k++)
             if (s->rounds & CR_X(k))
-                text = cr_strf(arena, "%s +fake_cast(%s%d)", text,
-                               s->kind == CR_FORWARD ? "x" : "dx", k);
+                cr_buf_f(&b, " +fake_cast(%s%d)",
+                         s->kind == CR_FORWARD ? "x" : "dx", k);
         if (s->kind == CR_FORWARD && (s->rounds & CR_Y(0)))
-            text = cr_strf(arena, "%s +fake_cast(y)", text);
+            cr_buf_str(&b, " +fake_cast(y)");
         if (s->kind == CR_FORWARD && (s->end.parts & CR_END_SCALE))
-            text = cr_strf(arena, "%s +scale", text);
+            cr_buf_str(&b, " +scale");
         if (s->kind == CR_FORWARD && 
             (s->end.parts & (CR_END_BIAS | CR_END_LATE_BIAS)))
-            text = cr_strf(arena, "%s +bias", text);
+            cr_buf_str(&b, " +bias");
         if (s->kind == CR_FORWARD && (s->end.parts & CR_END_ADD))
-            text = cr_strf(arena, "%s +add", text);
+            cr_buf_str(&b, " +add");
         if (s->end.act)
-            text = cr_strf(arena, "%s +activation", text);
+            cr_buf_str(&b, " +activation");
         if (s->end.parts & CR_END_DROP)
-            text = cr_strf(arena, "%s +dropout", text);
+            cr_buf_str(&b, " +dropout");
         if (s->kind == CR_BACKWARD && !s->end.act && s->read_y[0].val &&
             !(s->op->saved_for_backward & CR_Y(0)))
-            text = cr_strf(arena, "%s +mask", text);
+            cr_buf_str(&b, " +mask");
         for (k = 0; k < s->n_in && s->kind == CR_BACKWARD; k++) {
             if (s->mask[k].val)
-                text = cr_strf(arena, "%s %s", text,
-                               s->map_grad ? "+activation" : "+mask");
+                cr_buf_str(&b, s->map_grad ? " +activation" : " +mask");
             if (s->direct[k] >= 0)
-                text = cr_strf(arena, "%s +update(%s)", text,
-                               e->net->params[s->direct[k]].name);
+                cr_buf_f(&b, " +update(%s)",
+                         e->net->params[s->direct[k]].name);
         }
-        text = cr_strf(arena, "%s\n", text);
+        cr_buf_char(&b, '\n');
     }
-    return text;
+    return cr_buf_text(&b);
 }
 
 /* The step that makes the first result of a node, or stands in for it. */

@@ -87,3 +87,20 @@ END
     awk -v few="$few" -v many="$many" \
         'BEGIN { print few, many; exit !(many < 20 * (few + 0.01)) }'
 }
+
+# named N: a map of N named cells, each called by a line of its own
+named() {
+    perl -e 'my $n = shift;
+        print "cellrun: 1\nnetwork:\n  inputs: {x: {shape: [8], type: float32}}\n  cells:\n";
+        print "    c$_: {Dense: {out_channels: 8}}\n" for 1 .. $n;
+        print "  construct: |\n    y = x\n";
+        print "    y = y + c$_(x)\n" for 1 .. $n;
+        print "    return y\nloss: MSELoss\noptimizer: {SGD: {learning_rate: 0.1}}\n"' "$1"
+}
+
+@test "10,000 named cells, and the list of their steps, in little memory" {
+    named 10000 >named.yaml
+    ulimit -v 1500000
+    run -0 "$CELLRUN" summary named.yaml -v
+    [ "$(grep -c '^forward  linear' <<<"$output")" = 10000 ]
+}
