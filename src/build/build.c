@@ -721,7 +721,7 @@ struct cr_net *cr_net_build(struct cr_config *config,
                             const struct cr_net_opts *want)
 {
     struct cr_net *net = CR_NEW(config->arena, struct cr_net);
-    int i;
+    int i, errors = config->diag->errors;
 
     net->arena = config->arena;
     net->diag = config->diag;
@@ -733,6 +733,8 @@ struct cr_net *cr_net_build(struct cr_config *config,
         assert(net->diag->errors > 0); /* whoever gave up has said why */
         return NULL;
     }
+    if (net->diag->errors > errors) /* in a pattern, say */
+        return NULL;
     net->hyper = CR_NEWS(net->arena, struct cr_hyper, net->n_params + 1);
     for (i = 0; i < net->n_params; i++)
         net->hyper[i].lr = NAN;

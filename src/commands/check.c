@@ -13,6 +13,7 @@
 #include "base/str.h"
 #include "ckpt/load.h"
 #include "conf/command_line.h"
+#include "data/section.h"
 #include "model/model.h"
 #include "plugin/plugin.h"
 #include "train/lint.h"
@@ -125,10 +126,13 @@ static bool check_parts(struct cr_cli *cli, struct cr_config *config,
     struct cr_diag first = { .arena = config->arena }, again = first;
     struct cr_diag *shown = &first;
     struct cr_model model = { .config = config, .batch = 1 };
+    struct cr_datapipe_section datapipe = { 0 };
     struct cr_optim_use optim;
     struct cr_load_report load;
     bool ok = cr_config_check(config) && cr_seed_read(config, &model.seed);
 
+    ok = cr_datapipe_section_read(config, &datapipe) && ok;
+    ok = cr_threads_start(config, cli->threads) && ok;
     if (cr_section(config, "optimizer"))
         ok = cr_optim_read(config, &optim) && ok;
     if (!ok)

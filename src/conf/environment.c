@@ -57,8 +57,8 @@ const struct cr_env cr_env_list[] = {
       .max = 1000000000 },
     { .name = "CELLRUN_PASSES",
       .text = "Passes that plans skip, for debugging: -NAME,-NAME, of "
-              "constants, fold, fuse, prepare, "
-              "two_bytes." },
+              "constants, fold, fuse, prepare, fuse_kept, "
+              "recompute, two_bytes." },
     { .name = "CELLRUN_VERIFY",
       .text = "If 1, every plan is checked after each pass, for debugging.",
       .choices = "0|1" },

@@ -9,6 +9,7 @@
 #include "ckpt/provenance.h"
 #include "ckpt/vocab.h"
 #include "data/fingerprint.h"
+#include "data/section.h"
 #include "mpi/mpi.h"
 #include "plugin/plugin.h"
 #include "train/print.h"
@@ -97,16 +98,14 @@ bool cr_model_read(struct cr_cli *cli, struct cr_tensor_file *file,
 /* Checks the config, reads seed and batch size, starts the threads. */
 static bool model_start(struct cr_cli *cli, struct cr_model *m)
 {
-    const struct cr_node *batch;
+    struct cr_datapipe_section datapipe = { 0 };
 
     if (!cr_config_check(m->config) || cli->diag->errors > 0 ||
         !cr_seed_read(m->config, &m->seed) ||
+        !cr_datapipe_section_read(m->config, &datapipe) ||
         !cr_threads_start(m->config, cli->threads))
         return false;
-    batch = cr_node_find(m->config->root, "datapipe.batch.batch_size");
-    m->batch = batch && batch->kind == CR_NODE_INT && batch->integer > 0
-                   ? batch->integer
-                   : 32;
+    m->batch = datapipe.batch.batch_size;
     return true;
 }
 

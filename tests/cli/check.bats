@@ -210,3 +210,21 @@ END
         'datapipe.label=[{OneHot: {num_classes: 10}}]' 'metrics=[loss]'
     [[ "$stderr" == *"'predict.labels' has no effect: no output of the network has classes"* ]]
 }
+
+@test "a network without data: its datapipe and run are checked, too" {
+    cat >net.yaml <<'END'
+cellrun: 1
+network: {inputs: {x: {shape: [8]}}, d: {Dense: [8, 3]}}
+loss: MSELoss
+optimizer: {SGD: {learning_rate: 0.1}}
+END
+    for command in check summary bench; do
+        for wrong in datapipe.batch.batch_size={0,x} run.threads={x,99999}; do
+            run -2 --separate-stderr "$CELLRUN" $command net.yaml $wrong
+            [ -z "$output" ]
+            [[ "$stderr" == *"command line, argument 3: error:"* ]]
+        done
+    done
+    run -0 "$CELLRUN" summary net.yaml datapipe.batch.batch_size=7
+    [[ "$output" == *"training on 7 samples"* ]]
+}

@@ -39,6 +39,12 @@ refused() {
     refused CELLRUN_PASSES "a list of -constants, -fold, -fuse, -prepare, -fuse_kept, -recompute, -two_bytes" \
         fold -gradient -
     refused CELLRUN_VERIFY "0 or 1" yes
+    # help has the same list
+    run ! env CELLRUN_PASSES=x "$CELLRUN" summary \
+        "$BATS_TEST_DIRNAME/../../configs/digits.yaml"
+    list=$(sed -n 's/.*expected a list of \(.*\) \[.*/\1/p' <<<"$output" | tr -d -)
+    run -0 "$CELLRUN" help environment
+    [[ $(xargs <<<"$output") == *"of $list."* ]]
     run -0 env CELLRUN_PASSES=-fuse,-fold "$CELLRUN" \
         summary -v "$BATS_TEST_DIRNAME/../../configs/digits.yaml"
     [[ $output == *"forward  relu"* && $output != *"+activation"* ]]
