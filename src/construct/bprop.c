@@ -64,8 +64,8 @@ static bool boundary(struct maker *k, struct cr_val *const *in,
         if (!c->out[i])
             return false;
         c->out[i]->producer->custom = c;
-        /* who takes it casts it: that rounds dout */
-        c->out[i]->low_type = CR_REAL;
+        if (cr_precision(k->b).level == CR_LEVEL_O1)
+            c->out[i]->low_type = CR_REAL; /* as all results in O1 */
     }
     c->node = c->out[0]->producer;
     return true;

@@ -109,9 +109,9 @@ static bool walk_add(struct walk *w, const struct cr_val *to, struct cr_val *g)
 static void walk_precision(struct walk *w, enum cr_type type)
 {
     cr_precision_set(&w->build, (struct cr_precision){
-                                    type == CR_REAL ? CR_LEVEL_O0
-                                                    : CR_LEVEL_O3,
-                                    type });
+                                    .level = type == CR_REAL ? CR_LEVEL_O0
+                                                             : CR_LEVEL_O3,
+                                    .type = type });
 }
 
 /* ---- a bprop, or a hook that replaces gradients: its text once more ---- */

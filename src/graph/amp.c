@@ -75,7 +75,7 @@ const struct cr_section cr_section_amp = {
     },
 };
 
-static const struct cr_precision full = { CR_LEVEL_O0, CR_REAL };
+static const struct cr_precision full = { CR_LEVEL_O0, CR_REAL, false };
 
 /* float32, float16 or bfloat16 all through; false if it is none of them. */
 static bool precision_named(const char *name, struct cr_precision *to)
@@ -204,6 +204,7 @@ static bool precision_read(struct cr_build *b, const struct cr_node *word)
     } else if (b->depth == 1) {
         b->precision.level = (enum cr_level)amp->level;
         b->precision.type = amp->dtype == 0 ? CR_F16 : CR_BF16;
+        b->precision.follows = amp->level == CR_LEVEL_O0;
     }
     for (i = 0; i < amp->n_casts && !b->loss; i++)
         if (cr_cell_matches(b, amp->casts[i].patterns))

@@ -27,6 +27,7 @@ enum cr_level {
 struct cr_precision {
     enum cr_level level;
     enum cr_type type; /* CR_F16 or CR_BF16, unless O0 */
+    bool follows;      /* O0: what has low precision stays in it */
 };
 
 struct cr_build;

@@ -12,7 +12,8 @@
  * MIXED PRECISION), per node of a cell at that level:
  *
  *   level   computes in the low type if         its result
- *   O0      every real input was cast to it     has the type
+ *   O0      every real input was cast to it,    has the type
+ *           or has it, if amp.level is O0
  *   O1      the op is on the white list         is cast back to float32
  *   auto    the op is on the low list; or, if   has the type; the bias of a
  *           on neither list, all real inputs    product is added in float32
@@ -45,7 +46,7 @@ static const struct row {
 } rows[] = {
     { "conv2d", WHITE | LOW | BIAS },
     { "conv3d", WHITE | LOW | BIAS },
-    { "conv2d_transpose", WHITE | LOW },
+    { "conv2d_transpose", WHITE | LOW | BIAS },
     { "linear", WHITE | LOW | BIAS },
     { "matmul", WHITE | LOW },
     { "prelu", WHITE | LOW },
@@ -100,7 +101,7 @@ static bool is_number(const struct cr_val *x)
            strcmp(x->producer->op->about.name, "constant") == 0;
 }
 
-/* The numbers that all real inputs have. */
+/* The type of all real inputs but numbers, if they have the same. */
 static enum cr_type common_type(const struct cr_opnode *node)
 {
     enum cr_type type = CR_REAL;
@@ -108,7 +109,7 @@ static enum cr_type common_type(const struct cr_opnode *node)
     int i;
 
     for (i = 0; i < node->n_in; i++) {
-        if (!is_real(node->in[i]))
+        if (!is_real(node->in[i]) || is_number(node->in[i]))
             continue;
         if (seen && node->in[i]->low_type != type)
             return CR_REAL;
@@ -118,7 +119,19 @@ static enum cr_type common_type(const struct cr_opnode *node)
     return type;
 }
 
-/* The type of all real inputs but numbers, if all were cast to it. */
+/* Whether x brings its type to a node of level O0. A cell of float32 casts what
+ * comes from outside, but not what its text casts. */
+static bool brings_type(const struct cr_opnode *node, const struct cr_val *x)
+{
+    const struct cr_opnode *from = x->producer;
+
+    return x->low_type != CR_REAL &&
+           (node->precision.follows ||
+            (x->cast && from && from->precision.level == CR_LEVEL_O0 &&
+             !from->precision.follows));
+}
+
+/* The type of all real inputs but numbers, if all bring it. */
 static enum cr_type cast_type(const struct cr_opnode *node)
 {
     enum cr_type type = CR_REAL;
@@ -129,7 +142,7 @@ static enum cr_type cast_type(const struct cr_opnode *node)
 
         if (!is_real(x) || is_number(x))
             continue;
-        if (!x->cast || (type != CR_REAL && x->low_type != type))
+        if (!brings_type(node, x) || (type != CR_REAL && x->low_type != type))
             return CR_REAL;
         type = x->low_type;
     }
@@ -180,14 +193,16 @@ void cr_precision_infer(struct cr_opnode *node)
 
         if (!is_real(y))
             continue;
-        if (node->op == &cr_op_fake_cast)
-            y->low_type = cr_fake_cast_type(node->attr);
-        else if (node->as_is && node->op->exact && is_real(node->in[0]))
-            y->low_type = node->in[0]->low_type;
-        else
-            y->low_type = back ? CR_REAL : node->low;
         y->cast = node->low != CR_REAL &&
                   node->precision.level == CR_LEVEL_O0;
+        if (node->op == &cr_op_fake_cast) {
+            y->low_type = cr_fake_cast_type(node->attr);
+        } else if (node->as_is && node->op->exact && is_real(node->in[0])) {
+            y->low_type = node->in[0]->low_type;
+            y->cast = node->in[0]->cast;
+        } else {
+            y->low_type = back ? CR_REAL : node->low;
+        }
     }
 }
 
@@ -224,11 +239,14 @@ static struct cr_opnode *put_cast(struct pass *p, enum cr_type type,
     return put(p, &cr_op_fake_cast, attr, 1, &x);
 }
 
-/* x in that type: the same for all nodes of a list that take it. */
+/* x in that type: the same for all nodes of a list that take it. Of a
+ * parameter each node has its own: the gradient of each use is rounded, and
+ * their sum is float32. Plans compute these casts once (plan/casts.c). */
 static struct cr_val *cast_once(struct pass *p, enum cr_type type,
                                 struct cr_val *x)
 {
-    if (!x->rounded || x->rounded->low_type != type || x->list != p->list) {
+    if (x->param >= 0 || !x->rounded || x->rounded->low_type != type ||
+        x->list != p->list) {
         x->rounded = put_cast(p, type, false, x)->out[0];
         x->rounded->low_type = type;
         x->list = p->list;
@@ -276,11 +294,44 @@ static void writes(struct cr_opnode *node, struct cr_val *y)
     y->producer = node;
 }
 
-static void round_result(struct pass *p, struct cr_opnode *node, int i)
+static void round_result(struct pass *p, struct cr_opnode *node, int i,
+                         enum cr_type type)
 {
     struct cr_val *y = node->out[i], *raw = before(p, node, i);
 
-    writes(put_cast(p, node->low, false, raw), y);
+    writes(put_cast(p, type, false, raw), y);
+}
+
+static void names_move(struct cr_names *names, const struct cr_val *from,
+                       struct cr_val *to)
+{
+    struct cr_named *n;
+
+    for (n = names->first; n; n = n->next)
+        if (n->val == from)
+            n->val = to;
+}
+
+/* The result of a cell with a gradient of its own: a cast after it rounds the
+ * gradient that the cell is given, which is that of its name, too. */
+static void round_given(struct pass *p, struct cr_opnode *node)
+{
+    struct cr_custom_grad *c = node->custom;
+    struct cr_graph *graph = p->net->graph;
+    struct cr_val *y = node->out[0];
+    enum cr_type type = node->out[0]->low_type;
+    int i;
+
+    p->of = p->last = node;
+    for (i = 0; i < c->n_out && c->out[i] != y; i++)
+        ;
+    if (i == c->n_out || type == CR_REAL)
+        return;
+    round_result(p, node, 0, type);
+    c->out[i] = node->out[0];
+    names_move(&graph->named, y, c->out[i]);
+    names_move(&graph->seen, y, c->out[i]);
+    names_move(&graph->seen_grads, y, c->out[i]);
 }
 
 /* y = cast(op(x, w)) + b; of a convolution the channels are dimension 1. */
@@ -320,7 +371,7 @@ static void node_casts(struct pass *p, struct cr_opnode *node)
     }
     for (i = 0; i < node->n_out; i++)
         if (is_real(node->out[i]) && !node->op->exact && !node->same)
-            round_result(p, node, i);
+            round_result(p, node, i, node->low);
 }
 
 /* A list of nodes; returns its last one. The texts of custom gradients have
@@ -335,6 +386,8 @@ static struct cr_opnode *list_casts(struct cr_net *net,
         next = node->next;
         if (node->low != CR_REAL)
             node_casts(&p, node);
+        else if (node->custom && !node->hook)
+            round_given(&p, node);
         else
             p.last = node;
         if (node->op == &cr_op_fake_cast && !node->in[0]->rounded) {

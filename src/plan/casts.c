@@ -38,6 +38,15 @@ static enum cr_type cast_type(const struct cr_exec_step *s)
                                                     : CR_REAL;
 }
 
+static bool same_cast(const struct cr_exec_step *a,
+                      const struct cr_exec_step *b)
+{
+    const struct cr_fake_cast *x = a->attr, *y = b->attr;
+
+    return x->type == y->type && x->predict == y->predict &&
+           a->same == b->same; /* idle in training */
+}
+
 /* Whether the step supports low precision of that type at an operand. */
 static bool takes(const struct cr_exec_step *s, unsigned operand,
                   enum cr_type type)
@@ -76,7 +85,8 @@ static void take_cast_before(struct cr_exec *e, struct cr_operand *at,
     cr_operand_set(at, x);
 }
 
-/* Whether the cast is of a parameter for which a copy is too much. What
+/* Whether the cast is of a parameter for which a copy is too much, and which
+ * nothing else reads: else the copy is for all, cr_plan_casts_share. What
  * processes share out has other sizes in each, and their plans must be the
  * same. */
 static bool is_large_param(const struct cr_exec *e,
@@ -85,8 +95,8 @@ static bool is_large_param(const struct cr_exec *e,
 {
     size_t most = e->split ? LARGE : s->y[0]->bytes;
 
-    return cast->x[0].val->param >= 0 && s->macs > 0 &&
-           cast->x[0].val->bytes >= most;
+    return cast->x[0].val->param >= 0 && cast->x[0].val->n_uses == 1 &&
+           s->macs > 0 && cast->x[0].val->bytes >= most;
 }
 
 /* Whether the step reads it sample by sample, which no parameter has. */
@@ -185,10 +195,40 @@ static void drop_idle(struct cr_exec *e)
     }
 }
 
+/* Casts of a parameter that differ in their gradients alone: the first one is
+ * for all. */
+void cr_plan_casts_share(struct cr_exec *e)
+{
+    struct cr_exec_step **first =
+        CR_NEWS(&e->arena, struct cr_exec_step *, e->net->n_params + 1);
+    struct cr_exec_step *cast, *next;
+
+    for (cast = e->first; cast; cast = next) {
+        const struct cr_pval *x = cast->x ? cast->x[0].val : NULL;
+        struct cr_exec_step **at;
+
+        next = cast->next;
+        if (cast->kind != CR_FORWARD || cast->op != &cr_op_fake_cast ||
+            x->param < 0 || cast->y[0]->root)
+            continue;
+        at = &first[x->param];
+        if (!*at || !same_cast(*at, cast)) {
+            *at = cast;
+            continue;
+        }
+        while (cast->y[0]->uses)
+            cr_operand_set(cast->y[0]->uses, (*at)->y[0]);
+        cast->y[0]->alias = (*at)->y[0];
+        cr_step_remove(e, cast);
+    }
+}
+
 bool cr_plan_casts(struct cr_exec *e)
 {
     bool apart = cr_plan_keeps_all(e) || e->prints;
 
+    if (!apart && !e->opts.backward)
+        cr_plan_casts_share(e);
     if (!apart)
         fuse(e);
     cr_plan_low_types(e);

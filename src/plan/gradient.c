@@ -212,8 +212,8 @@ static void note_pruned(struct cr_exec *e)
         for (k = 0; k < f->n_in; k++)
             trained = trained || (f->x[k].val && f->x[k].val->needs);
         if (f->node && !back[f->node->out[0]->id] && !trained &&
-            f->op->backward && !f->same && !f->node->loss &&
-            e->net->cells[f->node->cell].leaf)
+            f->op->backward && f->op != &cr_op_fake_cast && !f->same &&
+            !f->node->loss && e->net->cells[f->node->cell].leaf)
             prune(e, f->node, "no trainable parameter in it or before it");
     }
 }
@@ -231,6 +231,8 @@ bool cr_plan_gradient(struct cr_exec *e)
         for (f = e->last_forward; f; f = f->prev)
             if (!backward_of(e, f))
                 return false;
+    if (!cr_plan_keeps_all(e))
+        cr_plan_casts_share(e);
     note_pruned(e);
     return true;
 }

@@ -364,6 +364,8 @@ bool cr_plan_map_backward(struct cr_exec *exec, const struct cr_exec_step *f);
  * parts of a forward step, but for the parts that are undone. */
 void cr_plan_apart_backward(struct cr_exec *exec,
                             const struct cr_exec_step *step, unsigned undone);
+/* Computes equal casts of a parameter once, when no gradient is to come. */
+void cr_plan_casts_share(struct cr_exec *exec);
 /* casts.c: before the backward pass of step f: rounds what arrives, if f has
  * taken the cast after it; true if f is a cast whose gradient its writer
  * rounds, so that no step is left to do. After it: a gradient that the step

@@ -331,10 +331,35 @@ amp: {level: O1}
 watch: []
 END2
     sed -i '/^watch/d' bprop.yaml
-    "$CELLRUN" trace bprop.yaml --feed x=x.npy --feed label=y.npy --grad -o g.npz
-    # dout of t is grad.output.t: float16 numbers
-    unzip -p g.npz grad.output.t.npy | perl -e 'binmode STDIN; local $/; $_ = <STDIN>;
-        my @v = unpack "V*", substr $_, 128; @v == 256 or die scalar @v;
-        for (@v) { my $e = ($_ >> 23 & 255) - 127; next if $e < -14;
-            die "not float16" if $_ & 0x1fff }'
+    for level in O1 O2 O3 auto; do
+        "$CELLRUN" trace bprop.yaml amp.level=$level --feed x=x.npy \
+            --feed label=y.npy --grad -o g.npz
+        # dout of t is grad.output.t: float16 numbers
+        unzip -p g.npz grad.output.t.npy | perl -e 'binmode STDIN; local $/; $_ = <STDIN>;
+            my @v = unpack "V*", substr $_, 128; @v == 256 or die scalar @v;
+            for (@v) { my $e = ($_ >> 23 & 255) - 127; next if $e < -14;
+                die "not float16" if $_ & 0x1fff }'
+    done
+}
+
+@test "low precision: gamma of two BatchNorms, one of them in predict mode" {
+    reals x.npy '(8, 16)' 128
+    first='share: {gamma: b.gamma, beta: b.beta}' second=
+    for text in 'b(x) + p(x)' 'p(x) + b(x)'; do
+        cat >shared.yaml <<END2
+network:
+  inputs: {x: {shape: [16]}}
+  cells:
+    b: {BatchNorm1d: {num_features: 16}${second:+, $second}}
+    p: {cells: {q: {BatchNorm1d: {num_features: 16}${first:+, $first}}},
+        inputs: [x], construct: return q(x), mode: predict}
+  construct: return $text
+init: [{match: "*.gamma", Uniform: {scale: 1.0}}]
+amp: {level: O3}
+END2
+        "$CELLRUN" trace shared.yaml --feed x=x.npy --grad --eager -o e.safetensors
+        "$CELLRUN" trace shared.yaml --feed x=x.npy --grad --as-run -o o.safetensors
+        [ "$(tensor o.safetensors output)" = "$(tensor e.safetensors output)" ]
+        first='' second='share: {gamma: p.q.gamma, beta: p.q.beta}'
+    done
 }

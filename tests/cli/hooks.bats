@@ -350,6 +350,26 @@ YAML
         backward: false, from: "a"}]' <<<"$output"
 }
 
+@test "a hook that scales by 1 changes no type: the numbers stay" {
+    cat >half.yaml <<'END'
+network:
+  inputs: {x: {shape: [4]}}
+  cells: {r: ReLU}
+  construct: |
+    h = r(cast(x, float16))
+    return h * 3.1
+END
+    pack 'f<*' 1 .3 -.7 .123 | npy x4.npy '<f4' '(1, 4)'
+    "$CELLRUN" trace half.yaml --feed x=x4.npy --grad -o want.safetensors
+    for hook in forward_pre forward backward_pre backward; do
+        "$CELLRUN" trace half.yaml "watch=[{at: r, hook: $hook, scale: 1}]" \
+            --feed x=x4.npy --grad -o got.safetensors
+        for name in output grad.x; do
+            [ "$(tensor got.safetensors $name)" = "$(tensor want.safetensors $name)" ]
+        done
+    done
+}
+
 @test "a hook that no gradient passes has a warning" {
     run -0 "$CELLRUN" summary one.yaml 'watch=[{at: a, hook: backward, scale: 2}]'
     [[ "$output" == *"pruned from the backward pass: a: its hook affects no trainable parameter"* ]]

@@ -60,6 +60,26 @@ END
     [[ "$output" == *"trainable: 24"* ]]
 }
 
+@test "a cast of what has no gradient is not a cell that is pruned" {
+    run -0 "$CELLRUN" summary net.yaml '~network.body' \
+        'network.body=[{Dense: [20, 7]}, ReLU, {Dense: [7, 3]}]'
+    [[ "$output" != *pruned* ]]
+    for level in O1 O2 O3 auto; do
+        run -0 "$CELLRUN" summary net.yaml '~network.body' amp.level=$level \
+            'network.body=[{Dense: [20, 7]}, ReLU, {Dense: [7, 3]}]'
+        [[ "$output" != *pruned* ]]
+    done
+}
+
+@test "nothing is printed of a network with an error in a pattern" {
+    for command in summary bench; do
+        run -2 --separate-stderr "$CELLRUN" $command net.yaml \
+            'amp.cast={float32: {of: Foo}}'
+        [ -z "$output" ]
+        [[ "$stderr" == *"of: found 'Foo', expected the type of a cell"* ]]
+    done
+}
+
 @test "-v lists the steps" {
     run -0 "$CELLRUN" summary net.yaml -v
     [[ "$output" == *"forward  linear         body.0 +activation"* ]]

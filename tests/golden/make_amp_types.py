@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""Which type the functions of a text compute in: results of MindSpore 2.10.0
+(CPU, PyNative), into ms/; see make_mindspore.py for the environment.
+
+A row is a name, a level, and a text that MindSpore and cellrun both read. Where
+a result has float16 it has numbers of float16: these are the same to the bit."""
+import os
+
+os.environ['GLOG_v'] = '3'
+import mindspore as ms
+import numpy as np
+from mindspore import amp, nn, ops
+from safetensors.numpy import save_file
+
+ROWS = [
+    # a number has the type of what it is computed with
+    ('number', 'auto', 'pre(x) * 3.1'),
+    ('integer', 'auto', 'pre(x) * 3'),
+    ('overflow', 'auto', 'pre(x) * 1e5 * 1e-5'),
+    ('underflow', 'auto', 'pre(x) * 1e-8 * 1e8'),
+    ('minus', 'auto', 'pre(x) - 0.5'),
+    ('reversed', 'auto', '1.0 - pre(x)'),
+    ('maximum', 'auto', 'maximum(pre(x), 0.1)'),
+    ('column', 'auto', 'pre(x) * x'),
+    # a gradient of one's own changes no type
+    ('bprop', 'auto', 'square(own(pre(x)))'),
+    ('bprop_cast', 'O0', 'square(own(cast(x, float16)))'),
+    ('bprop_full', 'O0', 'own(x) * 3.1'),
+    # the bias of a transposed convolution is added in float32
+    ('conv2d_transpose', 'auto', 'turned(reshape(x, (1, 1, 2, 2)))'),
+    # what comes out of a float16 cell stays float16
+    ('to_float', 'O0', 'half(x) * 3.1'),
+    ('to_float_exp', 'O0', 'exp(10 * half(x))'),
+    ('to_float_relu', 'O0', 'relu(half(x)) + 0.3'),
+    ('to_float_column', 'O0', 'half(x) + x'),
+    ('to_float_back', 'O0', 'full(half(x) * 3.1)'),
+    ('to_float_softmax', 'O0', 'soft(relu(half(x)))'),
+]
+HERE = os.path.dirname(os.path.realpath(__file__)) + '/ms/'
+
+
+class Own(nn.Cell):
+    def construct(self, x):
+        return ops.square(x)
+
+    def bprop(self, x, out, dout):
+        return (2 * x * dout,)
+
+
+class Net(nn.Cell):
+    def __init__(self, text):
+        super().__init__()
+        self.pre = nn.Dense(4, 4, has_bias=False)
+        self.half = nn.Dense(4, 4, has_bias=False).to_float(ms.float16)
+        self.full = nn.Dense(4, 4, has_bias=False).to_float(ms.float32)
+        self.turned = nn.Conv2dTranspose(1, 1, 1, has_bias=True)
+        self.own = Own()
+        self.soft = nn.Softmax().to_float(ms.float32)
+        self.text = text
+
+    def construct(self, x):
+        names = {n: getattr(ops, n) for n in
+                 ('maximum', 'square', 'reshape', 'exp', 'relu', 'cast')}
+        names.update(x=x, pre=self.pre, half=self.half, own=self.own,
+                     full=self.full, turned=self.turned, soft=self.soft,
+                     float16=ms.float16)
+        return eval(self.text, names)
+
+
+x = np.array([[1.0, 0.3, -0.7, 0.123]], np.float32)
+eye = 1.3 * np.eye(4, dtype=np.float32)
+weights = {'pre.weight': eye, 'half.weight': eye, 'full.weight': eye,
+           'turned.weight': np.full((1, 1, 1, 1), 1.7, np.float32),
+           'turned.bias': np.array([.123456], np.float32)}
+CELLS = {
+    'pre': '{Dense: {in_channels: 4, out_channels: 4, has_bias: false}}',
+    'half': '{Dense: {in_channels: 4, out_channels: 4, has_bias: false}, '
+            'to_float: float16}',
+    'full': '{Dense: {in_channels: 4, out_channels: 4, has_bias: false}, '
+            'to_float: float32}',
+    'turned': '{Conv2dTranspose: {in_channels: 1, out_channels: 1, '
+              'kernel_size: 1, has_bias: true}}',
+    'soft': '{Softmax: {}, to_float: float32}',
+    'own': '{inputs: [x], construct: return square(x), '
+           'bprop: return 2 * x * dout}',
+}
+for name, level, text in ROWS:
+    net = Net(text)
+    for p in net.get_parameters():
+        p.set_data(ms.Tensor(weights[p.name]))
+    if level != 'O0':
+        net = amp.auto_mixed_precision(net, level)
+    y = net.set_train()(ms.Tensor(x)).astype(ms.float32).asnumpy()
+    to = HERE + 'amp_type_' + name + '/'
+    os.makedirs(to, exist_ok=True)
+    cells = [c for c in CELLS if c + '(' in text]
+    np.save(to + 'x.npy', x)
+    save_file({n: w for n, w in weights.items()
+               if n.split('.')[0] in cells}, to + 'weights.safetensors')
+    save_file({'output': y}, to + 'ref.safetensors')
+    with open(to + 'cmd', 'w') as f:
+        f.write('--rtol 1e-6 --atol 0\n')
+    with open(to + 'config.yaml', 'w') as f:
+        f.write('network:\n  inputs: {x: {shape: [4]}}\n  cells:\n')
+        f.writelines('    %s: %s\n' % (c, CELLS[c]) for c in cells)
+        f.write('  construct: return %s\n' % text)
+        if level != 'O0':
+            f.write('amp: {level: %s}\n' % level)
+
+
+class Shared(nn.Cell):
+    """A weight that is used three times: each gradient is rounded, not the
+    sum, which is no number of float16."""
+
+    def __init__(self):
+        super().__init__()
+        self.d = nn.Dense(1, 1, 'ones', has_bias=False)
+
+    def construct(self, x):
+        return self.d(x) + self.d(x) + self.d(x)
+
+
+net = Shared()
+params = net.trainable_params()
+net = amp.auto_mixed_precision(net, 'O3')
+net.set_train()
+hundred = np.full((3, 1), 100, np.float32)
+y = net(ms.Tensor(hundred))
+grads = ms.grad(
+    lambda x: (ops.cast(net(x), ms.float32) * ms.Tensor(hundred)).sum(), None,
+    params)(ms.Tensor(hundred))
+to = HERE + 'amp_type_shared/'
+os.makedirs(to, exist_ok=True)
+np.save(to + 'x.npy', hundred)
+np.save(to + 'sens0.npy', hundred)
+save_file({'output': y.astype(ms.float32).asnumpy(),
+           'grad.d.weight': grads[0].asnumpy()}, to + 'ref.safetensors')
+with open(to + 'cmd', 'w') as f:
+    f.write('--grad --sens @sens0.npy --rtol 0 --atol 0\n')
+with open(to + 'config.yaml', 'w') as f:
+    f.write("""\
+network:
+  inputs: {x: {shape: [1]}}
+  cells:
+    d: {Dense: {in_channels: 1, out_channels: 1, has_bias: false,
+                weight_init: ones}}
+  construct: return d(x) + d(x) + d(x)
+amp: {level: O3}
+""")
