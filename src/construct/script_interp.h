@@ -36,7 +36,7 @@ struct cr_interp {
 bool cr_interp_eval(struct cr_interp *m, const struct cr_script *e,
                     struct cr_script_value *to);
 struct cr_var *cr_interp_var(struct cr_interp *m, const char *name);
-/* The cell of that name; NULL: there is none. */
+/* The cell with this name, or NULL. */
 const struct cr_node *cr_interp_cell(struct cr_interp *m, const char *name);
 /* At the expression, with the shapes of what it names. */
 bool cr_interp_fail(struct cr_interp *m, const struct cr_script *e,
