@@ -66,26 +66,19 @@ END
     [ "$("$CELLRUN" summary list.yaml --json | jq '[.cells[].params] | add')" = 720000 ]
 }
 
-# user N: seconds of the processor that a summary of N pairs of cells takes
-user() {
-    cat >"list$1.yaml" <<END
+# What is quadratic in the cells takes minutes here, and ulimit ends it.
+@test "64,000 cells in a list: their summary is made in a moment" {
+    cat >list.yaml <<'END'
 cellrun: 1
 network:
   inputs: {x: {shape: [8], type: float32}}
-  d: [{SequentialCell: [{Dense: [8, 8]}, Tanh], repeat: $1}]
+  d: [{SequentialCell: [{Dense: [8, 8]}, Tanh], repeat: 64000}]
 loss: MSELoss
 optimizer: {SGD: {learning_rate: 0.1}}
 END
-    local TIMEFORMAT=%U
-    { time "$CELLRUN" summary "list$1.yaml" >/dev/null 2>err; } 2>&1
+    "$CELLRUN" summary list.yaml >out 2>err
     [ ! -s err ]
-}
-
-@test "planning is about linear in the cells: 8 times as many" {
-    few=$(user 4000)
-    many=$(user 32000)
-    awk -v few="$few" -v many="$many" \
-        'BEGIN { print few, many; exit !(many < 20 * (few + 0.01)) }'
+    grep -qx 'parameters: 4608000' out
 }
 
 # named N: a map of N named cells, each called by a line of its own
