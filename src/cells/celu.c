@@ -1,5 +1,5 @@
 /* CELU: y = x where x > 0, else alpha (exp(x / alpha) - 1);
- * dx = dy or dy exp(x / alpha). Barron, arXiv:1704.07483. */
+ * dx = dy or dy (y / alpha + 1), as MindSpore. Barron, arXiv:1704.07483. */
 #include "families/pointwise.h"
 #include "graph/cell.h"
 
@@ -31,12 +31,13 @@ CR_INLINE cr_real celu_y(const struct celu *o, cr_real v)
 
 CR_INLINE cr_real celu_dx(const struct celu *o, cr_real v, cr_real g)
 {
-    return v > 0 ? g : g * cr_exp(v / (cr_real)o->alpha);
+    return v > 0 ? g : g * (v / (cr_real)o->alpha + 1);
 }
 
-CR_POINTWISE_CELL(celu, struct celu, x, 5, 5,
+CR_POINTWISE_CELL(celu, struct celu, y, 5, 0.5,
                   .about.opts = celu_opts,
-                  .about.size = sizeof(struct celu))
+                  .about.size = sizeof(struct celu),
+                  .bprop = "return where(a > 0, dy, dy * (y / alpha + 1))")
 
 const struct cr_cell cr_cell_celu = {
     .about = {

@@ -466,6 +466,7 @@ const struct cr_onnx_emitter cr_onnx_elementwise[] = {
     { .op = "celu", .emit = with_alpha, .arg = "Celu" },
     { .op = "clamp", .emit = clamp, .arg = "Clip" },
     { .op = "cos", .emit = same_type, .arg = "Cos" },
+    { .op = "cosh", .emit = same_type, .arg = "Cosh" },
     { .op = "cumsum", .emit = cumsum, .arg = "CumSum" },
     { .op = "div", .emit = same_type, .arg = "Div" },
     { .op = "elu", .emit = with_alpha, .arg = "Elu" },

@@ -75,7 +75,7 @@ const struct cr_section cr_section_amp = {
     },
 };
 
-static const struct cr_precision full = { CR_LEVEL_O0, CR_REAL, false };
+static const struct cr_precision full = { .level = CR_LEVEL_O0, .type = CR_REAL };
 
 /* float32, float16 or bfloat16 all through; false if it is none of them. */
 static bool precision_named(const char *name, struct cr_precision *to)
@@ -193,6 +193,26 @@ bool cr_amp_used(struct cr_net *net)
     return ok;
 }
 
+/* Losses that auto computes in float32 within a network, too. */
+static const char *const full_losses[] = {
+    "BCEWithLogitsLoss", "KLDivLoss",         "MultiMarginLoss",
+    "SmoothL1Loss",      "SoftMarginLoss",    "TripletMarginLoss",
+    "MultilabelMarginLoss"
+};
+
+void cr_precision_of_type(struct cr_build *b)
+{
+    const char *type = b->cell ? b->cell->about.name : "";
+    size_t i;
+
+    if (b->precision.level == CR_LEVEL_O1 && strcmp(type, "Dense") == 0)
+        b->precision.all = true;
+    for (i = 0; i < CR_LEN(full_losses); i++)
+        if (b->precision.level == CR_LEVEL_AUTO &&
+            strcmp(type, full_losses[i]) == 0)
+            b->precision = full;
+}
+
 static bool precision_read(struct cr_build *b, const struct cr_node *word)
 {
     struct cr_net *net = b->net;
@@ -209,6 +229,7 @@ static bool precision_read(struct cr_build *b, const struct cr_node *word)
     for (i = 0; i < amp->n_casts && !b->loss; i++)
         if (cr_cell_matches(b, amp->casts[i].patterns))
             b->precision = amp->casts[i].precision;
+    cr_precision_of_type(b);
     if (!word)
         return true;
     if (word->kind != CR_NODE_STR ||

@@ -28,6 +28,7 @@ struct cr_precision {
     enum cr_level level;
     enum cr_type type; /* CR_F16 or CR_BF16, unless O0 */
     bool follows;      /* O0: what has low precision stays in it */
+    bool all;          /* O1: each op is computed in type, as on its list */
 };
 
 struct cr_build;
@@ -36,6 +37,8 @@ struct cr_val;
 /* Of the cell being built; a change holds for what it emits from there on. */
 struct cr_precision cr_precision(const struct cr_build *b);
 void cr_precision_set(struct cr_build *b, struct cr_precision precision);
+/* Changes it as the level asks for cells of that type. */
+void cr_precision_of_type(struct cr_build *b);
 /* The same, back to float32. */
 void cr_precision_full(struct cr_build *b);
 /* x rounded to a type, which results of it alone then have too. */

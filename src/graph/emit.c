@@ -576,6 +576,7 @@ struct cr_val *cr_cell_inline(struct cr_build *b, const struct cr_cell *cell,
     inner.opts = opts;
     inner.n_in = n;
     inner.path = cr_path_of(b->net->arena, b->path, name);
+    cr_precision_of_type(&inner);
     return cell->build(&inner, in);
 }
 

@@ -144,6 +144,7 @@ struct cr_transpose {
 struct cr_fake_cast {
     int type; /* CR_LOW_TYPES, in order */
     bool predict;
+    bool result; /* of the op before it: backward passes read it rounded */
 };
 #define CR_LOW_TYPES "float16|bfloat16"
 CR_UNUSED static inline enum cr_type

@@ -14,16 +14,19 @@
  *   level   computes in the low type if         its result
  *   O0      every real input was cast to it,    has the type
  *           or has it, if amp.level is O0
- *   O1      the op is on the white list         is cast back to float32
+ *   O1      the op is on the white list or of   is cast back to float32
+ *           a Dense: its activation
  *   auto    the op is on the low list; or, if   has the type; the bias of a
  *           on neither list, all real inputs    product is added in float32
  *           have it
  *   O2, O3  always                              has the type
  *
- * A number in a text has the type of what it is computed with. Moving
- * statistics are never cast. Nor are, in O2, the parameters of ops on its black
- * list, and with keep_batchnorm_fp32 those of BatchNorm; else these are cast in
- * prediction alone. Gradients follow: that of a cast is a cast.
+ * A number in a text has the type of what it is computed with; auto divides one
+ * by a tensor in float32, as its reciprocal. Moving statistics are never cast.
+ * Ops on the black list of O2 take their input as it is. Parameters of BatchNorm
+ * are not cast in O2 nor with keep_batchnorm_fp32, else in prediction alone;
+ * those of LayerNorm and GroupNorm have the type of the input as it arrives, in
+ * float32 cells, too. Gradients follow: that of a cast is a cast.
  */
 #include <string.h>
 
@@ -32,12 +35,13 @@
 
 /* MindSpore's lists, by the names of ops. */
 enum list {
-    WHITE = 1,    /* O1 computes it in low precision */
-    LOW = 2,      /* auto computes it in low precision; */
-    BIAS = 4,     /* and adds input 2 in float32 */
-    HIGH = 8,     /* auto computes it in float32 */
-    BLACK = 16,   /* O2 keeps its parameters in float32 */
-    BATCHNORM = 32 /* keep_batchnorm_fp32 speaks of it */
+    WHITE = 1,     /* O1 computes it in low precision */
+    LOW = 2,       /* auto computes it in low precision; */
+    BIAS = 4,      /* and adds input 2 in float32 */
+    HIGH = 8,      /* auto computes it in float32 */
+    BLACK = 16,    /* O2 computes it on its input as it is */
+    BATCHNORM = 32, /* keep_batchnorm_fp32 speaks of its parameters */
+    FOLLOW = 64    /* its parameters have the type of its input */
 };
 
 static const struct row {
@@ -52,30 +56,28 @@ static const struct row {
     { "prelu", WHITE | LOW },
     { "relu", WHITE },
     { "batch_norm", HIGH | BLACK | BATCHNORM },
-    { "layer_norm", HIGH | BLACK },
-    { "group_norm", HIGH },
+    { "layer_norm", HIGH | BLACK | FOLLOW },
+    { "group_norm", HIGH | FOLLOW },
     { "softmax", HIGH },
     { "log_softmax", HIGH },
     { "logsumexp", HIGH },
+    { "log_sigmoid", HIGH },
+    { "cross_entropy", HIGH },
     { "sum", HIGH },
-    { "mean", HIGH },
     { "prod", HIGH },
     { "cumsum", HIGH },
     { "cumprod", HIGH },
-    { "norm", HIGH },
     { "pow", HIGH },
     { "rsqrt", HIGH },
     { "exp", HIGH },
     { "expm1", HIGH },
     { "log", HIGH },
     { "log1p", HIGH },
-    { "sin", HIGH },
-    { "cos", HIGH },
     { "tan", HIGH },
     { "asin", HIGH },
     { "acos", HIGH },
     { "sinh", HIGH },
-    { "tanh", HIGH },
+    { "cosh", HIGH },
 };
 
 static unsigned lists_of(const struct cr_op *op)
@@ -131,13 +133,15 @@ static bool brings_type(const struct cr_opnode *node, const struct cr_val *x)
              !from->precision.follows));
 }
 
-/* The type of all real inputs but numbers, if all bring it. */
+/* The type of all real inputs but numbers, if all bring it; of a normalisation
+ * its input decides. */
 static enum cr_type cast_type(const struct cr_opnode *node)
 {
+    bool first = lists_of(node->op) & (BATCHNORM | FOLLOW);
     enum cr_type type = CR_REAL;
     int i;
 
-    for (i = 0; i < node->n_in && !node->loss; i++) {
+    for (i = 0; i < (first ? 1 : node->n_in) && !node->loss; i++) {
         const struct cr_val *x = node->in[i];
 
         if (!is_real(x) || is_number(x))
@@ -147,6 +151,12 @@ static enum cr_type cast_type(const struct cr_opnode *node)
         type = x->low_type;
     }
     return type;
+}
+
+/* The reciprocal of a tensor, times a number. */
+static bool is_reciprocal(const struct cr_opnode *node)
+{
+    return strcmp(node->op->about.name, "div") == 0 && is_number(node->in[0]);
 }
 
 static enum cr_type computes_in(const struct cr_opnode *node)
@@ -159,12 +169,14 @@ static enum cr_type computes_in(const struct cr_opnode *node)
     case CR_LEVEL_O0:
         return cast_type(node);
     case CR_LEVEL_O1:
-        return lists_of(node->op) & WHITE ? node->precision.type : CR_REAL;
+        return node->precision.all || (lists_of(node->op) & WHITE)
+                   ? node->precision.type
+                   : CR_REAL;
     case CR_LEVEL_AUTO:
         lists = lists_of(node->op);
-        return lists & LOW    ? node->precision.type
-               : lists & HIGH ? CR_REAL
-                              : common_type(node);
+        return lists & LOW ? node->precision.type
+               : (lists & HIGH) || is_reciprocal(node) ? CR_REAL
+                                                       : common_type(node);
     case CR_LEVEL_O2:
     case CR_LEVEL_O3:
         break;
@@ -217,6 +229,9 @@ struct pass {
 };
 
 /* A node of the same cell and call, in the list after the last one. */
+static const struct cr_fake_cast of_input, /* how a cast is */
+    of_result = { .result = true }, in_prediction = { .predict = true };
+
 static struct cr_opnode *put(struct pass *p, const struct cr_op *op,
                              const void *attr, int n, struct cr_val *const *in)
 {
@@ -230,12 +245,12 @@ static struct cr_opnode *put(struct pass *p, const struct cr_op *op,
 }
 
 static struct cr_opnode *put_cast(struct pass *p, enum cr_type type,
-                                  bool predict, struct cr_val *x)
+                                  struct cr_fake_cast how, struct cr_val *x)
 {
     struct cr_fake_cast *attr = CR_NEW(p->net->arena, struct cr_fake_cast);
 
+    *attr = how;
     attr->type = type == CR_BF16;
-    attr->predict = predict;
     return put(p, &cr_op_fake_cast, attr, 1, &x);
 }
 
@@ -247,36 +262,48 @@ static struct cr_val *cast_once(struct pass *p, enum cr_type type,
 {
     if (x->param >= 0 || !x->rounded || x->rounded->low_type != type ||
         x->list != p->list) {
-        x->rounded = put_cast(p, type, false, x)->out[0];
+        x->rounded = put_cast(p, type, of_input, x)->out[0];
         x->rounded->low_type = type;
         x->list = p->list;
     }
     return x->rounded;
 }
 
-/* Whether the node's parameters stay float32, in prediction too. */
-static bool parameters_full(const struct pass *p, unsigned lists)
+/* Whether the parameters of a BatchNorm stay float32, in prediction too. */
+static bool parameters_full(const struct pass *p)
 {
     unsigned char keep = p->net->amp->keep_batchnorm_fp32;
 
-    if (lists & BATCHNORM && keep != CR_BOOL_NONE)
-        return keep;
-    return p->of->precision.level != CR_LEVEL_O3 && lists & BLACK;
+    return keep != CR_BOOL_NONE ? keep
+                                : p->of->precision.level != CR_LEVEL_O3;
+}
+
+/* The type that the node takes input i in; CR_REAL: as it is. */
+static enum cr_type takes_in(const struct pass *p, unsigned lists, int i)
+{
+    const struct cr_opnode *node = p->of;
+
+    if (i == 0 && (lists & BLACK) && node->precision.level == CR_LEVEL_O2)
+        return CR_REAL;
+    if (i > 0 && (lists & FOLLOW))
+        return node->precision.level == CR_LEVEL_O1 ? CR_REAL
+                                                    : node->in[0]->low_type;
+    if ((node->op->running_stats & CR_X(i)) || (bias_apart(node) && i == 2) ||
+        (i > 0 && (lists & BATCHNORM) && parameters_full(p)))
+        return CR_REAL;
+    return node->low;
 }
 
 static struct cr_val *input(struct pass *p, unsigned lists, int i)
 {
-    const struct cr_opnode *node = p->of;
-    struct cr_val *x = node->in[i];
+    struct cr_val *x = p->of->in[i];
+    enum cr_type type = takes_in(p, lists, i);
 
-    if (!is_real(x) || x->low_type == node->low ||
-        node->op->running_stats & CR_X(i) ||
-        (x->param >= 0 && parameters_full(p, lists)) ||
-        (bias_apart(node) && i == 2))
+    if (!is_real(x) || type == CR_REAL || x->low_type == type)
         return x;
     return lists & BATCHNORM && (i == 1 || i == 2)
-               ? put_cast(p, node->low, true, x)->out[0]
-               : cast_once(p, node->low, x);
+               ? put_cast(p, type, in_prediction, x)->out[0]
+               : cast_once(p, type, x);
 }
 
 /* The node writes another value, of which `to` makes what y was. */
@@ -299,7 +326,7 @@ static void round_result(struct pass *p, struct cr_opnode *node, int i,
 {
     struct cr_val *y = node->out[i], *raw = before(p, node, i);
 
-    writes(put_cast(p, type, false, raw), y);
+    writes(put_cast(p, type, of_result, raw), y);
 }
 
 static void names_move(struct cr_names *names, const struct cr_val *from,
@@ -343,7 +370,7 @@ static void add_bias(struct pass *p, struct cr_opnode *node)
     int i;
 
     node->in[2] = NULL;
-    sum[0] = put_cast(p, node->low, false, before(p, node, 0))->out[0];
+    sum[0] = put_cast(p, node->low, of_result, before(p, node, 0))->out[0];
     sum[0]->low_type = node->low;
     sum[1] = b;
     if (node->in[1]->spec.rank > 2) {
@@ -365,6 +392,8 @@ static void node_casts(struct pass *p, struct cr_opnode *node)
     for (i = 0; i < node->n_in; i++)
         node->in[i] = input(p, lists, i);
     p->last = node;
+    if (node->low == CR_REAL)
+        return;
     if (bias_apart(node)) {
         add_bias(p, node);
         return;
@@ -384,7 +413,7 @@ static struct cr_opnode *list_casts(struct cr_net *net,
 
     for (node = *first; node; node = next) {
         next = node->next;
-        if (node->low != CR_REAL)
+        if (node->low != CR_REAL || (lists_of(node->op) & FOLLOW))
             node_casts(&p, node);
         else if (node->custom && !node->hook)
             round_given(&p, node);

@@ -32,6 +32,7 @@ typedef double cr_real;
 #define cr_atan atan
 #define cr_atan2 atan2
 #define cr_atanh atanh
+#define cr_cosh cosh
 #define cr_erfc erfc
 #define cr_sinh sinh
 #define cr_tan tan
@@ -61,6 +62,7 @@ typedef float cr_real;
 #define cr_atan atanf
 #define cr_atan2 atan2f
 #define cr_atanh atanhf
+#define cr_cosh coshf
 #define cr_erfc erfcf
 #define cr_sinh sinhf
 #define cr_tan tanf

@@ -21,8 +21,10 @@
  * except for subnormal bfloat16 where
  * the processor multiplies bfloat16 (cr_gemm_low), which takes them for 0.
  *
- * An op whose backward pass reads its own result reads it as it was before
- * rounding: that agrees with MindSpore 2.10 (softmax).
+ * An op whose backward pass reads its own result reads it as it is stored:
+ * rounded, as in MindSpore 2.10 (tanh: 1 - y * y). Reductions that read their
+ * input, too (logsumexp), are other functions in MindSpore, and nearer to its
+ * numbers with what they computed.
  */
 #include "graph/op_attrs.h"
 #include "plan/plan.h"
@@ -105,15 +107,18 @@ static bool samples_of(const struct cr_operand *at)
     return at->step->op && at->step->op->low_scratch && at == at->step->x;
 }
 
-/* Whether the step can round its result in place of the cast after it. */
+/* Whether the step can round its result in place of the cast after it: if the
+ * backward pass reads the result, then as that cast rounds it. */
 static bool can_round(const struct cr_exec *e, const struct cr_exec_step *s,
-                      enum cr_type type)
+                      const struct cr_exec_step *cast)
 {
-    bool reads = e->opts.backward && s->op->saved_for_backward & CR_Y(0);
+    bool reads = e->opts.backward && (s->op->saved_for_backward & CR_Y(0));
+    enum cr_type type = cast_type(cast);
 
     return !s->same && s->op != &cr_op_fake_cast && !cr_plan_moves(s->op) &&
            takes(s, CR_Y(0), type) && s->end.parts == 0 &&
-           !(s->rounds & CR_Y(0)) && (s->op->exact || !reads);
+           !(s->rounds & CR_Y(0)) &&
+           (s->op->exact || !reads || cr_plan_casts_stored(s, 0) == cast->y[0]);
 }
 
 static void fuse(struct cr_exec *e)
@@ -128,7 +133,7 @@ static void fuse(struct cr_exec *e)
         if (type == CR_REAL)
             continue;
         s = cr_step_producer(cast->x[0].val);
-        if (s && can_round(e, s, type)) {
+        if (s && can_round(e, s, cast)) {
             take_cast_after(e, s, cast);
             continue;
         }
@@ -239,6 +244,24 @@ bool cr_plan_casts(struct cr_exec *e)
 }
 
 /* ---- backward ---- */
+
+struct cr_pval *cr_plan_casts_stored(const struct cr_exec_step *s, int i)
+{
+    unsigned reduction = CR_X(0) | CR_Y(i);
+    struct cr_pval *y = s->y[i];
+    const struct cr_operand *at;
+
+    if ((s->op->saved_for_backward & reduction) == reduction)
+        return y;
+    for (at = y->uses; at; at = at->next) {
+        const struct cr_fake_cast *o = at->step->attr;
+
+        if (at->step->kind == CR_FORWARD && at->step->op == &cr_op_fake_cast &&
+            o->result)
+            return at->step->y[0];
+    }
+    return y;
+}
 
 /* Whether this process has a part of the gradient of a value, which is the sum
  * of those of all. */

@@ -128,7 +128,8 @@ bool cr_plan_map_backward(struct cr_exec *e, const struct cr_exec_step *f)
         x->grad || is_source(x) || !cr_spec_same(&x->spec, &g->spec) ||
         x->spec.layout != g->spec.layout || x->spec.type != CR_REAL ||
         (reads_x && !cr_step_same_block(f, g->maker)) ||
-        !take_map_grad(e, f, f->op, f->attr, reads_x ? x : f->y[0]))
+        !take_map_grad(e, f, f->op, f->attr,
+                       reads_x ? x : cr_plan_casts_stored(f, 0)))
         return false;
     x->grad = cr_pval_new(e, &x->spec);
     x->grad->alias = g;
@@ -141,6 +142,7 @@ unsigned cr_plan_act_backward(struct cr_exec *e, const struct cr_exec_step *f)
 {
     const struct cr_op *op = f->end.act;
     struct cr_pval *y = f->y[0], *g = y->grad;
+    struct cr_pval *stored = cr_plan_casts_stored(f, 0);
     struct cr_exec_step *s;
 
     if (f->end.parts & CR_END_DROP) {
@@ -152,12 +154,12 @@ unsigned cr_plan_act_backward(struct cr_exec *e, const struct cr_exec_step *f)
     if (op->algebra.act == CR_ACT_RELU && take_mask(g, y))
         return 0;
     if (e->fused && !f->rounds && f->low == CR_REAL &&
-        take_map_grad(e, f, op, f->end.attr, y))
+        take_map_grad(e, f, op, f->end.attr, stored))
         return 0;
     s = cr_step_new(e, CR_BACKWARD, op, 1, 1);
     s->attr = f->end.attr;
     s->in = s->out = f->out;
-    cr_operand_set(&s->read_y[0], y);
+    cr_operand_set(&s->read_y[0], stored);
     cr_operand_set(&s->dy[0], g);
     s->dx[0] = y->grad = cr_pval_new(e, &g->spec);
     s->dx[0]->maker = s;

@@ -128,7 +128,8 @@ static struct cr_exec_step *backward_step(struct cr_exec *e,
         if ((f->op->saved_for_backward & CR_Y(i)) ||
             (i == 0 && s->end.act &&
              !cr_step_accepts(f, CR_Y(0), CR_END_MASK_X)))
-            cr_operand_set(&s->read_y[i], f->y[i]);
+            cr_operand_set(&s->read_y[i],
+                           cr_plan_casts_stored(f, i));
         cr_operand_set(&s->dy[i], f->y[i]->grad);
     }
     return s;

@@ -366,6 +366,9 @@ void cr_plan_apart_backward(struct cr_exec *exec,
                             const struct cr_exec_step *step, unsigned undone);
 /* Computes equal casts of a parameter once, when no gradient is to come. */
 void cr_plan_casts_share(struct cr_exec *exec);
+/* Result i of a forward step as its backward pass reads it: as it is stored,
+ * rounded, if a cast rounds it. */
+struct cr_pval *cr_plan_casts_stored(const struct cr_exec_step *step, int i);
 /* casts.c: before the backward pass of step f: rounds what arrives, if f has
  * taken the cast after it; true if f is a cast whose gradient its writer
  * rounds, so that no step is left to do. After it: a gradient that the step

@@ -658,7 +658,7 @@ static bool pays(struct two_bytes *t, int n)
 /* A cast that alone reads its input rounds it in place. */
 static void in_place(struct cr_exec *e)
 {
-    struct cr_exec_step *s, *by;
+    struct cr_exec_step *s;
 
     for (s = e->first; s; s = s->next) {
         if (s->kind != CR_FORWARD || s->op != &cr_op_fake_cast || s->same ||
@@ -666,8 +666,7 @@ static void in_place(struct cr_exec *e)
             s->x[0].val->spec.type != CR_REAL || /* in two bytes */
             s->y[0]->spec.type != CR_REAL)
             continue;
-        by = cr_step_producer(s->x[0].val);
-        if (by && !(by->op->saved_for_backward & CR_Y(0)))
+        if (cr_step_producer(s->x[0].val))
             s->x[0].val->alias = s->y[0];
     }
 }

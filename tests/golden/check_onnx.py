@@ -107,7 +107,7 @@ def net(name, columns, cells, result):
     NETS[name] = (columns, cells, result)
 
 
-for f in '''abs acos acosh asin asinh atan atanh ceil cos erf erfc exp expm1
+for f in '''abs acos acosh asin asinh atan atanh ceil cos cosh erf erfc exp expm1
         floor log log1p neg relu round rsqrt sigmoid sign sin sinh sqrt square
         tan tanh celu elu fast_gelu gelu hardshrink hardsigmoid hardswish
         hardtanh leaky_relu logsigmoid mish relu6 selu silu softmin softplus

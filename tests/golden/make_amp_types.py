@@ -5,6 +5,7 @@
 A row is a name, a level, and a text that MindSpore and cellrun both read. Where
 a result has float16 it has numbers of float16: these are the same to the bit."""
 import os
+import tempfile
 
 os.environ['GLOG_v'] = '3'
 import mindspore as ms
@@ -22,6 +23,23 @@ ROWS = [
     ('reversed', 'auto', '1.0 - pre(x)'),
     ('maximum', 'auto', 'maximum(pre(x), 0.1)'),
     ('column', 'auto', 'pre(x) * x'),
+    # MindSpore's list of float32, and what is not on it
+    ('tanh', 'auto', 'tanh(pre(x))'),
+    ('sin', 'auto', 'sin(pre(x))'),
+    ('cos', 'auto', 'cos(pre(x))'),
+    ('mean', 'auto', 'mean(pre(x), 0, True)'),
+    ('cosh', 'auto', 'cosh(pre(x))'),
+    ('reciprocal', 'auto', '1 / pre(x)'),
+    ('quotient', 'auto', '2 / pre(x)'),
+    ('smooth_l1', 'auto', "smooth_l1_loss(pre(x), pre(x) * 3.1)"),
+    # gamma and beta have the type of the input as it arrives
+    ('layer_norm', 'auto', 'norm(pre(x))'),
+    ('layer_norm_O2', 'O2', 'norm(pre(x))'),
+    ('layer_norm_first', 'O2', 'norm(x)'),
+    ('layer_norm_full', 'auto', 'norm(x)'),
+    ('group_norm_half', 'O0', 'groups(reshape(half(x), (1, 4, 1, 1)))'),
+    ('group_norm', 'auto', 'groups(reshape(pre(x), (1, 4, 1, 1)))'),
+    ('batch_norm_first', 'O2', 'batch(x)'),
     # a gradient of one's own changes no type
     ('bprop', 'auto', 'square(own(pre(x)))'),
     ('bprop_cast', 'O0', 'square(own(cast(x, float16)))'),
@@ -56,13 +74,19 @@ class Net(nn.Cell):
         self.turned = nn.Conv2dTranspose(1, 1, 1, has_bias=True)
         self.own = Own()
         self.soft = nn.Softmax().to_float(ms.float32)
+        self.norm = nn.LayerNorm((4,))
+        self.groups = nn.GroupNorm(2, 4)
+        self.batch = nn.BatchNorm1d(4)
         self.text = text
 
     def construct(self, x):
         names = {n: getattr(ops, n) for n in
-                 ('maximum', 'square', 'reshape', 'exp', 'relu', 'cast')}
+                 ('maximum', 'square', 'reshape', 'exp', 'relu', 'cast', 'tanh',
+                  'sin', 'cos', 'mean', 'cosh', 'logsigmoid', 'smooth_l1_loss',
+                  'cross_entropy')}
         names.update(x=x, pre=self.pre, half=self.half, own=self.own,
                      full=self.full, turned=self.turned, soft=self.soft,
+                     norm=self.norm, groups=self.groups, batch=self.batch,
                      float16=ms.float16)
         return eval(self.text, names)
 
@@ -72,6 +96,11 @@ eye = 1.3 * np.eye(4, dtype=np.float32)
 weights = {'pre.weight': eye, 'half.weight': eye, 'full.weight': eye,
            'turned.weight': np.full((1, 1, 1, 1), 1.7, np.float32),
            'turned.bias': np.array([.123456], np.float32)}
+for n in 'norm', 'groups', 'batch':
+    weights[n + '.gamma'] = np.array([.7123, 1.3311, -.4567, 1.1], np.float32)
+    weights[n + '.beta'] = np.array([.1, -.2, .3333, -1.7], np.float32)
+weights['batch.moving_mean'] = np.zeros(4, np.float32)
+weights['batch.moving_variance'] = np.ones(4, np.float32)
 CELLS = {
     'pre': '{Dense: {in_channels: 4, out_channels: 4, has_bias: false}}',
     'half': '{Dense: {in_channels: 4, out_channels: 4, has_bias: false}, '
@@ -80,6 +109,9 @@ CELLS = {
             'to_float: float32}',
     'turned': '{Conv2dTranspose: {in_channels: 1, out_channels: 1, '
               'kernel_size: 1, has_bias: true}}',
+    'norm': '{LayerNorm: {normalized_shape: [4]}}',
+    'groups': '{GroupNorm: {num_groups: 2, num_channels: 4}}',
+    'batch': '{BatchNorm1d: {num_features: 4}}',
     'soft': '{Softmax: {}, to_float: float32}',
     'own': '{inputs: [x], construct: return square(x), '
            'bprop: return 2 * x * dout}',
@@ -90,7 +122,7 @@ for name, level, text in ROWS:
         p.set_data(ms.Tensor(weights[p.name]))
     if level != 'O0':
         net = amp.auto_mixed_precision(net, level)
-    y = net.set_train()(ms.Tensor(x)).astype(ms.float32).asnumpy()
+    y = net.set_train(name != 'batch_norm_first')(ms.Tensor(x)).astype(ms.float32).asnumpy()
     to = HERE + 'amp_type_' + name + '/'
     os.makedirs(to, exist_ok=True)
     cells = [c for c in CELLS if c + '(' in text]
@@ -99,7 +131,8 @@ for name, level, text in ROWS:
                if n.split('.')[0] in cells}, to + 'weights.safetensors')
     save_file({'output': y}, to + 'ref.safetensors')
     with open(to + 'cmd', 'w') as f:
-        f.write('--rtol 1e-6 --atol 0\n')
+        f.write(('--eval ' if name == 'batch_norm_first' else '') +
+                '--rtol 1e-6 --atol 0\n')
     with open(to + 'config.yaml', 'w') as f:
         f.write('network:\n  inputs: {x: {shape: [4]}}\n  cells:\n')
         f.writelines('    %s: %s\n' % (c, CELLS[c]) for c in cells)
@@ -146,4 +179,95 @@ network:
                 weight_init: ones}}
   construct: return d(x) + d(x) + d(x)
 amp: {level: O3}
+""")
+
+
+# The backward pass reads the result as it is stored, in float16: its own error
+# is then that of one operation, 1 unit in the last place.
+GRADS = {
+    'tanh': 'tanh({})',
+    'sigmoid': 'sigmoid({})',
+    'exp': 'exp({} * 0.125)',
+    'sqrt': 'sqrt(abs({}) + 0.01)',
+    'elu': 'elu({})',
+    'celu': 'celu({})',
+    'log_softmax': 'log_softmax({}, -1)',
+    'cosh': 'cosh({} * 0.125)',
+}
+rng = np.random.default_rng(1)
+wide = rng.uniform(-3, 3, (8, 8)).astype(np.float16).astype(np.float32)
+sens = rng.standard_normal((8, 8)).astype(np.float16).astype(np.float32)
+unit = np.eye(8, dtype=np.float32)  # so the weight is what the function reads
+
+
+class Function(nn.Cell):
+    def __init__(self, text):
+        super().__init__()
+        self.half = nn.Dense(8, 8, has_bias=False).to_float(ms.float16)
+        self.half.weight.set_data(ms.Tensor(wide))
+        self.text = text
+
+    def construct(self, x):
+        names = {n: getattr(ops, n) for n in dir(ops) if n[0] != '_'}
+        return eval(self.text, names, {'h': self.half(x)})
+
+
+for name, text in GRADS.items():
+    net = Function(text.format('h'))
+    to = HERE + 'amp_grad_' + name + '/'
+    os.makedirs(to, exist_ok=True)
+    np.save(to + 'x.npy', unit)
+    np.save(to + 'label.npy', sens)
+    grads = ms.grad(
+        lambda x: (ops.cast(net(x), ms.float32) * ms.Tensor(sens)).sum(), None,
+        net.trainable_params())(ms.Tensor(unit))
+    save_file({'grad.half.weight': grads[0].asnumpy()},
+              to + 'ref.safetensors')
+    save_file({'half.weight': wide}, to + 'weights.safetensors')
+    with open(to + 'cmd', 'w') as f:
+        # the sigmoid of MindSpore itself is 2 units off
+        f.write('--grad --rtol %s --atol 1e-6\n' %
+                ('8e-3' if name == 'sigmoid' else '1.1e-3'))
+    with open(to + 'config.yaml', 'w') as f:
+        f.write('network:\n  inputs: {x: {shape: [8]}}\n  cells:\n'
+                '    half: {Dense: {in_channels: 8, out_channels: 8, '
+                'has_bias: false},\n           to_float: float16}\n'
+                '  construct: return %s\n'
+                'loss:\n  inputs: [y, label]\n'
+                '  construct: return sum(cast(y, float32) * label)\n' %
+                text.format('half(x)'))
+
+
+class Activated(nn.Cell):
+    def __init__(self):
+        super().__init__()
+        self.d = nn.Dense(8, 4, activation='tanh')
+
+    def construct(self, x):
+        y = self.d(x)
+        return y
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)  # where MindSpore writes the network that O1 casts
+    net = Activated()
+    w = {'d.weight': rng.uniform(-.4, .4, (4, 8)).astype(np.float32),
+         'd.bias': rng.uniform(-.4, .4, 4).astype(np.float32)}
+    for p in net.get_parameters():
+        p.set_data(ms.Tensor(w[p.name]))
+    y = amp.auto_mixed_precision(net, 'O1').set_train()(ms.Tensor(wide))
+to = HERE + 'amp_type_activation_O1/'
+os.makedirs(to, exist_ok=True)
+np.save(to + 'x.npy', wide)
+save_file(w, to + 'weights.safetensors')
+save_file({'output': y.asnumpy()}, to + 'ref.safetensors')
+with open(to + 'cmd', 'w') as f:
+    f.write('--rtol 2e-3 --atol 0\n')
+with open(to + 'config.yaml', 'w') as f:
+    f.write("""\
+network:
+  inputs: {x: {shape: [8]}}
+  cells: {d: {Dense: {in_channels: 8, out_channels: 4, activation: tanh}}}
+  construct: return d(x)
+amp: {level: O1}
 """)
