@@ -229,9 +229,12 @@ static bool pass_steps(struct cr_build *b, struct pass *p)
 {
     struct cr_precision was = cr_precision(b);
     struct cr_val *bias = p->part[BIAS_HH];
-    bool ok;
+    bool each = was.level == CR_LEVEL_AUTO && !p->one, ok;
+    int i;
 
     p->how->dtype = was.type == CR_BF16;
+    for (i = WEIGHT_IH; i <= WEIGHT_HH && each; i++)
+        p->part[i] = cr_rounded_each_step(b, p->part[i]);
     p->x = CR_EMIT(b, "linear", NULL, p->x, p->part[WEIGHT_IH]);
     if (bias && p->lstm)
         bias = join(b, 0, 2, p->part + BIAS_IH);

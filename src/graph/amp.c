@@ -75,7 +75,8 @@ const struct cr_section cr_section_amp = {
     },
 };
 
-static const struct cr_precision full = { .level = CR_LEVEL_O0, .type = CR_REAL };
+static const struct cr_precision full = { .level = CR_LEVEL_O0,
+                                         .type = CR_REAL };
 
 /* float32, float16 or bfloat16 all through; false if it is none of them. */
 static bool precision_named(const char *name, struct cr_precision *to)
@@ -280,19 +281,26 @@ void cr_precision_full(struct cr_build *b)
     b->precision = full;
 }
 
-struct cr_val *cr_cast_low(struct cr_build *b, enum cr_type type,
-                           struct cr_val *x)
+static struct cr_val *cast_low(struct cr_build *b, enum cr_type type, bool sum,
+                               struct cr_val *x)
 {
     struct cr_fake_cast *attr = CR_NEW(b->net->arena, struct cr_fake_cast);
-    struct cr_val *y;
 
     if (b->net->opts.force_float32) {
         b->net->amp_ignored = true;
         return x;
     }
     attr->type = type == CR_BF16;
-    y = cr_emit_as_is(b, &cr_op_fake_cast, attr, 1, &x);
-    if (y)
+    attr->sum = sum;
+    return cr_emit_as_is(b, &cr_op_fake_cast, attr, 1, &x);
+}
+
+struct cr_val *cr_cast_low(struct cr_build *b, enum cr_type type,
+                           struct cr_val *x)
+{
+    struct cr_val *y = cast_low(b, type, false, x);
+
+    if (y && y != x)
         y->cast = true;
     return y;
 }
@@ -305,18 +313,22 @@ bool cr_is_low(const struct cr_val *x)
 struct cr_val *cr_rounded(struct cr_build *b, struct cr_val *x)
 {
     enum cr_type type = b->precision.type;
-    bool once = !b->net->in_backward;
+    bool once;
     struct cr_val *y;
 
     if (type == CR_REAL || !x || x->id < 0 || x->spec.type != CR_REAL ||
         x->low_type == type)
         return x;
+    once = !b->net->in_backward && x->param < 0;
     if (once && x->rounded && x->rounded->low_type == type)
         return x->rounded;
-    y = cr_cast_low(b, type, x);
-    if (y)
-        y->cast = false;
+    y = cast_low(b, type, false, x);
     if (once)
         x->rounded = y;
     return y;
+}
+
+struct cr_val *cr_rounded_each_step(struct cr_build *b, struct cr_val *weight)
+{
+    return cast_low(b, b->precision.type, true, weight);
 }

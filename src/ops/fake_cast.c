@@ -10,6 +10,8 @@ static const struct cr_opt half_opts[] = {
                     "Type to round to."),
     CR_BOOL_DEFAULT(struct cr_fake_cast, predict, false,
                     "Round in prediction only."),
+    CR_BOOL_DEFAULT(struct cr_fake_cast, sum, false,
+                    "The gradient is a sum, and is not rounded."),
     { 0 },
 };
 
@@ -49,7 +51,7 @@ static void half_forward(const struct cr_op_ctx *s)
 
 static void half_backward(const struct cr_op_ctx *s)
 {
-    if (half_idle(s))
+    if (half_idle(s) || ((const struct cr_fake_cast *)s->attr)->sum)
         cr_view_backward(s);
     else
         cr_pointwise_backward(s, 0.5, half_map_grad);

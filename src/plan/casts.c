@@ -46,6 +46,7 @@ static bool same_cast(const struct cr_exec_step *a,
     const struct cr_fake_cast *x = a->attr, *y = b->attr;
 
     return x->type == y->type && x->predict == y->predict &&
+           x->sum == y->sum &&
            a->same == b->same; /* idle in training */
 }
 
@@ -55,6 +56,14 @@ static bool takes(const struct cr_exec_step *s, unsigned operand,
 {
     return s->op && (s->op->low & operand) && !(s->end.parts & CR_END_SCALE) &&
            (s->low == CR_REAL || s->low == type);
+}
+
+/* The type that the gradient of a step's result is rounded to, likewise. */
+static enum cr_type gradient_type(const struct cr_exec_step *s)
+{
+    const struct cr_fake_cast *o = s->attr;
+
+    return cast_type(s) != CR_REAL && o->sum ? CR_REAL : cast_type(s);
 }
 
 /* The one operand that reads the result of a step; NULL: there is none, or it
@@ -138,7 +147,7 @@ static void fuse(struct cr_exec *e)
             continue;
         }
         at = reader(cast);
-        if (at && !samples_of(at) &&
+        if (at && !samples_of(at) && gradient_type(cast) == type &&
             takes(at->step, CR_X(at - at->step->x), type) &&
             is_large_param(e, cast, at->step))
             take_cast_before(e, at, cast);
@@ -339,7 +348,7 @@ static void round_in_place(struct cr_exec *e, const struct cr_exec_step *f)
 
 bool cr_plan_casts_backward(struct cr_exec *e, const struct cr_exec_step *f)
 {
-    enum cr_type type = cast_type(f);
+    enum cr_type type = gradient_type(f);
     struct cr_pval *g = f->y[0]->grad, *x = f->x[0].val;
 
     if (!g)
@@ -388,8 +397,8 @@ void cr_plan_casts_done(struct cr_exec *e, const struct cr_exec_step *f,
 {
     if (f->op != &cr_op_fake_cast || !s->dx[0])
         return;
-    if (cast_type(f) != CR_REAL && is_partial(e, f->x[0].val))
-        cr_plan_sum_first(e, s, cast_type(f));
+    if (gradient_type(f) != CR_REAL && is_partial(e, f->x[0].val))
+        cr_plan_sum_first(e, s, gradient_type(f));
     if (!s->acc[0].val && f->x[0].val->n_uses == 1 && !s->dx[0]->root &&
         !cr_pval_base(s->dy[0].val)->root)
         s->dx[0]->alias = s->dy[0].val;

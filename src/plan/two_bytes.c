@@ -194,7 +194,9 @@ static enum cr_type gradient_type(const struct two_bytes *t,
     if (s->rounds & ~s->partial & CR_X(i))
         return s->low;
     if (s->op == &cr_op_fake_cast)
-        return cr_fake_cast_type(s->attr);
+        return ((const struct cr_fake_cast *)s->attr)->sum
+                   ? CR_REAL
+                   : cr_fake_cast_type(s->attr);
     return i == 0 && s->kind == CR_BACKWARD && (s->op->low & CR_X(0)) &&
                    cr_plan_moves(s->op)
                ? moved_type(t, s)

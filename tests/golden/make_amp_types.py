@@ -122,7 +122,8 @@ for name, level, text in ROWS:
         p.set_data(ms.Tensor(weights[p.name]))
     if level != 'O0':
         net = amp.auto_mixed_precision(net, level)
-    y = net.set_train(name != 'batch_norm_first')(ms.Tensor(x)).astype(ms.float32).asnumpy()
+    net.set_train(name != 'batch_norm_first')
+    y = net(ms.Tensor(x)).astype(ms.float32).asnumpy()
     to = HERE + 'amp_type_' + name + '/'
     os.makedirs(to, exist_ok=True)
     cells = [c for c in CELLS if c + '(' in text]
@@ -236,6 +237,70 @@ for name, text in GRADS.items():
                 'loss:\n  inputs: [y, label]\n'
                 '  construct: return sum(cast(y, float32) * label)\n' %
                 text.format('half(x)'))
+
+
+class Calls(nn.Cell):
+    """A recurrent cell that is called three times, or over three steps: each
+    gradient is rounded, not the sum, which is no number of float16."""
+
+    def __init__(self, name):
+        super().__init__()
+        self.r = getattr(nn, name)(
+            1, 1, **({} if 'Cell' in name else {'batch_first': True}))
+
+    def construct(self, x):
+        if isinstance(self.r, (nn.RNN, nn.GRU)):
+            return self.r(x)[0]
+        z = x * 0
+        if isinstance(self.r, nn.RNNCell):
+            return self.r(x, z) + self.r(x, z) + self.r(x, z)
+        return self.r(x, (z, z))[0] + self.r(x, (z, z))[0] + \
+            self.r(x, (z, z))[0]
+
+
+CELL = '{%s: [1, 1]}'
+OVER = '{%s: {input_size: 1, hidden_size: 1, batch_first: true}}'
+for name, cell, level, by, construct in [
+        ('RNNCell', CELL, 'O3', 50,
+         '    return ' + ' + '.join(['r(x, z)'] * 3)),
+        ('RNNCell', CELL, 'auto', 50,
+         '    return ' + ' + '.join(['r(x, z)'] * 3)),
+        ('LSTMCell', CELL, 'O3', 110,
+         '    return ' + ' + '.join(['r(x, (z, z))[0]'] * 3)),
+        ('LSTMCell', CELL, 'auto', 110,
+         '    return ' + ' + '.join(['r(x, (z, z))[0]'] * 3)),
+        ('RNN', OVER, 'auto', 50, '    y, h = r(x)\n    return y'),
+        ('GRU', OVER, 'auto', 40, '    y, h = r(x)\n    return y')]:
+    net = Calls(name)
+    w = {p.name: np.full(p.shape, 1e-4, np.float32)
+         for p in net.get_parameters()}
+    for p in net.get_parameters():
+        p.set_data(ms.Tensor(w[p.name]))
+    params = net.trainable_params()
+    net = amp.auto_mixed_precision(net, level).set_train()
+    shape = (1, 1) if cell is CELL else (1, 3, 1)
+    thousand = np.full(shape, 1000, np.float32)
+    by = np.full(shape, by, np.float32)
+    grads = ms.grad(
+        lambda x: (ops.cast(net(x), ms.float32) * ms.Tensor(by)).sum(),
+        None, params)(ms.Tensor(thousand))
+    to = HERE + 'amp_calls_%s_%s/' % (name.lower(), level)
+    os.makedirs(to, exist_ok=True)
+    np.save(to + 'x.npy', thousand)
+    np.save(to + 'label.npy', by)
+    save_file({'grad.' + p.name: g.asnumpy() for p, g in zip(params, grads)},
+              to + 'ref.safetensors')
+    save_file(w, to + 'weights.safetensors')
+    with open(to + 'cmd', 'w') as f:
+        f.write('--grad --rtol 4e-3 --atol 1e-3\n')
+    with open(to + 'config.yaml', 'w') as f:
+        f.write('network:\n  inputs: {x: {shape: %s}}\n  cells: {r: %s}\n'
+                '  construct: |\n%s%s\n'
+                'loss:\n  inputs: [y, label]\n'
+                '  construct: return sum(cast(y, float32) * label)\n'
+                'amp: {level: %s}\n' %
+                (list(shape[1:]), cell % name,
+                 '    z = x * 0\n' if cell is CELL else '', construct, level))
 
 
 class Activated(nn.Cell):
