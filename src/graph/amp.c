@@ -24,7 +24,7 @@ static const struct cr_opt amp_opts[] = {
     CR_ENUM_DEFAULT(struct cr_amp, level, CR_LEVEL_O0, "O0|O1|O2|O3|auto",
                     "O0: float32. O1: convolutions, Dense, matrix products and "
                     "ReLU in low precision. O2: low precision except for the "
-                    "parameters of BatchNorm and LayerNorm, and for the loss. "
+                    "parameters of BatchNorm, and for the loss. "
                     "O3: low precision except for the loss. auto: matrix "
                     "products in low precision; sums, powers and normalisation "
                     "in float32; other ops in the precision of their inputs."),

@@ -257,6 +257,7 @@ struct cr_op {
     struct cr_algebra algebra;
     const struct cr_op_kernels *kernels; /* NULL: one that accepts nothing */
     unsigned saved_for_backward; /* CR_X, CR_Y: values that backward reads */
+    bool saved_unrounded;      /* y, as it is computed; else as it is stored */
     unsigned optional;         /* CR_Y: outputs that are NULL if unused */
     unsigned int_inputs;       /* CR_X: inputs that are not cast to real */
     bool exact;                /* each real result is an element of an input,

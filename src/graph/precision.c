@@ -35,13 +35,13 @@
 
 /* MindSpore's lists, by the names of ops. */
 enum list {
-    WHITE = 1,     /* O1 computes it in low precision */
-    LOW = 2,       /* auto computes it in low precision; */
-    BIAS = 4,      /* and adds input 2 in float32 */
-    HIGH = 8,      /* auto computes it in float32 */
-    BLACK = 16,    /* O2 computes it on its input as it is */
+    WHITE = 1,      /* O1 computes it in low precision */
+    LOW = 2,        /* auto computes it in low precision; */
+    BIAS = 4,       /* and adds input 2 in float32 */
+    HIGH = 8,       /* auto computes it in float32 */
+    BLACK = 16,     /* O2 computes it on its input as it is */
     BATCHNORM = 32, /* keep_batchnorm_fp32 speaks of its parameters */
-    FOLLOW = 64    /* its parameters have the type of its input */
+    FOLLOW = 64     /* its parameters have the type of its input */
 };
 
 static const struct row {

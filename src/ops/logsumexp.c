@@ -63,6 +63,7 @@ CR_REDUCE_BACKWARD(logsumexp, 1,
 const struct cr_op cr_op_logsumexp = {
     CR_REDUCE_OP("logsumexp", "Log-sum-exp along axes."),
     .saved_for_backward = CR_X(0) | CR_Y(0),
+    .saved_unrounded = true,
     .plan = logsumexp_plan,
     .forward = logsumexp_forward,
     .bprop = "axes = None if len(axis) == 0 else axis\n"

@@ -24,6 +24,7 @@ const struct cr_op cr_op_softmax = {
     .outputs = 1,
     .inputs = cr_input,
     .saved_for_backward = CR_Y(0),
+    .saved_unrounded = true,
     .low = CR_X(0) | CR_Y(0),
     .kernels = &cr_softmax_kernels,
     .plan = cr_softmax_plan,

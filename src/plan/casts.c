@@ -22,9 +22,9 @@
  * the processor multiplies bfloat16 (cr_gemm_low), which takes them for 0.
  *
  * An op whose backward pass reads its own result reads it as it is stored:
- * rounded, as in MindSpore 2.10 (tanh: 1 - y * y). Reductions that read their
- * input, too (logsumexp), are other functions in MindSpore, and nearer to its
- * numbers with what they computed.
+ * rounded, as in MindSpore 2.10 (tanh: 1 - y * y). MindSpore's gradients of
+ * softmax and logsumexp are several functions, each of which rounds: nearest to
+ * these numbers is one that reads no rounded ones (.saved_unrounded).
  */
 #include "graph/op_attrs.h"
 #include "plan/plan.h"
@@ -256,11 +256,10 @@ bool cr_plan_casts(struct cr_exec *e)
 
 struct cr_pval *cr_plan_casts_stored(const struct cr_exec_step *s, int i)
 {
-    unsigned reduction = CR_X(0) | CR_Y(i);
     struct cr_pval *y = s->y[i];
     const struct cr_operand *at;
 
-    if ((s->op->saved_for_backward & reduction) == reduction)
+    if (s->op->saved_unrounded && !s->end.act)
         return y;
     for (at = y->uses; at; at = at->next) {
         const struct cr_fake_cast *o = at->step->attr;
