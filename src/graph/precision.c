@@ -22,8 +22,9 @@
  *   O2, O3  always                              has the type
  *
  * A number in a text has the type of what it is computed with; auto divides one
- * by a tensor in float32, as its reciprocal. Moving statistics are never cast.
- * Ops on the black list of O2 take their input as it is. The parameters of a
+ * by a tensor in float32, as its reciprocal. Products and quotients with a
+ * scalar tensor have the type of the other operand. Moving statistics are never
+ * cast. Ops on the black list of O2 take their input as it is. The parameters of a
  * BatchNorm are not cast in O2 nor with keep_batchnorm_fp32, else in prediction
  * alone; those of LayerNorm and GroupNorm have the type of the input as it
  * arrives, in float32 cells, too. Gradients follow: that of a cast is a cast.
@@ -103,7 +104,41 @@ static bool is_number(const struct cr_val *x)
            strcmp(x->producer->op->about.name, "constant") == 0;
 }
 
-/* The type of all real inputs but numbers, if they have the same. */
+/* Whether the op is a product or a quotient, of a tensor: it gives its type to
+ * a scalar tensor that is the other operand. */
+static bool gives_type(const struct cr_opnode *node)
+{
+    const char *op = node->op->about.name;
+    int i;
+
+    for (i = 0; i < node->n_in; i++)
+        if (is_real(node->in[i]) && node->in[i]->spec.rank > 0)
+            return strcmp(op, "mul") == 0 || strcmp(op, "div") == 0;
+    return false;
+}
+
+/* Whether input i is such a scalar tensor: its number is float32. */
+static bool is_scalar(const struct cr_opnode *node, int i)
+{
+    const struct cr_val *x = node->in[i];
+
+    return is_real(x) && x->spec.rank == 0 && !is_number(x) &&
+           gives_type(node) && node->precision.level != CR_LEVEL_O2 &&
+           node->precision.level != CR_LEVEL_O3;
+}
+
+/* Whether the type of input i matters: that of a number does not, and of a
+ * normalisation only that of its input does. */
+static bool matters(const struct cr_opnode *node, int i)
+{
+    const struct cr_val *x = node->in[i];
+
+    return is_real(x) && !is_number(x) &&
+           (i == 0 || !(lists_of(node->op) & (BATCHNORM | FOLLOW))) &&
+           !is_scalar(node, i);
+}
+
+/* The type of all inputs that matter, if they have the same. */
 static enum cr_type common_type(const struct cr_opnode *node)
 {
     enum cr_type type = CR_REAL;
@@ -111,7 +146,7 @@ static enum cr_type common_type(const struct cr_opnode *node)
     int i;
 
     for (i = 0; i < node->n_in; i++) {
-        if (!is_real(node->in[i]) || is_number(node->in[i]))
+        if (!matters(node, i))
             continue;
         if (seen && node->in[i]->low_type != type)
             return CR_REAL;
@@ -133,18 +168,16 @@ static bool brings_type(const struct cr_opnode *node, const struct cr_val *x)
              !from->precision.follows));
 }
 
-/* The type of all real inputs but numbers, if all bring it; of a normalisation
- * its input decides. */
+/* The type of all inputs that matter, if all bring it. */
 static enum cr_type cast_type(const struct cr_opnode *node)
 {
-    bool first = lists_of(node->op) & (BATCHNORM | FOLLOW);
     enum cr_type type = CR_REAL;
     int i;
 
-    for (i = 0; i < (first ? 1 : node->n_in) && !node->loss; i++) {
+    for (i = 0; i < node->n_in && !node->loss; i++) {
         const struct cr_val *x = node->in[i];
 
-        if (!is_real(x) || is_number(x))
+        if (!matters(node, i))
             continue;
         if (!brings_type(node, x) || (type != CR_REAL && x->low_type != type))
             return CR_REAL;
@@ -289,7 +322,8 @@ static enum cr_type takes_in(const struct pass *p, unsigned lists, int i)
         return node->precision.level == CR_LEVEL_O1 ? CR_REAL
                                                     : node->in[0]->low_type;
     if ((node->op->running_stats & CR_X(i)) || (bias_apart(node) && i == 2) ||
-        (i > 0 && (lists & BATCHNORM) && parameters_full(p)))
+        (i > 0 && (lists & BATCHNORM) && parameters_full(p)) ||
+        is_scalar(node, i))
         return CR_REAL;
     return node->low;
 }

@@ -23,6 +23,10 @@ ROWS = [
     ('reversed', 'auto', '1.0 - pre(x)'),
     ('maximum', 'auto', 'maximum(pre(x), 0.1)'),
     ('column', 'auto', 'pre(x) * x'),
+    # and a product gives its type to a scalar, a sum does not
+    ('scalar', 'auto', 'pre(x) * mean(x)'),
+    ('scalar_sum', 'auto', 'pre(x) + mean(x)'),
+    ('scalar_quotient', 'O0', 'half(x) / mean(x)'),
     # MindSpore's list of float32, and what is not on it
     ('tanh', 'auto', 'tanh(pre(x))'),
     ('sin', 'auto', 'sin(pre(x))'),
