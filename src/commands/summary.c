@@ -425,7 +425,7 @@ static void summary_print(const struct job *j)
     if (j->cli->verbose > 0) {
         putchar('\n');
         summary_params(j);
-        printf("\n%s", cr_exec_dump(j->exec, j->cli->arena));
+        printf("\n%s", cr_exec_dump(j->exec, j->o->at, j->cli->arena));
     }
 }
 
@@ -472,9 +472,6 @@ static bool summary_passes(struct job *j)
     struct cr_exec_opts want = { 0 };
     struct cr_train_section train;
 
-    if (j->cli->json)
-        return cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
-                        "--passes has no JSON form: remove --json");
     if (cr_model_trains(&j->model) &&
         !(cr_plans_train_of(j->model.config, &j->model.optim, &train, &want) &&
           summary_plan_passes(j, want)))
@@ -641,14 +638,30 @@ static bool summary_drawn(const struct job *j)
            (j->o->dot && strcmp(j->o->dot, "-") == 0);
 }
 
+static bool summary_usage(struct cr_cli *cli)
+{
+    const struct summary *o = cr_cli_opts(cli);
+    const char *other = o->at ? "--at" : o->params ? "--params" : NULL;
+
+    if (o->passes && other)
+        cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
+                 "--passes and %s cannot be combined: it lists the steps of "
+                 "the whole plan",
+                 other);
+    if (o->passes && cli->json)
+        cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
+                 "--passes has no JSON form: remove --json");
+    return cr_cli_ending(cli, "--svg", o->svg, ".svg") &&
+           cr_cli_ending(cli, "--dot", o->dot, ".dot .gv") &&
+           cli->diag->errors == 0;
+}
+
 static int summary_run(struct cr_cli *cli)
 {
     struct job j = { .cli = cli, .o = cr_cli_opts(cli) };
     int64_t batch = j.o->batch == CR_INT_NONE ? 0 : j.o->batch;
 
-    if (cr_cli_ending(cli, "--svg", j.o->svg, ".svg") &&
-        cr_cli_ending(cli, "--dot", j.o->dot, ".dot .gv") &&
-        cr_model_operands(cli, &j.model) &&
+    if (summary_usage(cli) && cr_model_operands(cli, &j.model) &&
         cr_model_inspect(&j.model, batch, false) && summary_plan(&j) &&
         summary_draw(&j) && !summary_drawn(&j)) {
         if (j.o->passes)
@@ -675,7 +688,8 @@ const struct cr_command cr_command_summary = {
             "cell that declares its input features (Dense with in_channels, "
             "also after Flatten). Counts exclude subcells; multiply-adds are "
             "per sample, forward pass only. Memory is that of a training "
-            "step if there is a loss. -v lists the steps of the plan.\n\n"
+            "step if there is a loss. -v lists the steps of the plan, with "
+            "--at those of that cell.\n\n"
             "--passes lists them after each pass of the planner: values are "
             "numbered (%7), parameters and columns have their names; %9@%7 "
             "lies in the memory of %7, %9@4096 at that byte of the plan's "

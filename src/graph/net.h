@@ -445,8 +445,10 @@ struct cr_unfused_step {
 const struct cr_unfused_step *
 cr_exec_unfused_steps(struct cr_exec *exec, const struct cr_exec *without,
                       int *n);
-/* The steps as text, one per line, for summary -v; in the arena. */
-const char *cr_exec_dump(const struct cr_exec *exec, struct cr_arena *arena);
+/* The steps as text, one per line, for summary -v; in the arena. `at`: those
+ * of this cell and its subcells, or NULL. */
+const char *cr_exec_dump(const struct cr_exec *exec, const char *at,
+                         struct cr_arena *arena);
 /* Bytes of the plan's values, and in *live the largest sum of those that are
  * in use at the same time: what they take at least. */
 size_t cr_exec_value_bytes(const struct cr_exec *exec, size_t *live);

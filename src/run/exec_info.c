@@ -1,6 +1,8 @@
 /*
  * What a plan is made of, for summary, bench and tests.
  */
+#include <string.h>
+
 #include "base/str.h"
 #include "run/run.h"
 
@@ -155,7 +157,17 @@ size_t cr_exec_value_bytes(const struct cr_exec *e, size_t *live)
     return e->bytes + e->own_bytes;
 }
 
-const char *cr_exec_dump(const struct cr_exec *e, struct cr_arena *arena)
+/* Whether a cell is `at` or in it. */
+static bool is_within(const char *cell, const char *at)
+{
+    size_t n = at ? strlen(at) : 0;
+
+    return n == 0 ||
+           (strncmp(cell, at, n) == 0 && (cell[n] == '\0' || cell[n] == '.'));
+}
+
+const char *cr_exec_dump(const struct cr_exec *e, const char *at,
+                         struct cr_arena *arena)
 {
     static const char *const kinds[] = { "forward ", "backward", "update  " };
     struct cr_buf b = { .arena = arena };
@@ -168,7 +180,7 @@ const char *cr_exec_dump(const struct cr_exec *e, struct cr_arena *arena)
                            : s->node ? e->net->cells[s->node->cell].name
                                      : "";
 
-        if (s->same)
+        if (s->same || !is_within(cell, at))
             continue;
         kind = s->kind == CR_FORWARD && i >= e->n_forward ? CR_BACKWARD
                                                           : s->kind;
@@ -182,7 +194,7 @@ const char *cr_exec_dump(const struct cr_exec *e, struct cr_arena *arena)
             cr_buf_str(&b, " +fake_cast(y)");
         if (s->kind == CR_FORWARD && (s->end.parts & CR_END_SCALE))
             cr_buf_str(&b, " +scale");
-        if (s->kind == CR_FORWARD && 
+        if (s->kind == CR_FORWARD &&
             (s->end.parts & (CR_END_BIAS | CR_END_LATE_BIAS)))
             cr_buf_str(&b, " +bias");
         if (s->kind == CR_FORWARD && (s->end.parts & CR_END_ADD))

@@ -87,6 +87,16 @@ END
     [[ "$output" != *"update(body.2"* ]]
 }
 
+@test "-v --at: the steps of that cell alone" {
+    run -0 "$CELLRUN" summary net.yaml -v --at body.2
+    [[ "$output" == *"forward  linear         body.2"* ]]
+    [[ "$output" != *"linear         body.0"* && "$output" != *" loss"* ]]
+    run -0 "$CELLRUN" summary net.yaml -v --at body
+    [[ "$output" == *"forward  linear         body.0 +activation"* ]]
+    [[ "$output" == *"forward  linear         body.2"* ]]
+    [[ "$output" != *"cross_entropy  loss"* ]]
+}
+
 @test "--json is one object with the keys of the contract" {
     run -0 --separate-stderr "$CELLRUN" summary net.yaml --json
     [ "${#lines[@]}" = 1 ]
@@ -399,4 +409,9 @@ END
     CELLRUN_BLAS=own run -0 "$CELLRUN" summary --passes "$digits" --batch 1
     [[ $output == *" = prepare("*" once "* ]]
     run -2 "$CELLRUN" summary --passes --json "$digits"
+    for other in --params "--at flatten"; do
+        run -2 --separate-stderr "$CELLRUN" summary --passes $other "$digits"
+        [ -z "$output" ]
+        [[ "$stderr" == *"--passes and ${other% *} cannot be combined"* ]]
+    done
 }
