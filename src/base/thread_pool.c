@@ -18,7 +18,6 @@
 #include "base/arena.h"
 #include "base/mapping.h"
 
-#define PAR_MAX 256
 #define PAR_SPINS 4000 /* some 50 us of pauses before sleeping */
 
 /* A task is offered to its thread; the thread runs it, or the caller after its
@@ -54,7 +53,7 @@ static struct {
     _Alignas(64) atomic_int left;  /* unfinished tasks, without the caller's */
     atomic_uint waiting;           /* the caller sleeps on `left` */
     _Alignas(64) atomic_bool busy; /* a thread is in cr_parallel_run */
-    struct seat seat[PAR_MAX];
+    struct seat seat[CR_THREADS_MAX];
 } pool = { .threads = 1 };
 
 static _Thread_local bool inside;
@@ -320,8 +319,8 @@ void cr_thread_pool_start(int threads)
     int i;
 
     cr_thread_pool_stop();
-    if (threads > PAR_MAX)
-        threads = PAR_MAX;
+    if (threads > CR_THREADS_MAX)
+        threads = CR_THREADS_MAX;
     /* more threads than processors: spinning would block the others */
     pool.spins = threads > cr_cpu_count() ? 1 : PAR_SPINS;
     cr_signals_blockable(&all);

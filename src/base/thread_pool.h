@@ -17,8 +17,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Starts the pool with `threads` threads, the caller included; call again to
- * change the number. */
+#define CR_THREADS_MAX 256
+
+/* Starts the pool with `threads` threads, the caller included, or with
+ * CR_THREADS_MAX if that is less; call again to change the number. */
 void cr_thread_pool_start(int threads);
 void cr_thread_pool_stop(void);
 int cr_thread_count(void); /* 1 before the start */

@@ -14,6 +14,7 @@
 
 #include "base/str.h"
 #include "base/terminal.h"
+#include "base/thread_pool.h"
 #include "conf/environment.h"
 #include "conf/scalar.h"
 #include "conf/terms.h"
@@ -55,7 +56,7 @@ const struct cr_opt cr_cli_rows[] = {
         "Let a checkpoint open the plug-ins, read the files and "
         "environment variables and run the commands that its config "
         "names."),
-    CR_INT_DEFAULT(struct common, threads, 0, 0, 4096,
+    CR_INT_DEFAULT(struct common, threads, 0, 0, CR_THREADS_MAX,
                    "Number of threads; 0: all cores available to the process."),
     CR_STR_OPTIONAL(struct common, seed, "The same as seed=N.", .text = "N"),
     CR_STRS_OPTIONAL(struct common, set,

@@ -2,6 +2,7 @@
 
 #include "base/cpu.h"
 #include "base/str.h"
+#include "base/thread_pool.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -25,12 +26,12 @@ const struct cr_env cr_env_list[] = {
       .text = "Number of threads, if --threads is not set.",
       .what = "a number of threads",
       .min = 1,
-      .max = 4096 },
+      .max = CR_THREADS_MAX },
     { .name = "SLURM_CPUS_PER_TASK",
       .text = "The same, if CELLRUN_THREADS is not set.",
       .what = "a number of threads",
       .min = 1,
-      .max = 4096,
+      .max = CR_THREADS_MAX,
       .foreign = true },
     { .name = "CELLRUN_LOG",
       .text = "Verbosity without -q and -v. quiet: as -q. normal: the default. "

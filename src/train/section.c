@@ -12,8 +12,6 @@
 #include "conf/environment.h"
 #include "mpi/mpi.h"
 
-enum { THREADS_MAX = 4096 };
-
 static const struct cr_opt seed_opts[] = {
     CR_INT_DEFAULT(struct cr_seed_section, seed, 1, 0, INT64_MAX,
                    "Seed of all random numbers of the run."),
@@ -472,8 +470,9 @@ static int section_threads(const char *text)
     char *end;
     long n = text ? strtol(text, &end, 10) : 0;
 
-    return text && end > text && !*end && n >= 1 && n <= THREADS_MAX ? (int)n
-                                                                     : 0;
+    return text && end > text && !*end && n >= 1 && n <= CR_THREADS_MAX
+               ? (int)n
+               : 0;
 }
 
 bool cr_threads_start(struct cr_config *config, int flag)
@@ -493,7 +492,8 @@ bool cr_threads_start(struct cr_config *config, int flag)
             return cr_error(config->diag, node ? node->pos : CR_NOWHERE,
                             CR_E_OUT_OF_RANGE,
                             "'run.threads': found '%s', expected auto or a "
-                            "number from 1 to %d", run.threads, THREADS_MAX);
+                            "number from 1 to %d",
+                            run.threads, CR_THREADS_MAX);
         n = n ? n : wish;
     }
     if (!n && (cr_env_number("CELLRUN_THREADS", &set) ||

@@ -20,12 +20,20 @@ refused() {
     done
 }
 
-@test "CELLRUN_THREADS is a number from 1 to 4096" {
-    refused CELLRUN_THREADS "a number of threads from 1 to 4096" \
-        abc 0 -1 2x ' 2' 1e1 4097 99999999999999999999
+@test "CELLRUN_THREADS is a number from 1 to 256" {
+    refused CELLRUN_THREADS "a number of threads from 1 to 256" \
+        abc 0 -1 2x ' 2' 1e1 257 99999999999999999999
     run -0 env CELLRUN_THREADS=2 "$CELLRUN" train c.yaml -o r -q
     grep -q '"threads":2' r/record.json
     run -0 env CELLRUN_THREADS= "$CELLRUN" train c.yaml -o s -q
+}
+
+@test "--threads and run.threads have the same maximum, and name it" {
+    run -2 --separate-stderr "$CELLRUN" check c.yaml --threads 257
+    [[ $stderr == *"--threads: found the number 257, expected an integer from 0 to 256"* ]]
+    run -2 --separate-stderr "$CELLRUN" train c.yaml run.threads=257 -o r
+    [[ $stderr == *"'run.threads': found '257', expected auto or a number from 1 to 256"* ]]
+    run -0 "$CELLRUN" check c.yaml --threads 256
 }
 
 @test "CELLRUN_ISA, CELLRUN_BLAS, CELLRUN_LOG, CELLRUN_UNFUSED take names" {
@@ -62,7 +70,7 @@ refused() {
 
 @test "variables of a batch system and a terminal: a warning, ignored" {
     run -0 env SLURM_CPUS_PER_TASK=4x "$CELLRUN" train c.yaml -o r -q
-    [[ $output == *"warning: SLURM_CPUS_PER_TASK has no effect: found '4x', expected a number of threads from 1 to 4096"* ]]
+    [[ $output == *"warning: SLURM_CPUS_PER_TASK has no effect: found '4x', expected a number of threads from 1 to 256"* ]]
     run -0 env COLUMNS=wide "$CELLRUN" version
     run -0 env COLUMNS=wide "$CELLRUN" check c.yaml
     [[ $output == *"warning: COLUMNS has no effect: found 'wide'"* ]]

@@ -42,7 +42,7 @@ setup() {
 @test "a flag with a wrong value" {
     run -2 --separate-stderr "$CELLRUN" config c.yaml --threads=many
     [ "${stderr_lines[0]}" = "command line, argument 3: error: --threads: \
-found 'many', expected an integer from 0 to 4096 [E0005]" ]
+found 'many', expected an integer from 0 to 256 [E0005]" ]
     [ "${stderr_lines[2]}" = "             ^^^^" ]
 }
 
