@@ -176,11 +176,15 @@ static void bench_print(const struct cr_bench_job *j)
     int i;
 
     printf("products: %s\n", cr_blas_name());
-    for (i = 0; i < j->n_threads; i++)
-        if (bench_peak_of(j, j->threads[i]) > 0)
-            printf("peak: %.1f GFLOP/s on %d thread%s (%s)\n",
-                   1e-9 * bench_peak_of(j, j->threads[i]), j->threads[i],
-                   j->threads[i] == 1 ? "" : "s", cr_isa_name(cr_isa()));
+    for (i = 0; i < j->n_threads; i++) {
+        int all = j->threads[i], used = cr_profile_peak_threads(all);
+
+        if (bench_peak_of(j, all) > 0)
+            printf("peak: %.1f GFLOP/s on %s%d thread%s (%s)\n",
+                   1e-9 * bench_peak_of(j, all),
+                   used < all ? cr_strf(j->cli->arena, "%d of ", used) : "",
+                   all, all == 1 ? "" : "s", cr_isa_name(cr_isa()));
+    }
     for (k = 0; k < CR_LEN(head); k++)
         cr_table_add(&table, head[k]);
     for (i = 0; i < j->n; i++) {
@@ -273,16 +277,16 @@ const struct cr_command cr_command_bench = {
         .name = "bench",
         .summary = "Time training and prediction steps of a network.",
         .detail =
-            "Prints the processor's float32 multiply-add peak. Then prints, "
-            "for one thread and for all (or for --threads N), the time per "
-            "step, samples per second and the fraction of the peak that "
-            "matrix products reach (products in bfloat16 may exceed it, see "
-            "section amp). Then prints, for all threads, and in training if "
-            "possible, the time of each cell in the forward and backward "
-            "pass (including its updates), its fraction of the peak, and the "
-            "bytes of its operands per second, including those from caches. "
-            "It uses generated data and initial weights. Without a loss or "
-            "optimizer, only prediction is timed.",
+            "Prints the processor's float32 multiply-add peak, with at most "
+            "one thread per core. Then prints, for one thread and for all (or "
+            "for --threads N), the time per step, samples per second and the "
+            "fraction of the peak that matrix products reach (products in "
+            "bfloat16 may exceed it, see section amp). Then prints, for all "
+            "threads, and in training if possible, the time of each cell in "
+            "the forward and backward pass (including its updates), its "
+            "fraction of the peak, and the bytes of its operands per second, "
+            "including those from caches. It uses generated data and initial "
+            "weights. Without a loss or optimizer, only prediction is timed.",
         .example = "cellrun bench digits.yaml\n"
                    "cellrun bench digits.yaml --batch 1,64 --threads 1\n"
                    "cellrun bench digits.yaml --kernels\n"

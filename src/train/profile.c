@@ -136,14 +136,23 @@ static void parts_peak_part(void *ctx, int task, int n_tasks)
     p->flops[task] = cr_cpu_peak(p->seconds);
 }
 
-/* Measures all threads at once: cores share power and units. */
+int cr_profile_peak_threads(int threads)
+{
+    int cores = cr_cpu_count();
+
+    return threads < cores ? threads : cores;
+}
+
+/* Measures all threads at once: cores share power and units. Threads that share
+ * a core would each measure its peak, one after the other. */
 double cr_profile_rows_peak(struct cr_arena *arena, int threads, double seconds)
 {
-    struct peak p = { seconds, CR_NEWS(arena, double, threads) };
+    int n = cr_profile_peak_threads(threads);
+    struct peak p = { seconds, CR_NEWS(arena, double, n) };
     double sum = 0;
 
-    cr_parallel_run(parts_peak_part, &p, threads);
-    for (int i = 0; i < threads; i++)
+    cr_parallel_run(parts_peak_part, &p, n);
+    for (int i = 0; i < n; i++)
         sum += p.flops[i];
     return sum;
 }

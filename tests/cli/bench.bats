@@ -50,6 +50,19 @@ END
     [[ "$output" != *training* ]]
 }
 
+@test "the peak is that of the cores, however many threads there are" {
+    echo 'network: {Dense: [6, 5]}' >net.yaml
+    cpus=$(taskset -cp $$)
+    cpus=${cpus##* }
+    run -0 taskset -c "${cpus%%[-,]*}" "$CELLRUN" bench net.yaml --repeat 1 \
+        --warmup 0 --batch 1 --threads 3
+    ! grep '^peak:' <<<"$output" | grep -v ' on 1 of 3 threads ' || return 1
+    grep -Eq "^prediction +1 +3 " <<<"$output"
+    run -0 taskset -c "${cpus%%[-,]*}" "$CELLRUN" bench net.yaml --repeat 1 \
+        --warmup 0 --batch 1 --threads 1
+    ! grep '^peak:' <<<"$output" | grep -v ' on 1 thread ' || return 1
+}
+
 @test "bench of a network that cannot be built" {
     echo 'network: [ReLU]' >net.yaml
     run -2 --separate-stderr "$CELLRUN" bench net.yaml
