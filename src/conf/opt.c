@@ -8,6 +8,7 @@
  */
 #include "conf/opt.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -127,7 +128,8 @@ static bool opt_in_range(const struct reader *r, const struct cr_opt *row,
     if (value > row->max && row->max >= (double)CR_DIM_MAX)
         cr_hint(r->diag, "the maximum is %s",
                 row->type == CR_OPT_INT || row->type == CR_OPT_INTS
-                    ? cr_strf(r->arena, "%.0f", row->max)
+                    ? cr_strf(r->arena, "%" PRId64,
+                              row->max < 0x1p63 ? (int64_t)row->max : INT64_MAX)
                     : cr_real_text(r->arena, row->max));
     return false;
 }
@@ -151,6 +153,9 @@ static bool opt_fraction(const struct reader *r, const struct cr_opt *row,
 static bool opt_int(const struct reader *r, const struct cr_opt *row,
                     const struct cr_node *node, int64_t *to)
 {
+    bool is_huge = node->kind == CR_NODE_REAL && fabs(node->real) > 0x1p53 &&
+                   isfinite(node->real);
+
     /* 1e6 is accepted as an integer; up to 2^53 the conversion is exact */
     if (node->kind == CR_NODE_REAL && fabs(node->real) <= 0x1p53 &&
         node->real == floor(node->real))
@@ -158,7 +163,8 @@ static bool opt_int(const struct reader *r, const struct cr_opt *row,
     else if (node->kind == CR_NODE_INT)
         *to = node->integer;
     else
-        return opt_wrong(r, row, node, CR_E_WRONG_TYPE);
+        return (is_huge && !opt_in_range(r, row, node, node->real)) ||
+               opt_wrong(r, row, node, CR_E_WRONG_TYPE);
     return opt_in_range(r, row, node, (double)*to);
 }
 

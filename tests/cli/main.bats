@@ -46,6 +46,18 @@ found 'many', expected an integer from 0 to 256 [E0005]" ]
     [ "${stderr_lines[2]}" = "             ^^^^" ]
 }
 
+@test "a number too large for an integer: the message has the maximum" {
+    for batch in 2147483649 9e15 1e18 99999999999999999999; do
+        run -2 --separate-stderr "$CELLRUN" summary c.yaml --batch $batch
+        [[ "$stderr" == *"--batch: found the number $batch, expected an \
+integer of at least 1 [E0006]"*"the maximum is 2147483648"* ]]
+    done
+    run -2 --separate-stderr "$CELLRUN" check c.yaml seed=1e30
+    [[ "$stderr" == *"the maximum is 9223372036854775807"* ]]
+    run -2 --separate-stderr "$CELLRUN" summary c.yaml --batch inf
+    [[ "$stderr" == *"expected an integer of at least 1 [E0005]"* ]]
+}
+
 @test "an empty value is a value" {
     run -2 --separate-stderr "$CELLRUN" config c.yaml --threads=
     [[ "$stderr" == *"--threads: found '', expected an integer"* ]]
