@@ -8,6 +8,7 @@
  */
 #include "conf/opt.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -603,6 +604,8 @@ static bool opt_no_type(struct cr_arena *arena, struct cr_diag *diag,
     const struct cr_descriptor *const *list = cr_registry_list(kind);
     const struct cr_node *type = cr_node_get(node, "type");
     const char *first = list[0] ? list[0]->name : "Type", *second = NULL;
+    bool is_number =
+        node->kind == CR_NODE_INT || node->kind == CR_NODE_REAL;
 
     for (CR_EACH(m, node))
         if (m->key && *m->key >= 'A' && *m->key <= 'Z') {
@@ -621,10 +624,14 @@ static bool opt_no_type(struct cr_arena *arena, struct cr_diag *diag,
     }
     cr_error(diag, node->pos, CR_E_FORM, "found %s, expected %s %s",
              cr_node_what(arena, node), opt_a(kind), cr_kind_name(kind));
-    if (kind == CR_KIND_SCALER &&
-        (node->kind == CR_NODE_INT || node->kind == CR_NODE_REAL))
+    if (kind == CR_KIND_SCALER && is_number && node->real > 0 &&
+        node->real <= FLT_MAX)
         cr_hint(diag, "write {FixedLossScaleManager: {loss_scale: %s}}",
                 cr_node_flow(arena, node));
+    else if (kind == CR_KIND_SCALER && is_number)
+        cr_hint(diag, "write {DynamicLossScaleManager: {init_loss_scale: "
+                      "65536}} or {FixedLossScaleManager: {loss_scale: "
+                      "1024}}");
     else
         cr_hint(diag, "such as {%s: {...}}", first);
     return false;

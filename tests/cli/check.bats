@@ -71,6 +71,16 @@ setup() {
 @test "the hints name the fixed loss scale, the tokenizers and the vocabulary" {
     run -2 --separate-stderr "$CELLRUN" check "$digits" amp.loss_scale=128
     [[ "$stderr" == *"write {FixedLossScaleManager: {loss_scale: 128}}"* ]]
+    # what the hint shows is accepted
+    for scale in 0 -1 -0.5 .inf 1e39 2 0.5; do
+        run -2 --separate-stderr "$CELLRUN" check "$digits" amp.level=O2 \
+            amp.loss_scale=$scale
+        hint=$(sed -n 's/.*write //p' <<<"$stderr")
+        for shown in "${hint% or *}" "${hint#* or }"; do
+            run -0 "$CELLRUN" check "$digits" amp.level=O2 \
+                "amp.loss_scale=$shown"
+        done
+    done
     run -2 --separate-stderr "$CELLRUN" check "$digits" \
         'datapipe.image=[Xyzzyx]'
     [[ "$stderr" == *"known: "*" TypeCast BasicTokenizer"* ]]
