@@ -92,8 +92,8 @@ static void opt_note_takes(const struct reader *r)
             cr_buf_text(&buf), r->about->name);
 }
 
-/* A number in place of a map may be meant for its first key, a pattern or a
- * list for one that takes any node. */
+/* A number or a truth value in place of a map may be meant for its first key,
+ * a pattern or a list for one that takes any node. */
 static void opt_hint_first(const struct reader *r, const struct cr_node *node)
 {
     const struct cr_opt *row = r->opts;
@@ -101,6 +101,8 @@ static void opt_hint_first(const struct reader *r, const struct cr_node *node)
         node->kind == CR_NODE_INT || node->kind == CR_NODE_REAL;
 
     if (row->name && ((is_number && row->type == CR_OPT_INT) ||
+                      (node->kind == CR_NODE_BOOL &&
+                       row->type == CR_OPT_BOOL) ||
                       (node->child && row->type == CR_OPT_NODE) ||
                       (node->kind == CR_NODE_STR &&
                        strcmp(row->name, "patterns") == 0)))
@@ -276,7 +278,7 @@ static bool opt_list(const struct reader *r, const struct cr_opt *row,
 bool cr_opt_switch(const struct cr_opt *row)
 {
     return row->type == CR_OPT_SUB && row->sub->type == CR_OPT_BOOL &&
-           row->sub->need != CR_REQUIRED;
+           strcmp(row->sub->name, "enabled") == 0;
 }
 
 static bool opt_sub(const struct reader *r, const struct cr_opt *row,
@@ -604,8 +606,7 @@ static bool opt_no_type(struct cr_arena *arena, struct cr_diag *diag,
     const struct cr_descriptor *const *list = cr_registry_list(kind);
     const struct cr_node *type = cr_node_get(node, "type");
     const char *first = list[0] ? list[0]->name : "Type", *second = NULL;
-    bool is_number =
-        node->kind == CR_NODE_INT || node->kind == CR_NODE_REAL;
+    bool is_number = node->kind == CR_NODE_INT || node->kind == CR_NODE_REAL;
 
     for (CR_EACH(m, node))
         if (m->key && *m->key >= 'A' && *m->key <= 'Z') {

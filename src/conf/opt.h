@@ -21,7 +21,8 @@
  *   CR_QUANTITY(T, field, unit, doc)     a number with a unit; _OPTIONAL
  *   CR_QUANTITY_DEFAULT(T, field, "5 epochs", unit, doc)
  *   CR_SUB(T, field, table, doc)         a map with rows of its own; if the
- *       first is a CR_BOOL_DEFAULT, true or false in place of the map sets it
+ *       first is a CR_BOOL_DEFAULT called enabled, true or false in place of
+ *       the map sets it
  *   CR_NODE(T, field, doc)               the raw node, NULL if absent
  *
  * Bounds are inclusive; CR_REAL_POS_DEFAULT excludes zero. Further fields may

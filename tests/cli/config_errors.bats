@@ -149,3 +149,16 @@ setup() {
     run -2 --separate-stderr "$CELLRUN" check big.yaml
     [[ $stderr == *"the maximum is 2147483648"$'\n'* ]]
 }
+
+@test "a truth value is no map of keys, except for datapipe.shuffle" {
+    digits=$BATS_TEST_DIRNAME/../../configs/digits.yaml
+    for key in amp.overflow train.early_stop train.clip train.ema log.images \
+        checkpoint.best dataset.split datapipe.batch; do
+        run -2 --separate-stderr "$CELLRUN" check "$digits" $key=true
+        [[ $stderr == *"'$key': found the truth value true, expected a map of keys [E0005]"* ]]
+        [ $key != amp.overflow ] ||
+            [[ $stderr == *"write {skip_step: true}"* ]]
+    done
+    run -0 "$CELLRUN" check "$digits" datapipe.shuffle=false
+    run -0 "$CELLRUN" check "$digits" 'amp.overflow={skip_step: true}'
+}
