@@ -549,8 +549,7 @@ bool cr_cli_read(struct cr_cli *cli, int argc, char *const *argv)
     ok = command_apply(&l, &common) && ok;
     /* a wrong variable must not prevent its own explanation */
     if (cli->command && strcmp(cli->command->about.name, "help") != 0 &&
-        strcmp(cli->command->about.name, "completion") != 0 &&
-        strcmp(cli->command->about.name, "version") != 0)
+        strcmp(cli->command->about.name, "completion") != 0)
         ok = cr_env_check(cli->diag) && ok;
     if (!cli->command && ok) {
         ok = cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE, "no command given");

@@ -43,6 +43,15 @@ refused() {
     refused CELLRUN_UNFUSED "0 or 1" yes
 }
 
+@test "version has the kernels of CELLRUN_ISA, or an error" {
+    run -2 --separate-stderr env CELLRUN_ISA=AVX2 "$CELLRUN" version
+    [[ $stderr == *"error: CELLRUN_ISA: found 'AVX2', expected generic, avx2 or avx512 [E0501]"* ]]
+    [ -z "$output" ]
+    run -0 --separate-stderr env CELLRUN_ISA=generic "$CELLRUN" --version
+    [[ -z $stderr && $output == *$'\n'"products: "* ]]
+    [[ $output != *"own avx"* ]]
+}
+
 @test "CELLRUN_PASSES skips passes of plans by name" {
     refused CELLRUN_PASSES "a list of -constants, -fold, -fuse, -prepare, -fuse_kept, -recompute, -two_bytes" \
         fold -gradient -
