@@ -305,6 +305,7 @@ bool cr_arrays_open(struct cr_config *config, struct cr_pos pos,
             return false;
     }
     to->count = rows[0];
+    to->path = files[0].path;
     for (i = 1; i < columns; i++)
         if (rows[i] != rows[0])
             return cr_error(config->diag, pos, CR_E_DATA_FORMAT,

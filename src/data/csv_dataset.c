@@ -267,6 +267,7 @@ bool cr_csv_dataset_open(struct cr_config *config,
     to->self = f;
     to->columns = f->columns;
     to->count = f->rows;
+    to->path = f->file[0].path;
     to->fingerprint = f->crc;
     to->contents = f->contents;
     for (i = 0; i < f->columns; i++) {

@@ -228,8 +228,11 @@ static bool make_batches(struct cr_data_loader *p,
                         "dataset.%s has %lld samples, fewer than one batch of "
                         "%lld, and drop_remainder drops an incomplete batch",
                         p->want.split, (long long)n, (long long)b);
-    return cr_error(p->config->diag, p->pos, CR_E_DATA_EMPTY,
-                    "dataset.%s has no samples", p->want.split);
+    return cr_error(
+        p->config->diag,
+        p->set.count == 0 && p->set.path ? cr_at_file(p->arena, p->set.path)
+                                         : p->pos,
+        CR_E_DATA_EMPTY, "dataset.%s has no samples", p->want.split);
 }
 
 int cr_data_loader_labels(const struct cr_data_loader *p)

@@ -27,6 +27,7 @@ struct cr_dataset {
     int columns;
     struct cr_column column[CR_COLUMNS_MAX];
     int64_t count;          /* samples */
+    const char *path;       /* its first file, for messages; NULL: none */
     int64_t classes;        /* of column `label`; 0: not known */
     const char *const *class_names; /* NULL: none */
     uint32_t fingerprint;    /* CRC-32 of the names and sizes of its files */

@@ -393,8 +393,15 @@ END
     table header.csv '{x: {fields: [a, b], type: float32}, label: label}'
     for command in check train "data show"; do
         run --separate-stderr -3 "$CELLRUN" $command t.yaml
-        [[ "$stderr" == *'dataset.train has no samples [E0205]'* ]]
+        [[ "$stderr" == "header.csv: error: dataset.train has no samples [E0205]"* ]]
     done
+    # of a checkpoint too it is the data, not a key of its config
+    printf 'a,b,label\n1,2,0\n3,4,1\n' >two.csv
+    table two.csv '{x: {fields: [a, b], type: float32}, label: label}'
+    "$CELLRUN" train t.yaml -o two -q --epochs 1 >/dev/null
+    run --separate-stderr -3 "$CELLRUN" eval --ckpt two --data train \
+        dataset.train.dataset_files=header.csv
+    [[ "$stderr" == "header.csv: error: dataset.train has no samples [E0205]" ]]
 }
 
 @test "classes of a table that are not UTF-8: eval and resume" {
