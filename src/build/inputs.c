@@ -235,6 +235,8 @@ bool cr_construct_keys(struct cr_build *b, const struct cr_node *node)
         ok = cr_error(net->diag, cells->pos, CR_E_WRONG_TYPE,
                       "cells: found %s, expected a map of names",
                       cr_node_what(net->arena, cells));
+    for (CR_EACH(m, cells && cells->kind == CR_NODE_MAP ? cells : NULL))
+        ok = cr_member_key(b, m) && ok;
     return ok;
 }
 

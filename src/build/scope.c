@@ -20,6 +20,25 @@ const char *cr_member_name(struct cr_arena *arena, const struct cr_node *member,
                          : cr_strf(arena, "%d", index);
 }
 
+bool cr_member_key(struct cr_build *b, const struct cr_node *m)
+{
+    const char *c = m->key;
+
+    if (*c >= '0' && *c <= '9') /* as in a list */
+        c += strspn(c, "0123456789");
+    else
+        while ((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') ||
+               (*c >= '0' && *c <= '9') || *c == '_')
+            c++;
+    if (!*c)
+        return true;
+    b->pos = m->key_pos;
+    return cr_fail(b, CR_E_FORM,
+                   "the name of a cell: found '%s', expected a letter or _, "
+                   "then letters, digits and _",
+                   cr_quote(b->net->arena, m->key, strlen(m->key)));
+}
+
 const char *cr_member_checked(struct cr_build *b, const struct cr_node *m,
                               int index)
 {
@@ -28,6 +47,8 @@ const char *cr_member_checked(struct cr_build *b, const struct cr_node *m,
 
     if (cr_node_type(m, &args) || cr_is_construct(m))
         name = m->kind == CR_NODE_MAP ? cr_node_get(m, "name") : NULL;
+    if (m->key && !cr_member_key(b, m))
+        return NULL;
     if (!name)
         return cr_member_name(b->net->arena, m, index);
     b->pos = name->pos;

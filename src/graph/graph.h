@@ -355,7 +355,9 @@ bool cr_construct_keys(struct cr_build *b, const struct cr_node *node);
  * index. */
 const char *cr_member_name(struct cr_arena *arena, const struct cr_node *member,
                            int index);
-/* The same; NULL after reporting an invalid `name`. */
+/* Whether the key of a member can be its name (false after reporting). */
+bool cr_member_key(struct cr_build *b, const struct cr_node *member);
+/* As cr_member_name; NULL after reporting an invalid key or `name`. */
 const char *cr_member_checked(struct cr_build *b, const struct cr_node *member,
                               int index);
 /* The list or map of cells of a node whose members can be called one by one;

@@ -203,6 +203,35 @@ s: [ReLU, c]
 END
 }
 
+@test "keys of cells are names that construct could call, or numbers" {
+    local key
+    for key in '"a b"' '"a.b"' 9x a-b é '"a#b"' '"a*"'; do
+        bare=${key//\"/}
+        wrong "w.yaml:5:5: error: the name of a cell: found '$bare', expected a letter or _, then letters, digits and _ [E0009]" <<END
+cells:
+  $key: {Dense: [4, 4]}
+construct: return x
+END
+        wrong "w.yaml:4:3: error: the name of a cell: found '$bare'" <<END
+$key: {Dense: [4, 4]}
+f: ReLU
+END
+        wrong "w.yaml:4:24: error: the name of a cell: found '$bare'" <<END
+s: {SequentialCell: {$key: {Dense: [4, 4]}}}
+END
+    done
+    names _a1.weight _a1.bias bC.weight bC.bias <<'END'
+cells: {f: Flatten, _a1: {Dense: [16, 4]}, bC: {Dense: [4, 4]}}
+construct: return bC(_a1(f(x)))
+END
+    # as MindSpore's SequentialCell of an OrderedDict
+    names 2.weight 2.bias 10.weight 10.bias <<'END'
+f: Flatten
+"2": {Dense: [16, 4]}
+10: {Dense: [4, 4]}
+END
+}
+
 @test "auto_prefix: false omits the names of members" {
     names weight bias <<'END'
 auto_prefix: false
