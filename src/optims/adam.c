@@ -46,15 +46,28 @@ static const struct cr_opt adam_opts[] = {
     { 0 },
 };
 
+static const char *const adam_checked[] = { "beta1", "beta2", NULL };
+
+static bool betas_check(struct cr_diag *diag, struct cr_pos pos,
+                        const struct adam *o, const char *name)
+{
+    if (o->beta1 == 1 || o->beta2 == 1)
+        return cr_error(diag, pos, CR_E_OUT_OF_RANGE,
+                        "beta1 and beta2 of %s: expected numbers below 1",
+                        name);
+    return true;
+}
+
 static bool adam_check(struct cr_diag *diag, struct cr_pos pos,
                        const void *opts)
 {
-    const struct adam *o = opts;
+    return betas_check(diag, pos, opts, "Adam");
+}
 
-    if (o->beta1 == 1 || o->beta2 == 1)
-        return cr_error(diag, pos, CR_E_OUT_OF_RANGE,
-                        "beta1 and beta2 of Adam: expected numbers below 1");
-    return true;
+static bool lazy_adam_check(struct cr_diag *diag, struct cr_pos pos,
+                            const void *opts)
+{
+    return betas_check(diag, pos, opts, "LazyAdam");
 }
 
 static int adam_count(const void *opts)
@@ -129,6 +142,7 @@ const struct cr_optim cr_optim_adam = {
     .numbers = adam_numbers,
     .update = adam_update,
     .check = adam_check,
+    .checked = adam_checked,
     .count = adam_count,
 };
 
@@ -161,7 +175,8 @@ const struct cr_optim cr_optim_lazy_adam = {
     .slot_names = { "moment1", "moment2", "vhat" },
     .numbers = lazy_numbers,
     .update = adam_update,
-    .check = adam_check,
+    .check = lazy_adam_check,
+    .checked = adam_checked,
     .count = adam_count,
     .rows = true,
 };

@@ -51,6 +51,8 @@ static const struct cr_opt adam_w_opts[] = {
     { 0 },
 };
 
+static const char *const adam_w_checked[] = { "betas", NULL };
+
 static bool adam_w_check(struct cr_diag *diag, struct cr_pos pos,
                          const void *opts)
 {
@@ -128,6 +130,7 @@ const struct cr_optim cr_optim_adam_w = {
     .counter = "state_step",
     .update = adam_w_update,
     .check = adam_w_check,
+    .checked = adam_w_checked,
     .count = adam_w_count,
     .decays_all = true,
 };

@@ -30,6 +30,9 @@ static const struct cr_opt adam_weight_decay_opts[] = {
     { 0 },
 };
 
+static const char *const adam_weight_decay_checked[] = { "beta1", "beta2",
+                                                         NULL };
+
 static bool adam_weight_decay_check(struct cr_diag *diag, struct cr_pos pos,
                                     const void *opts)
 {
@@ -80,4 +83,5 @@ const struct cr_optim cr_optim_adam_weight_decay = {
     .slot_names = { "adam_m", "adam_v" },
     .update = adam_weight_decay_update,
     .check = adam_weight_decay_check,
+    .checked = adam_weight_decay_checked,
 };

@@ -34,6 +34,8 @@ static const struct cr_opt lamb_opts[] = {
     { 0 },
 };
 
+static const char *const lamb_checked[] = { "beta1", "beta2", NULL };
+
 static bool lamb_check(struct cr_diag *diag, struct cr_pos pos,
                        const void *opts)
 {
@@ -122,4 +124,5 @@ const struct cr_optim cr_optim_lamb = {
     .reduce = lamb_reduce,
     .update = lamb_update,
     .check = lamb_check,
+    .checked = lamb_checked,
 };

@@ -34,6 +34,8 @@ static const struct cr_opt rprop_opts[] = {
     { 0 },
 };
 
+static const char *const rprop_checked[] = { "etas", "step_sizes", NULL };
+
 static bool rprop_check(struct cr_diag *diag, struct cr_pos pos,
                         const void *opts)
 {
@@ -100,4 +102,5 @@ const struct cr_optim cr_optim_rprop = {
     .slot_names = { "prev", "step_size" },
     .update = rprop_update,
     .check = rprop_check,
+    .checked = rprop_checked,
 };

@@ -33,6 +33,9 @@ static const struct cr_opt sgd_opts[] = {
     { 0 },
 };
 
+static const char *const sgd_checked[] = { "nesterov", "momentum", "dampening",
+                                           NULL };
+
 static bool sgd_check(struct cr_diag *diag, struct cr_pos pos,
                       const void *opts)
 {
@@ -101,5 +104,6 @@ const struct cr_optim cr_optim_sgd = {
     .numbers = sgd_numbers,
     .update = sgd_update,
     .check = sgd_check,
+    .checked = sgd_checked,
     .plain = sgd_plain,
 };

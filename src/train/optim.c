@@ -131,6 +131,24 @@ static bool optim_groups_match(struct cr_config *config, struct cr_net *net,
 
 /* ---- The section */
 
+/* Runs the check of an optimizer, about the last argument of those compared
+ * that the command line sets, else about the optimizer as a whole. */
+static bool optim_check(struct cr_diag *diag, const struct cr_optim *optim,
+                        const struct cr_node *node, const void *opts)
+{
+    const char *const *name = optim->checked;
+    struct cr_pos pos = node->pos;
+    const struct cr_node *m;
+
+    for (; name && *name; name++) {
+        m = cr_node_find(node, *name);
+        if (m && m->pos.src && pos.src &&
+            m->pos.src->argument > pos.src->argument)
+            pos = m->pos;
+    }
+    return !optim->check || optim->check(diag, pos, opts);
+}
+
 bool cr_optim_read(struct cr_config *config, struct cr_optim_use *to)
 {
     const struct cr_node *node = cr_section(config, "optimizer");
@@ -146,8 +164,7 @@ bool cr_optim_read(struct cr_config *config, struct cr_optim_use *to)
         return false;
     to->optim = (const struct cr_optim *)obj.about;
     to->own = to->opts = obj.opts;
-    ok = !to->optim->check ||
-         to->optim->check(config->diag, node->pos, to->own);
+    ok = optim_check(config->diag, to->optim, node, to->own);
     if (to->optim->inner) {
         inner = to->optim->inner(to->own);
         to->opts = inner->opts;
@@ -155,9 +172,9 @@ bool cr_optim_read(struct cr_config *config, struct cr_optim_use *to)
             return cr_error(config->diag, node->pos, CR_E_CONFLICT,
                             "%s cannot wrap %s, which itself wraps an "
                             "optimizer", obj.about->name, inner->about->name);
-        if (((const struct cr_optim *)inner->about)->check)
-            ok = ((const struct cr_optim *)inner->about)
-                     ->check(config->diag, node->pos, inner->opts) && ok;
+        ok = optim_check(config->diag, (const struct cr_optim *)inner->about,
+                         inner->node ? inner->node : node, inner->opts) &&
+             ok;
     }
     ok = cr_lr_read(config, &to->opts->learning_rate, &to->lr) && ok;
     ok = optim_groups_read(config, to) && ok;

@@ -45,6 +45,7 @@ struct cr_optim {
     const char *const *excluded;
     /* Optional: checks that option rows cannot express. */
     bool (*check)(struct cr_diag *diag, struct cr_pos pos, const void *opts);
+    const char *const *checked; /* options that it compares; ends with NULL */
     /* Optional: scalars of MindSpore's checkpoints in addition to slots,
      * global_step and learning_rate; and the name of a counter that replaces
      * these two. */

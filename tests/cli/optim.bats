@@ -118,3 +118,23 @@ END
     run -2 "$CELLRUN" check c.yaml 'optimizer.group_params=fc.*'
     [[ $output == *"expected a list of {params: PATTERNS"* ]]
 }
+
+@test "arguments that do not go together: where the command line sets one" {
+    printf 'base: c.yaml\noptimizer: {SGD: {learning_rate: 0.05}}\n' >s.yaml
+    for set in optimizer.SGD.nesterov=true optimizer.nesterov=true; do
+        run -2 --separate-stderr "$CELLRUN" check s.yaml $set \
+            optimizer.learning_rate=0.1
+        [[ ${stderr_lines[0]} == "command line, argument 3: error: nesterov of SGD requires momentum above 0 and dampening 0 [E0016]" ]]
+        [[ ${stderr_lines[1]} == *"$set" ]]
+    done
+    # of arguments in the file it is the optimizer
+    run -2 --separate-stderr "$CELLRUN" check c.yaml \
+        'optimizer=!replace {SGD: {learning_rate: 0.1, nesterov: true}}'
+    [[ ${stderr_lines[2]} == *"             ^^^^^^^^^^" ]]
+    for name in Adam LazyAdam; do
+        run -2 --separate-stderr "$CELLRUN" check c.yaml \
+            "optimizer=!replace {$name: {learning_rate: 0.1}}" \
+            optimizer.beta1=1
+        [[ ${stderr_lines[0]} == "command line, argument 4: error: beta1 and beta2 of $name: expected numbers below 1 [E0006]" ]]
+    done
+}
