@@ -63,3 +63,15 @@ END
     run -2 --separate-stderr "$CELLRUN" check q.json 'network.act="Tahn"'
     [[ "$stderr" == *"'Tahn'"*"did you mean 'Tanh'?"* ]]
 }
+
+@test "the jq of the tests finds the filter after options with values" {
+    jq=$BATS_TEST_DIRNAME/tools/jq
+    echo '{"a": [1.0, 2.50]}' >n.json
+    for options in -c "--indent 0" "-L . -c" "-c --arg a b"; do
+        [ "$("$jq" $options .a n.json)" = "[1,2.5]" ] # words of their own
+    done
+    [ "$("$jq" --indent 1 .a n.json)" = $'[\n 1,\n 2.5\n]' ]
+    [ "$("$jq" . --indent 0 n.json)" = '{"a":[1,2.5]}' ]
+    echo .a >filter
+    "$jq" -f filter n.json | "$jq" -e '. == [1, 2.5]'
+}
