@@ -121,6 +121,30 @@ END
     done
 }
 
+@test "float16: a weight that is used three times, and by a recurrent cell" {
+    local how n net
+    for net in 'r: {Dense: {in_channels: 8, out_channels: 8, weight_init: ones}}
+  construct: return r(x) + r(x * 0.5) + r(r(x) * 0.125)' \
+        'r: {RNNCell: [8, 8]}
+  construct: |
+    h = r(x * 0.01, x * 0)
+    return r(x * 0.01, h) + r(x * 0.02, h)'; do
+        config c.yaml
+        cancels 8
+        printf 'network:\n  cells:\n    %s\n' "$net" | network
+        "$CELLRUN" train c.yaml -q -o one --force --steps 12
+        overflows one >one.txt
+        [ "$(wc -l <one.txt)" -ge 1 ]
+        for how in shared messages; do
+            for n in 2 3; do
+                mpi_by $how $n train c.yaml -q -o many --force --steps 12 >out
+                overflows many | diff one.txt -
+                near "$(last one)" "$(last many)" 1e-5
+            done
+        done
+    done
+}
+
 @test "what is made of parameters: one mask of dropout, gradients read in time" {
     network <<'END'
 network:
