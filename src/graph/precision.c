@@ -24,10 +24,11 @@
  * A number in a text has the type of what it is computed with; auto divides one
  * by a tensor in float32, as its reciprocal. Products and quotients with a
  * scalar tensor have the type of the other operand. Moving statistics are never
- * cast. Ops on the black list of O2 take their input as it is. The parameters of a
- * BatchNorm are not cast in O2 nor with keep_batchnorm_fp32, else in prediction
- * alone; those of LayerNorm and GroupNorm have the type of the input as it
- * arrives, in float32 cells, too. Gradients follow: that of a cast is a cast.
+ * cast. Ops on the black list of O2 take their input as it is. The parameters
+ * of a BatchNorm are not cast in O2 nor with keep_batchnorm_fp32, else in
+ * prediction alone; those of LayerNorm and GroupNorm have the type of the input
+ * as it arrives, in float32 cells, too. Gradients follow: that of a cast is a
+ * cast.
  */
 #include <string.h>
 
