@@ -91,7 +91,7 @@ static void frozen_work(void)
                  vector, 5))
         return;
     e = made_exec(&m, update);
-    same(cr_exec_dump(e, &m.arena),
+    same(cr_exec_dump(e, NULL, &m.arena),
          "forward  linear         a +activation\n"
          "forward  linear         b +activation\n"
          "forward  linear         c\n"

@@ -58,11 +58,11 @@ static void residual(int64_t batch)
     plain = made_exec(&m, (struct cr_exec_opts){ .eager = true });
     folded = made_exec(&m, (struct cr_exec_opts){ 0 });
     fixed = made_exec(&m, (struct cr_exec_opts){ .const_params = true });
-    ok(!strstr(cr_exec_dump(folded, &m.arena), "batch_norm") &&
-           strstr(cr_exec_dump(plain, &m.arena), "batch_norm"),
+    ok(!strstr(cr_exec_dump(folded, NULL, &m.arena), "batch_norm") &&
+           strstr(cr_exec_dump(plain, NULL, &m.arena), "batch_norm"),
        "no BatchNorm is left, batch %d", (int)batch);
-    ok(!strstr(cr_exec_dump(folded, &m.arena), "prepare") &&
-           !strstr(cr_exec_dump(fixed, &m.arena), "prepare") ==
+    ok(!strstr(cr_exec_dump(folded, NULL, &m.arena), "prepare") &&
+           !strstr(cr_exec_dump(fixed, NULL, &m.arena), "prepare") ==
                (!cr_blas_own() && strcmp(cr_blas(), "onednn") != 0),
        "weights are prepared once where they stay as they are");
     for (round = 0; round < 2; round++) {
@@ -179,7 +179,7 @@ static void same_as_apart(size_t at, bool fixed)
     move_statistics(&m);
     plain = made_exec(&m, (struct cr_exec_opts){ .eager = true });
     folded = made_exec(&m, (struct cr_exec_opts){ .const_params = fixed });
-    ok(!strstr(cr_exec_dump(folded, &m.arena), "batch_norm") ==
+    ok(!strstr(cr_exec_dump(folded, NULL, &m.arena), "batch_norm") ==
            networks[at].folds,
        "%s: %s", networks[at].name,
        networks[at].folds ? "folded" : "not folded");
@@ -260,7 +260,7 @@ static void not_folded(void)
         if (!made_ok(&m, texts[i], shape, 2))
             continue;
         e = made_exec(&m, (struct cr_exec_opts){ 0 });
-        ok(strstr(cr_exec_dump(e, &m.arena), "batch_norm") != NULL,
+        ok(strstr(cr_exec_dump(e, NULL, &m.arena), "batch_norm") != NULL,
            "this one stays: %d", (int)i);
         cr_exec_free(e);
         made_free(&m);

@@ -343,7 +343,7 @@ static void check(const struct example *ex)
         if (!want || !made_ok(&m, text, shape, 3))
             continue;
         e = made_exec(&m, opts);
-        same(cr_exec_dump(e, &m.arena), want,
+        same(cr_exec_dump(e, NULL, &m.arena), want,
              cr_strf(&mem, "%s, %s", ex->name,
                      train ? "training" : "prediction"));
         cr_exec_free(e);

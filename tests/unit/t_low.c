@@ -239,7 +239,7 @@ static void the_list(void)
         return;
     e = made_exec(&m,
                   (struct cr_exec_opts){ .training = true, .update = true });
-    same(cr_exec_dump(e, &m.arena), list,
+    same(cr_exec_dump(e, NULL, &m.arena), list,
          "a weight is rounded where it is read, a result where it is made");
     cr_exec_free(e);
     made_free(&m);

@@ -224,7 +224,7 @@ static void shared(void)
         ok(case_near("parameter", params[k], params[0], n, SAME_TOLERANCE),
            "a weight and a value with two readers, %s", modes[k].name);
         if (k == 1)
-            ok(!strstr(cr_exec_dump(e, &m[k].arena), "update(0.weight)"),
+            ok(!strstr(cr_exec_dump(e, NULL, &m[k].arena), "update(0.weight)"),
                "no product alone updates what two write to");
         cr_exec_free(e);
     }
@@ -298,7 +298,7 @@ static void the_list(void)
         return;
     e = made_exec(&m,
                   (struct cr_exec_opts){ .training = true, .update = true });
-    same(cr_exec_dump(e, &m.arena),
+    same(cr_exec_dump(e, NULL, &m.arena),
          "forward  linear         dense_relu_sequential.0 +activation\n"
          "forward  linear         dense_relu_sequential.2 +activation\n"
          "forward  linear         dense_relu_sequential.4\n"
@@ -319,7 +319,7 @@ static void the_list(void)
        cr_exec_macs(e));
     cr_exec_free(e);
     e = made_exec(&m, (struct cr_exec_opts){ 0 });
-    same(cr_exec_dump(e, &m.arena),
+    same(cr_exec_dump(e, NULL, &m.arena),
          "forward  linear         dense_relu_sequential.0 +activation\n"
          "forward  linear         dense_relu_sequential.2 +activation\n"
          "forward  linear         dense_relu_sequential.4\n",
