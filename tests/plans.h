@@ -331,7 +331,7 @@ static inline bool plans_make(struct plans *p, struct cr_exec **e,
  * sum its bias, whose gradient is added up in another order. */
 static inline bool plans_scaled(const struct cr_exec *e, struct cr_arena *arena)
 {
-    const char *list = cr_exec_dump(e, arena);
+    const char *list = cr_exec_dump(e, NULL, arena);
 
     return strstr(list, " +scale") || strstr(list, " +bias");
 }
@@ -394,7 +394,7 @@ static inline void plans_train(struct plans *p)
  * backward may fold BatchNorm, and add within a convolution. */
 static inline bool plans_exact(const struct cr_exec *e, struct cr_arena *arena)
 {
-    const char *list = cr_exec_dump(e, arena);
+    const char *list = cr_exec_dump(e, NULL, arena);
 
     return !strstr(list, " bn_fold ") && !strstr(list, " +add") &&
            !plans_scaled(e, arena);
