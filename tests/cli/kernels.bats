@@ -183,8 +183,8 @@ END
     fi
 }
 
-@test "a library that is not there ends the program" {
-    run -1 --separate-stderr env CELLRUN_BLAS=mkl "$CELLRUN" version
-    [[ $stderr == "cellrun: CELLRUN_BLAS=mkl "* ]]
+@test "a library that is unknown is an error" {
+    run -2 --separate-stderr env CELLRUN_BLAS=mkl "$CELLRUN" version
+    [[ $stderr == "cellrun: error: CELLRUN_BLAS: found 'mkl', "* ]]
     [ -z "$output" ]
 }
