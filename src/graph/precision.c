@@ -101,8 +101,12 @@ static bool is_real(const struct cr_val *x)
 
 static bool is_number(const struct cr_val *x)
 {
-    return x->producer && x->spec.rank == 0 &&
-           strcmp(x->producer->op->about.name, "constant") == 0;
+    const struct cr_opnode *from = x->producer;
+
+    while (from && from->n_in == 1 && strcmp(from->op->about.name, "cast") == 0)
+        from = from->in[0]->producer;
+    return from && x->spec.rank == 0 &&
+           strcmp(from->op->about.name, "constant") == 0;
 }
 
 /* Whether the op is a product or a quotient, of a tensor: it gives its type to

@@ -22,6 +22,7 @@ ROWS = [
     ('minus', 'auto', 'pre(x) - 0.5'),
     ('reversed', 'auto', '1.0 - pre(x)'),
     ('maximum', 'auto', 'maximum(pre(x), 0.1)'),
+    ('masked_fill', 'auto', 'masked_fill(pre(x), x > 0.5, 3.1)'),
     ('column', 'auto', 'pre(x) * x'),
     # and a product gives its type to a scalar, a sum does not
     ('scalar', 'auto', 'pre(x) * mean(x)'),
@@ -87,7 +88,7 @@ class Net(nn.Cell):
         names = {n: getattr(ops, n) for n in
                  ('maximum', 'square', 'reshape', 'exp', 'relu', 'cast', 'tanh',
                   'sin', 'cos', 'mean', 'cosh', 'logsigmoid', 'smooth_l1_loss',
-                  'cross_entropy')}
+                  'cross_entropy', 'masked_fill')}
         names.update(x=x, pre=self.pre, half=self.half, own=self.own,
                      full=self.full, turned=self.turned, soft=self.soft,
                      norm=self.norm, groups=self.groups, batch=self.batch,
