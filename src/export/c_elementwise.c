@@ -131,6 +131,7 @@ const struct cr_c_emitter cr_c_elementwise[] = {
     { "add", binary, "@ + #", false, false },
     { "celu", with_alpha, "x > 0 ? x : a * expm1f(x / a)", false, false },
     { "cos", unary, "cosf(x)", false, false },
+    { "cosh", unary, "coshf(x)", false, false },
     { "div", binary, "@ / #", false, false },
     { "elu", with_alpha, "x > 0 ? x : a * expm1f(x)", false, false },
     { "erf", unary, "erff(x)", false, false },
