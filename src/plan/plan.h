@@ -181,6 +181,7 @@ struct cr_exec {
     int n_aux;
     struct cr_seed {
         struct cr_pval *val;  /* whose gradient is given, */
+        struct cr_pval *grad; /* where it is written; NULL: not needed, */
         const cr_real *sens;  /* in elements; NULL: ones */
     } *seeds;
     int n_seeds;

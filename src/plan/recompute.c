@@ -459,9 +459,9 @@ bool cr_plan_recompute(struct cr_exec *e)
         r.of[s->at].can = can_repeat(&r, s, r.of[s->at].call);
     for (s = e->last_forward; s; s = s->prev)
         wanted_find(&r, s);
-    for (s = e->first; s != end; s = s->next)
+    for (s = e->first; s; s = s == e->last_forward ? NULL : s->next)
         if (r.of[s->at].wanted)
-            step_copy(&r, s);
+            step_copy(&r, s); /* maybe between the last forward step and end */
     for (v = e->vals, i = 0; i < n; v = v->next, i++)
         if (r.copy[i])
             readers_move(&r, v);

@@ -46,12 +46,13 @@ bool cr_plan_aux(const struct cr_exec *e)
  * gradient. */
 static bool seed_make(struct cr_exec *e, struct cr_pval *val)
 {
+    struct cr_seed *seed = &e->seeds[e->n_seeds++];
     struct cr_pval *g;
 
-    e->seeds[e->n_seeds++].val = val;
+    seed->val = val;
     if (!val->needs)
         return false;
-    g = cr_plan_grad(e, val);
+    g = seed->grad = cr_plan_grad(e, val);
     g->seed = true;
     g->root = true;
     return true;
@@ -80,9 +81,9 @@ static bool seed_fill(const struct cr_seed *seed, double scale, bool add)
     int64_t k, n = cr_count(&seed->val->spec);
     cr_real *to;
 
-    if (!seed->val->grad)
+    if (!seed->grad)
         return false; /* nothing is trained */
-    to = cr_pval_base(seed->val->grad)->data;
+    to = cr_pval_base(seed->grad)->data;
     for (k = 0; k < n; k++) {
         double v = seed->sens ? scale * (double)seed->sens[k] : scale;
 

@@ -657,7 +657,8 @@ static bool pays(struct two_bytes *t, int n)
     return largest(after, n_steps) < largest(before, n_steps);
 }
 
-/* A cast that alone reads its input rounds it in place. */
+/* A cast that alone reads its input, backward included (n_uses), rounds it in
+ * place. */
 static void in_place(struct cr_exec *e)
 {
     struct cr_exec_step *s;

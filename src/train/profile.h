@@ -36,10 +36,10 @@ void cr_profile_rows_print(const struct cr_profile_rows *parts, double steps,
 /* The same as a JSON list. */
 void cr_profile_rows_json(const struct cr_profile_rows *parts, double steps,
                           struct cr_buf *to);
-/* How many of `threads` threads run at the same time: one on each core. */
+/* The number of `threads` threads that run at the same time: one per core. */
 int cr_profile_peak_threads(int threads);
-/* Measures the processor's peak in FLOP per second with so many of `threads`
- * threads for `seconds`. */
+/* Measures the processor's peak in FLOP per second with this number of threads
+ * for `seconds`. */
 double cr_profile_rows_peak(struct cr_arena *arena, int threads,
                             double seconds);
 

@@ -363,3 +363,30 @@ END2
         first='' second='share: {gamma: p.q.gamma, beta: p.q.beta}'
     done
 }
+
+# ends LINE...: a network whose output the backward pass begins at
+ends() {
+    printf '%s\n' 'cellrun: 1' 'network:' '  inputs: {x: {shape: [8]}}' \
+        "$@" >end.yaml
+    reals end.npy '(4, 8)' 32
+    CELLRUN_VERIFY=1 "$CELLRUN" trace end.yaml --feed x=end.npy --grad \
+        --as-run -o run.npz
+    run -0 "$CELLRUN" trace end.yaml --feed x=end.npy --grad --against run.npz
+    run -0 "$CELLRUN" ckpt show run.npz
+    [[ $output == *grad.* ]]
+}
+
+@test "without a loss: the last step is a fused dropout and sum" {
+    ends '  cells: {dr: {Dropout: {p: 0.25}}, fa: {Dense: [8, 8]}}' \
+        '  construct: |' '    y = sin(x)' '    return dr(fa(y)) + y'
+}
+
+@test "without a loss: the last cell is computed again" {
+    local text
+    for text in 'u(n(softmax(x, -1)))' 'x + u(n(softmax(x, -1)))'; do
+        ends '  cells:' '    rc:' '      recompute: true' '      cells:' \
+            '        n: {LayerNorm: {normalized_shape: [8]}}' \
+            '        u: {Dense: [8, 8]}' "      construct: return $text" \
+            '  construct: return rc(x)'
+    done
+}
