@@ -224,18 +224,49 @@ static bool pass_whole(struct cr_build *b, struct pass *p, bool rounds)
     return true;
 }
 
+/* The product of x and its weight. Of a sequence in level auto the weight's
+ * gradient is rounded step by step, as is that of the recurrence. */
+static struct cr_val *product(struct cr_build *b, struct pass *p)
+{
+    struct cr_rnn_product *how;
+    struct cr_val *w = p->part[WEIGHT_IH];
+
+    if (!p->how->each_step)
+        return CR_EMIT(b, "linear", NULL, p->x, w);
+    how = CR_NEW(cr_build_arena(b), struct cr_rnn_product);
+    how->dtype = p->how->dtype;
+    return CR_EMIT(b, "linear_steps", how, p->x, w);
+}
+
+/* (N, L, ...) as (L, N, ...), and back. */
+static struct cr_val *turned(struct cr_build *b, struct cr_val *x)
+{
+    struct cr_transpose *how = CR_NEW(cr_build_arena(b), struct cr_transpose);
+    int64_t *perm = CR_NEWS(cr_build_arena(b), int64_t, 3);
+
+    perm[0] = 1;
+    perm[2] = 2;
+    how->input_perm = (struct cr_ints){ 3, perm };
+    return x ? CR_EMIT(b, "transpose", how, x) : NULL;
+}
+
 /* Step by step in low precision. */
 static bool pass_steps(struct cr_build *b, struct pass *p)
 {
     struct cr_precision was = cr_precision(b);
     struct cr_val *bias = p->part[BIAS_HH];
-    bool each = was.level == CR_LEVEL_AUTO && !p->one, ok;
+    bool batch_first = p->how->batch_first, ok;
     int i;
 
     p->how->dtype = was.type == CR_BF16;
-    for (i = WEIGHT_IH; i <= WEIGHT_HH && each; i++)
+    p->how->each_step = was.level == CR_LEVEL_AUTO && !p->one;
+    for (i = WEIGHT_IH; i <= WEIGHT_HH && p->how->each_step; i++)
         p->part[i] = cr_rounded_each_step(b, p->part[i]);
-    p->x = CR_EMIT(b, "linear", NULL, p->x, p->part[WEIGHT_IH]);
+    if (p->how->each_step && batch_first) {
+        p->how->batch_first = false;
+        p->x = turned(b, p->x);
+    }
+    p->x = product(b, p);
     if (bias && p->lstm)
         bias = join(b, 0, 2, p->part + BIAS_IH);
     else if (bias)
@@ -250,8 +281,10 @@ static bool pass_steps(struct cr_build *b, struct pass *p)
     if (p->how->low != CR_RNN_ALL)
         cr_precision_full(b);
     ok = pass_emit(b, p, bias);
+    if (ok && p->how->batch_first != batch_first)
+        p->out[0] = turned(b, p->out[0]);
     cr_precision_set(b, was);
-    return ok;
+    return ok && p->out[0];
 }
 
 static bool pass_build(struct cr_build *b, struct pass *p)

@@ -60,6 +60,8 @@ const struct cr_opt cr_rnn_opts[] = {
                     "Values that are rounded."),
     CR_ENUM_DEFAULT(struct cr_rnn, dtype, 0, CR_LOW_TYPES,
                     "Type that values are rounded to."),
+    CR_BOOL_DEFAULT(struct cr_rnn, each_step, false,
+                    "Round the weight's gradient step by step."),
     { 0 },
 };
 
@@ -627,6 +629,7 @@ void cr_rnn_backward(const struct cr_op_ctx *s, const struct cr_rnn_kind *kind)
 {
     struct run r = run_of(s, kind);
     int64_t one = r.n * r.size, at;
+    const cr_real *states;
 
     /* in order of time and of the product's gradient, dx needs no copy */
     r.direct = s->dx[X] && !s->accumulate[X] && !kind->to_product_grad &&
@@ -645,15 +648,17 @@ void cr_rnn_backward(const struct cr_op_ctx *s, const struct cr_rnn_kind *kind)
     for (at = 0; s->dx[B] && at < s->in[B].dim[0]; at += r.gates)
         cr_sum_rows(r.steps * r.n, r.gates, CR_REAL, r.dg, (cr_real)s->alpha[B],
                     s->accumulate[B], cr_reals(s->dx[B]) + at);
-    if (s->dx[W])
+    states = operand(&r, r.o->reverse ? one : 0, r.steps * one);
+    if (s->dx[W] && r.o->each_step)
+        cr_rnn_rounded_sum(s, W, r.o->dtype, r.steps, r.n, r.dp, states, r.wt);
+    else if (s->dx[W])
         cr_gemms(&(struct cr_gemm){ .ta = CR_T,
                                     .tb = CR_N,
                                     .m = r.gates,
                                     .n = r.size,
                                     .k = r.steps * r.n,
                                     .a = r.rounds ? r.dp : r.dg,
-                                    .b = operand(&r, r.o->reverse ? one : 0,
-                                                 r.steps * one),
+                                    .b = states,
                                     .alpha = (cr_real)s->alpha[W],
                                     .accumulate = s->accumulate[W],
                                     .c = s->dx[W] },

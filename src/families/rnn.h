@@ -42,6 +42,11 @@ struct cr_rnn {
     int nonlinearity; /* of an rnn: enum cr_rnn_act */
     int low;          /* enum cr_rnn_low */
     int dtype;        /* what is rounded to: CR_LOW_TYPES */
+    bool each_step;   /* the gradient of the weight is rounded step by step */
+};
+/* linear_steps' */
+struct cr_rnn_product {
+    int dtype;
 };
 enum cr_rnn_low {
     CR_RNN_FULL,
@@ -94,6 +99,13 @@ void cr_rnn_sigmoid_backward(const struct cr_rnn_row *row, bool when, int64_t n,
                              const cr_real *y, cr_real *d);
 void cr_rnn_tanh_backward(const struct cr_rnn_row *row, bool when, int64_t n,
                           const cr_real *y, cr_real *d);
+
+/* The gradient of input w, (m, k), of steps that are the first dimension of dy
+ * (steps, n, m) and x (steps, n, k): that of each step is rounded, and their
+ * sum is float32. room: (m, k) */
+void cr_rnn_rounded_sum(const struct cr_op_ctx *s, int w, int dtype,
+                        int64_t steps, int64_t n, const cr_real *dy,
+                        const cr_real *x, cr_real *room);
 
 bool cr_rnn_plan(struct cr_op_plan *p, const struct cr_rnn_kind *kind);
 bool cr_rnn_rows_apart(const void *attr, const struct cr_spec *x, int in,

@@ -14,6 +14,8 @@
 
 #include "base/compiler.h"
 #include "graph/op_attrs.h"
+#include "kernels/blas.h"
+#include "kernels/parallel_for.h"
 #include "num/low_precision.h"
 #include "num/vec_math.h"
 
@@ -130,4 +132,47 @@ void cr_rnn_tanh_backward(const struct cr_rnn_row *row, bool when, int64_t n,
 {
     low_tanh_backward(n, y, d);
     cr_rnn_round(row, when, n, d);
+}
+
+CR_CLONES static void low_sum(int64_t n, cr_real alpha, const cr_real *x,
+                              cr_real *sum)
+{
+    int64_t i;
+
+    CR_SIMD
+    for (i = 0; i < n; i++)
+        sum[i] += alpha * x[i];
+}
+
+struct rounded {
+    enum cr_type to;
+    cr_real alpha;
+    cr_real *part, *sum;
+};
+
+static void round_and_add(void *ctx, int64_t from, int64_t to)
+{
+    const struct rounded *r = ctx;
+
+    cr_round_to_type(r->to, to - from, r->part + from, r->part + from);
+    low_sum(to - from, r->alpha, r->part + from, r->sum + from);
+}
+
+void cr_rnn_rounded_sum(const struct cr_op_ctx *s, int w, int dtype,
+                        int64_t steps, int64_t n, const cr_real *dy,
+                        const cr_real *x, cr_real *room)
+{
+    int64_t m = s->in[w].dim[0], k = s->in[w].dim[1], t;
+    struct rounded r = { .to = dtype == 0 ? CR_F16 : CR_BF16,
+                         .alpha = (cr_real)s->alpha[w],
+                         .part = room,
+                         .sum = s->dx[w] };
+
+    if (!s->accumulate[w])
+        memset(r.sum, 0, (size_t)(m * k) * sizeof *r.sum);
+    for (t = steps - 1; t >= 0; t--) {
+        cr_gemm(CR_T, CR_N, m, k, n, dy + t * n * m, x + t * n * k, false,
+                room);
+        cr_parallel_for(m * k, 1, &r, round_and_add);
+    }
 }

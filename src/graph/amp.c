@@ -313,19 +313,11 @@ bool cr_is_low(const struct cr_val *x)
 struct cr_val *cr_rounded(struct cr_build *b, struct cr_val *x)
 {
     enum cr_type type = b->precision.type;
-    bool once;
-    struct cr_val *y;
 
     if (type == CR_REAL || !x || x->id < 0 || x->spec.type != CR_REAL ||
         x->low_type == type)
         return x;
-    once = !b->net->in_backward && x->param < 0;
-    if (once && x->rounded && x->rounded->low_type == type)
-        return x->rounded;
-    y = cast_low(b, type, false, x);
-    if (once)
-        x->rounded = y;
-    return y;
+    return cast_low(b, type, false, x);
 }
 
 struct cr_val *cr_rounded_each_step(struct cr_build *b, struct cr_val *weight)

@@ -41,8 +41,8 @@ void cr_precision_set(struct cr_build *b, struct cr_precision precision);
 void cr_precision_of_type(struct cr_build *b);
 /* The same, back to float32. */
 void cr_precision_full(struct cr_build *b);
-/* A weight rounded for each step of a sequence: its gradient sums up those of
- * the steps, in float32, which MindSpore rounds one by one. */
+/* A weight rounded for each step of a sequence: its gradient is the float32 sum
+ * of the steps', which the ops that read it round. */
 struct cr_val *cr_rounded_each_step(struct cr_build *b, struct cr_val *weight);
 /* x rounded to a type, which results of it alone then have too. */
 struct cr_val *cr_cast_low(struct cr_build *b, enum cr_type type,

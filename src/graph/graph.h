@@ -51,8 +51,6 @@ struct cr_val {
     struct cr_opnode *producer; /* NULL: a column or a parameter */
     enum cr_type low_type;  /* CR_F16, CR_BF16: has such numbers only */
     bool cast;              /* low_type comes from an explicit cast */
-    struct cr_val *rounded; /* its cast, if there is one yet, */
-    int list;               /* and the list of nodes that makes it */
     struct cr_val *read;    /* of a state: its copy (assign.c); or NULL */
     int feed;               /* index of the column; -1: none */
     int param;              /* index of the parameter; -1: none */

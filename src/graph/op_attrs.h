@@ -145,7 +145,7 @@ struct cr_fake_cast {
     int type; /* CR_LOW_TYPES, in order */
     bool predict;
     bool result; /* of the op before it: backward passes read it rounded */
-    bool sum;    /* its gradient is a sum over steps, and stays float32 */
+    bool sum;    /* its gradient is a float32 sum of rounded ones */
 };
 #define CR_LOW_TYPES "float16|bfloat16"
 CR_UNUSED static inline enum cr_type

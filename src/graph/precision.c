@@ -54,6 +54,7 @@ static const struct row {
     { "conv3d", WHITE | LOW | BIAS },
     { "conv2d_transpose", WHITE | LOW | BIAS },
     { "linear", WHITE | LOW | BIAS },
+    { "linear_steps", LOW },
     { "matmul", WHITE | LOW },
     { "prelu", WHITE | LOW },
     { "relu", WHITE },
@@ -263,7 +264,6 @@ struct pass {
     const struct cr_opnode *of; /* the node whose inputs or results are cast */
     struct cr_opnode *last;     /* the node before the next new one */
     struct cr_opnode **first;   /* of the list, if there is none */
-    int list;                   /* number of the list; see struct cr_val */
 };
 
 /* A node of the same cell and call, in the list after the last one. */
@@ -292,21 +292,6 @@ static struct cr_opnode *put_cast(struct pass *p, enum cr_type type,
     return put(p, &cr_op_fake_cast, attr, 1, &x);
 }
 
-/* x in that type: the same for all nodes of a list that take it. Of a
- * parameter each node has its own: the gradient of each use is rounded, and
- * their sum is float32. Plans compute these casts once (plan/casts.c). */
-static struct cr_val *cast_once(struct pass *p, enum cr_type type,
-                                struct cr_val *x)
-{
-    if (x->param >= 0 || !x->rounded || x->rounded->low_type != type ||
-        x->list != p->list) {
-        x->rounded = put_cast(p, type, of_input, x)->out[0];
-        x->rounded->low_type = type;
-        x->list = p->list;
-    }
-    return x->rounded;
-}
-
 /* Whether the parameters of a BatchNorm stay float32, in prediction too. */
 static bool parameters_full(const struct pass *p)
 {
@@ -333,6 +318,9 @@ static enum cr_type takes_in(const struct pass *p, unsigned lists, int i)
     return node->low;
 }
 
+/* Input i of the node as it takes it. Each use has a cast of its own: the
+ * gradient of each is rounded, and their sum is float32. Plans compute these
+ * casts once (plan/casts.c). */
 static struct cr_val *input(struct pass *p, unsigned lists, int i)
 {
     struct cr_val *x = p->of->in[i];
@@ -340,9 +328,11 @@ static struct cr_val *input(struct pass *p, unsigned lists, int i)
 
     if (!is_real(x) || type == CR_REAL || x->low_type == type)
         return x;
-    return lists & BATCHNORM && (i == 1 || i == 2)
-               ? put_cast(p, type, in_prediction, x)->out[0]
-               : cast_once(p, type, x);
+    if (lists & BATCHNORM && (i == 1 || i == 2))
+        return put_cast(p, type, in_prediction, x)->out[0];
+    x = put_cast(p, type, of_input, x)->out[0];
+    x->low_type = type;
+    return x;
 }
 
 /* The node writes another value, of which `to` makes what y was. */
@@ -445,9 +435,9 @@ static void node_casts(struct pass *p, struct cr_opnode *node)
 /* A list of nodes; returns its last one. The texts of custom gradients have
  * lists of their own, and their own casts: they run in the backward pass. */
 static struct cr_opnode *list_casts(struct cr_net *net,
-                                    struct cr_opnode **first, int *lists)
+                                    struct cr_opnode **first)
 {
-    struct pass p = { .net = net, .first = first, .list = (*lists)++ };
+    struct pass p = { .net = net, .first = first };
     struct cr_opnode *node, *next;
 
     for (node = *first; node; node = next) {
@@ -458,23 +448,14 @@ static struct cr_opnode *list_casts(struct cr_net *net,
             round_given(&p, node);
         else
             p.last = node;
-        if (node->op == &cr_op_fake_cast && !node->in[0]->rounded) {
-            node->in[0]->rounded = node->out[0];
-            node->in[0]->list = p.list;
-        }
     }
     for (node = *first; node; node = node->next)
         if (node->custom && node->custom->node == node)
-            list_casts(net, &node->custom->nodes, lists);
+            list_casts(net, &node->custom->nodes);
     return p.last;
 }
 
 void cr_precision_pass(struct cr_net *net, struct cr_graph *graph)
 {
-    struct cr_val *v;
-    int lists = 0;
-
-    for (v = graph->vals; v; v = v->next)
-        v->rounded = NULL;
-    graph->last_node = list_casts(net, &graph->nodes, &lists);
+    graph->last_node = list_casts(net, &graph->nodes);
 }

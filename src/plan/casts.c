@@ -209,12 +209,12 @@ static void drop_idle(struct cr_exec *e)
     }
 }
 
-/* Casts of a parameter that differ in their gradients alone: the first one is
- * for all. */
+/* Casts of a value that differ in their gradients alone: the first one is for
+ * all. */
 void cr_plan_casts_share(struct cr_exec *e)
 {
     struct cr_exec_step **first =
-        CR_NEWS(&e->arena, struct cr_exec_step *, e->net->n_params + 1);
+        CR_NEWS(&e->arena, struct cr_exec_step *, e->n_vals + 1);
     struct cr_exec_step *cast, *next;
 
     for (cast = e->first; cast; cast = next) {
@@ -223,9 +223,9 @@ void cr_plan_casts_share(struct cr_exec *e)
 
         next = cast->next;
         if (cast->kind != CR_FORWARD || cast->op != &cr_op_fake_cast ||
-            x->param < 0 || cast->y[0]->root)
+            cast->y[0]->root)
             continue;
-        at = &first[x->param];
+        at = &first[x->id];
         if (!*at || !same_cast(*at, cast)) {
             *at = cast;
             continue;

@@ -365,7 +365,7 @@ bool cr_plan_map_backward(struct cr_exec *exec, const struct cr_exec_step *f);
  * parts of a forward step, but for the parts that are undone. */
 void cr_plan_apart_backward(struct cr_exec *exec,
                             const struct cr_exec_step *step, unsigned undone);
-/* Computes equal casts of a parameter once, when no gradient is to come. */
+/* Computes equal casts of a value once, when no gradient is to come. */
 void cr_plan_casts_share(struct cr_exec *exec);
 /* Result i of a forward step as its backward pass reads it: as it is stored,
  * rounded, if a cast rounds it. */

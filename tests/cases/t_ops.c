@@ -16,6 +16,8 @@
  *                      must be those of plain ones
  *   gradient: false    no differences (the values sit on a kink)
  *   tolerance: 1e-5    instead of rounding
+ *   gradient_tolerance: 1e-3
+ *                      instead of that of differences
  *
  * Buffers hold NaN where an op may not rely on anything: y, keep and scratch
  * before forward; scratch, and what .reads does not name, before backward.
@@ -170,7 +172,7 @@ static void check_variants(struct call *c, cr_real *const *g, int asked)
         ok(masked, "%s: 0 where the mask is not positive", c->name);
 }
 
-static void check_gradients(struct call *c)
+static void check_gradients(struct call *c, double tolerance)
 {
     struct want w = { .alpha_of = -1, .mask_of = -1 };
     cr_real *g[CR_OP_MAX] = { NULL };
@@ -202,8 +204,7 @@ static void check_gradients(struct call *c)
             continue;
         d = reals(c, i);
         differences(c, i, d);
-        ok(case_near("gradient", g[i], d, cr_count(&c->in[i]),
-                     GRADIENT_TOLERANCE),
+        ok(case_near("gradient", g[i], d, cr_count(&c->in[i]), tolerance),
            "%s: gradient of input %d by differences", c->name, i);
     }
     forward(c);
@@ -491,7 +492,8 @@ static void run_case(const struct cr_op *op, const struct cr_node *node,
             check_given(&c, node,
                         case_number(node, "tolerance", CASE_TOLERANCE));
         if (differ)
-            check_gradients(&c);
+            check_gradients(&c, case_number(node, "gradient_tolerance",
+                                            GRADIENT_TOLERANCE));
         if (last)
             check_last(&c, last, differ);
         check_threads(&c);

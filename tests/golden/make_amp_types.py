@@ -297,7 +297,8 @@ for name, cell, level, by, construct in [
               to + 'ref.safetensors')
     save_file(w, to + 'weights.safetensors')
     with open(to + 'cmd', 'w') as f:
-        f.write('--grad --rtol 4e-3 --atol 1e-3\n')
+        f.write('--grad --rtol %s\n' % ('4e-3 --atol 1e-3' if cell is CELL
+                                         else '1e-6 --atol 1e-6'))
     with open(to + 'config.yaml', 'w') as f:
         f.write('network:\n  inputs: {x: {shape: %s}}\n  cells: {r: %s}\n'
                 '  construct: |\n%s%s\n'
@@ -340,4 +341,56 @@ network:
   cells: {d: {Dense: {in_channels: 8, out_channels: 4, activation: tanh}}}
   construct: return d(x)
 amp: {level: O1}
+""")
+
+
+class Uses(nn.Cell):
+    """A float32 value that a function reads twice in float16: the gradient of
+    each is rounded, not the sum."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.LayerNorm([4, 4], begin_norm_axis=1, begin_params_axis=1)
+
+    def construct(self, x):
+        y = self.norm(x)
+        return ops.matmul(y, y)
+
+
+net = Uses()
+w = {p.name: rng.uniform(-1, 1, p.shape).astype(np.float32)
+     for p in net.get_parameters()}
+for p in net.get_parameters():
+    p.set_data(ms.Tensor(w[p.name]))
+params = net.trainable_params()
+net = amp.auto_mixed_precision(net, 'auto').set_train()
+x = rng.standard_normal((1, 4, 4)).astype(np.float32)
+by = rng.standard_normal((1, 4, 4)).astype(np.float32)
+grads = ms.grad(
+    lambda x: (ops.cast(net(x), ms.float32) * ms.Tensor(by)).sum(),
+    None, params)(ms.Tensor(x))
+to = HERE + 'amp_uses_auto/'
+os.makedirs(to, exist_ok=True)
+np.save(to + 'x.npy', x)
+np.save(to + 'label.npy', by)
+save_file({'grad.' + p.name: g.asnumpy() for p, g in zip(params, grads)
+           if p.name == 'norm.beta'}, to + 'ref.safetensors')
+save_file(w, to + 'weights.safetensors')
+with open(to + 'cmd', 'w') as f:
+    f.write('--grad --rtol 1e-6 --atol 1e-6\n')
+with open(to + 'config.yaml', 'w') as f:
+    f.write("""\
+network:
+  inputs: {x: {shape: [4, 4]}}
+  cells:
+    norm:
+      LayerNorm: {normalized_shape: [4, 4], begin_norm_axis: 1,
+                  begin_params_axis: 1}
+  construct: |
+    y = norm(x)
+    return matmul(y, y)
+loss:
+  inputs: [y, label]
+  construct: return sum(cast(y, float32) * label)
+amp: {level: auto}
 """)
