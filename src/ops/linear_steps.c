@@ -61,6 +61,7 @@ const struct cr_op cr_op_linear_steps = {
     .about = { .name = "linear_steps",
                .summary = "Product of all steps of a sequence with one weight, "
                           "whose gradient is rounded step by step.",
+               .internal = true,
                .opts = steps_opts,
                .size = sizeof(struct cr_rnn_product) },
     .rows = CR_ROWS_EACH,

@@ -201,10 +201,12 @@ EOF
             --format npy -o apart.npy -q
         cmp all.npy apart.npy
         rm all.npy apart.npy
-        run -0 "$CELLRUN" eval --ckpt run -q
-        all=$output
-        run -0 "$CELLRUN" eval --ckpt run -q --eager
-        [ "$output" = "$all" ]
+        # in bfloat16 the processor may sum up in another order
+        "$CELLRUN" eval --ckpt run -q --json >all.json
+        "$CELLRUN" eval --ckpt run -q --json --eager >eager.json
+        jq -se '.[0].accuracy == .[1].accuracy and
+                (.[0].loss - .[1].loss | fabs) < 1e-4 * .[0].loss' \
+            all.json eager.json
     done
 }
 
