@@ -210,6 +210,13 @@ END
     [[ "$stderr" == *"the data set has no column 'nocol'"* ]]
 }
 
+@test "the section vocab is a map of columns" {
+    for value in '[text]' 3; do
+        run -2 --separate-stderr "$CELLRUN" check "$digits" "vocab=$value"
+        [[ "$stderr" == *"error: vocab: found "*", expected a map of columns [E0005]"*"vocab=$value"* ]]
+    done
+}
+
 @test "predict.labels has a name for each class" {
     run -2 --separate-stderr "$CELLRUN" check "$digits" \
         'predict.labels=[a, b, c]'
