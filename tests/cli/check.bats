@@ -221,6 +221,12 @@ END
     run -2 --separate-stderr "$CELLRUN" check "$digits" \
         'predict.labels=[a, b, c]'
     [[ "$stderr" == *"predict.labels: found 3 names, expected 10, one per class"* ]]
+    for value in names.txt 3 '[a]'; do
+        run -2 --separate-stderr "$CELLRUN" check "$digits" \
+            "predict.labels=$value"
+        [[ "$stderr" == *"predict.labels: found 1 name, expected 10, one per class"* ]]
+    done
+    run -0 --separate-stderr "$CELLRUN" check "$digits" predict.labels=null
     run -0 --separate-stderr "$CELLRUN" check "$digits" \
         'predict.labels=[a, b, c]' \
         'loss={inputs: [y, label], construct: return mean(y)}' \
