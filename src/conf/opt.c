@@ -156,18 +156,18 @@ static bool opt_fraction(const struct reader *r, const struct cr_opt *row,
 static bool opt_int(const struct reader *r, const struct cr_opt *row,
                     const struct cr_node *node, int64_t *to)
 {
-    bool is_huge = node->kind == CR_NODE_REAL && fabs(node->real) > 0x1p53 &&
-                   isfinite(node->real);
-
     /* 1e6 is accepted as an integer; up to 2^53 the conversion is exact */
     if (node->kind == CR_NODE_REAL && fabs(node->real) <= 0x1p53 &&
         node->real == floor(node->real))
         *to = (int64_t)node->real;
     else if (node->kind == CR_NODE_INT)
         *to = node->integer;
+    else if (node->kind == CR_NODE_REAL && isfinite(node->real) &&
+             fabs(node->real) > 0x1p53 &&
+             !opt_in_range(r, row, node, node->real))
+        return false;
     else
-        return (is_huge && !opt_in_range(r, row, node, node->real)) ||
-               opt_wrong(r, row, node, CR_E_WRONG_TYPE);
+        return opt_wrong(r, row, node, CR_E_WRONG_TYPE);
     return opt_in_range(r, row, node, (double)*to);
 }
 

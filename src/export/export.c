@@ -102,6 +102,7 @@ static bool export_network(struct cr_export *e)
         return false;
     export_hash(e);
     m->no_data = m->has_state && m->state.n_columns > 0;
+    m->no_optim = true;
     if (!cr_model_inspect(m, CR_INFERENCE_BATCH, false))
         return false;
     n = m->n_columns;

@@ -248,7 +248,7 @@ static bool edit_open_weights(struct edit *e, const char *path)
         return e->file != NULL;
     model = CR_NEW(e->cli->arena, struct cr_model);
     if (!cr_model_open(e->cli, path, NULL, model) ||
-        !cr_model_inspect(model, 0, false)) {
+        !(model->no_optim = true) || !cr_model_inspect(model, 0, false)) {
         cr_model_close(model);
         return false;
     }

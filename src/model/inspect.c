@@ -218,5 +218,5 @@ bool cr_model_inspect(struct cr_model *m, int64_t batch, bool values)
 
 bool cr_model_trains(const struct cr_model *m)
 {
-    return m->loss && cr_section(m->config, "optimizer");
+    return m->loss && !m->no_optim && cr_section(m->config, "optimizer");
 }

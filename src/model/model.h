@@ -35,6 +35,8 @@ struct cr_model {
     enum cr_hook_in looks; /* plans that the section watch observes */
     bool no_data; /* cr_model_inspect does not open the data set, which may be
                      slow: the state of the checkpoint has its columns */
+    bool no_optim; /* cr_model_inspect does not read the optimizer, whose
+                      learning rates may be in a file */
     struct cr_net *net; /* after cr_model_net, cr_model_inspect */
     /* Set by cr_model_inspect; columns may be set before. */
     const struct cr_column *columns;

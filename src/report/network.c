@@ -97,7 +97,7 @@ static bool network_write(struct cr_report *r, const struct cr_report_run *run)
     cli.n_operands = 0;
     cli.seed = NULL;
     if (cr_model_open(&cli, path, NULL, &model) && (model.no_data = true) &&
-        cr_model_inspect(&model, 0, false)) {
+        (model.no_optim = true) && cr_model_inspect(&model, 0, false)) {
         cell = cr_net_cells(model.net, &n);
         for (int i = 0; i < n; i++) {
             macs += cell[i].macs;

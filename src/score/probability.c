@@ -79,6 +79,8 @@ bool cr_prob_labels(const struct cr_config *config, const int64_t *classes,
         cr_node_get(cr_section(config, "predict"), "labels");
     int64_t found = cr_node_count(labels), other = 0;
 
+    if (labels && labels->text && labels->kind != CR_NODE_NULL)
+        found = 1; /* a name alone */
     if (!labels || found == 0)
         return true;
     for (int i = 0; i < n; i++) {
@@ -89,8 +91,8 @@ bool cr_prob_labels(const struct cr_config *config, const int64_t *classes,
     if (other)
         return cr_error(config->diag, labels->pos, CR_E_OUT_OF_RANGE,
                         "predict.labels: found %" PRId64
-                        " names, expected %" PRId64 ", one per class",
-                        found, other);
+                        " name%s, expected %" PRId64 ", one per class",
+                        found, found == 1 ? "" : "s", other);
     cr_warn(
         config->diag, labels->pos, CR_E_NO_MATCH,
         "'predict.labels' has no effect: no output of the network has classes");

@@ -96,13 +96,21 @@ static bool lint_column(const struct cr_train *t, const char *name)
     return false;
 }
 
-static void lint_data(struct cr_train *t)
+static bool lint_data(struct cr_train *t)
 {
-    for (CR_EACH(m, cr_section(t->config, "vocab")))
+    const struct cr_node *vocab = cr_section(t->config, "vocab");
+
+    if (vocab && vocab->kind != CR_NODE_MAP &&
+        vocab->kind != CR_NODE_NULL)
+        return cr_error(t->diag, vocab->pos, CR_E_WRONG_TYPE,
+                        "vocab: found %s, expected a map of columns",
+                        cr_node_what(t->arena, vocab));
+    for (CR_EACH(m, vocab))
         if (!lint_column(t, m->key))
             cr_warn(t->diag, m->key_pos, CR_E_NO_MATCH,
                     "the data set has no column '%s'",
                     cr_quote(t->arena, m->key, strlen(m->key)));
+    return true;
 }
 
 /* Checks predict.labels against the number of classes of each result, as
@@ -201,7 +209,6 @@ bool cr_train_lint(struct cr_train *t)
     lint_amp(t);
     lint_freeze(t);
     lint_optim(t);
-    lint_data(t);
     cr_net_check_loss_input(t->net);
-    return lint_labels(t);
+    return lint_data(t) && lint_labels(t);
 }

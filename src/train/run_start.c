@@ -300,7 +300,7 @@ static bool start_too_short(struct cr_train *t)
     cr_error(t->diag, cr_at_file(t->arena, t->dir.path), CR_E_OUT_OF_RANGE,
              "the run has already done %" PRId64 " steps (%" PRId64
              " epochs), but should end after %" PRId64,
-             t->state.step, cr_state_epoch(&t->state), t->length.total);
+             t->state.step, cr_state_ended(&t->state), t->length.total);
     cr_note(t->diag, t->flags.exact ? "use --force to start over in it"
                                     : "--epochs and --steps are totals, "
                                       "counted from the start of the run");

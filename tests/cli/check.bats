@@ -210,10 +210,23 @@ END
     [[ "$stderr" == *"the data set has no column 'nocol'"* ]]
 }
 
+@test "the section vocab is a map of columns" {
+    for value in '[text]' 3; do
+        run -2 --separate-stderr "$CELLRUN" check "$digits" "vocab=$value"
+        [[ "$stderr" == *"error: vocab: found "*", expected a map of columns [E0005]"*"vocab=$value"* ]]
+    done
+}
+
 @test "predict.labels has a name for each class" {
     run -2 --separate-stderr "$CELLRUN" check "$digits" \
         'predict.labels=[a, b, c]'
     [[ "$stderr" == *"predict.labels: found 3 names, expected 10, one per class"* ]]
+    for value in names.txt 3 '[a]'; do
+        run -2 --separate-stderr "$CELLRUN" check "$digits" \
+            "predict.labels=$value"
+        [[ "$stderr" == *"predict.labels: found 1 name, expected 10, one per class"* ]]
+    done
+    run -0 --separate-stderr "$CELLRUN" check "$digits" predict.labels=null
     run -0 --separate-stderr "$CELLRUN" check "$digits" \
         'predict.labels=[a, b, c]' \
         'loss={inputs: [y, label], construct: return mean(y)}' \

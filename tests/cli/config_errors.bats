@@ -150,6 +150,18 @@ setup() {
     [[ $stderr == *"the maximum is 2147483648"$'\n'* ]]
 }
 
+@test "after an integer that is too large nothing is built" {
+    digits=$BATS_TEST_DIRNAME/../../configs/digits.yaml
+    for key in datapipe.batch.batch_size \
+        network.dense_relu_sequential.0.out_channels; do
+        for n in 1e16 1e300 -1e300; do
+            run -2 --separate-stderr "$CELLRUN" check "$digits" $key=$n
+            [[ $stderr == *"found the number $n, expected an integer of at \
+least 1 [E0006]"*"1 error" ]]
+        done
+    done
+}
+
 @test "a truth value is no map of keys, except for datapipe.shuffle" {
     digits=$BATS_TEST_DIRNAME/../../configs/digits.yaml
     for key in amp.overflow train.early_stop train.clip train.ema log.images \

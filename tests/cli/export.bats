@@ -36,6 +36,24 @@ fails() {
     done
 }
 
+@test 'export needs no file of learning rates' {
+    local to
+    echo 0.1 >rates.txt
+    "$CELLRUN" train net.yaml -q -o rates optimizer.learning_rate=rates.txt
+    rm rates.txt
+    for to in onnx c npz ckpt safetensors; do
+        "$CELLRUN" export rates -q -o "w.$to"
+    done
+    "$CELLRUN" ckpt strip rates -q -o strip.safetensors
+    "$CELLRUN" report rates -q -o rates.html
+    grep -q 'multiply-adds per sample' rates.html
+    # nor does it read the file that a copied run names
+    echo 0.1 >rates.txt
+    cp -r rates copy
+    "$CELLRUN" export copy -q -o copy.onnx
+    cmp w.onnx copy.onnx
+}
+
 @test 'export --dtype: the weights are rounded to it' {
     local type to
     for type in float16 bfloat16; do

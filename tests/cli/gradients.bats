@@ -158,6 +158,28 @@ evals() {
     [ "$(evals c)" = "2/0 4/1" ]
 }
 
+@test "accumulation: a run whose last batches are left over is complete" {
+    # 6 batches an epoch, 4 an update
+    set -- datapipe.batch.batch_size=50 train.grad_accumulation=4 -q
+    for epochs in 1 2 3 4 5; do
+        run -0 "$CELLRUN" train c.yaml -o a$epochs --epochs $epochs "$@"
+        [[ $output == *$'\n'"epochs: $epochs"$'\n'* ]]
+        [ "$(jq .epochs a$epochs/record.json)" = $epochs ]
+    done
+    # 12 batches an update
+    run -0 "$CELLRUN" train c.yaml -o b --epochs 3 "$@" \
+        train.grad_accumulation=12 --json
+    [ "$(jq -s '.[-1].epochs' <<<"$output")" = 3 ]
+    run -0 "$CELLRUN" sweep c.yaml --dir s seed=1,2 train.epochs=3 "$@"
+    run -0 "$CELLRUN" sweep c.yaml --dir s seed=1,2 train.epochs=3 "$@" \
+        --status
+    [[ $output == *"2 points: 2 done"* ]]
+    run -0 "$CELLRUN" sweep c.yaml --dir h train.epochs=3 "$@" \
+        'sweep={method: halving, parameters: {seed: {values: [1, 2, 3]}}}'
+    [ "$(cut -f 2 h/sweep.tsv | sort | uniq -c | xargs)" = \
+        "1 done 1 status 2 stopped" ]
+}
+
 @test "accumulation: an epoch that ends with an update is evaluated after it" {
     # 7 batches an epoch, 5 an update: 21 / 1.4 is 15 but for its rounding
     run -0 "$CELLRUN" train c.yaml -o a --epochs 15 -q log.every=1 \

@@ -37,6 +37,14 @@ setup() {
     [ "${lines[-1]}" = "1 passed, 0 failed" ]
 }
 
+@test "all elements of cells with a large loss, whose rounding shows" {
+    for name in TransformerEncoderLayer TransformerEncoder; do
+        run -0 "$CELLRUN" selftest --cell $name
+        CELLRUN_ISA=generic CELLRUN_BLAS=plain run -0 \
+            "$CELLRUN" selftest --cell $name
+    done
+}
+
 @test "a cell that is not there" {
     run -2 --separate-stderr "$CELLRUN" selftest --cell Desne
     [[ "$stderr" == *"--cell: cell or loss 'Desne' not found [E0501]"*"did you mean 'Dense'?"* ]]
