@@ -236,6 +236,12 @@ done:
 
 /* ---- The weights of a checkpoint */
 
+static bool inspect_weights(struct cr_model *model)
+{
+    model->no_optim = true;
+    return cr_model_inspect(model, 0, false);
+}
+
 /* Opens the first input and builds the network of its config, without values,
  * whose parameters are the weights. */
 static bool edit_open_weights(struct edit *e, const char *path)
@@ -248,7 +254,7 @@ static bool edit_open_weights(struct edit *e, const char *path)
         return e->file != NULL;
     model = CR_NEW(e->cli->arena, struct cr_model);
     if (!cr_model_open(e->cli, path, NULL, model) ||
-        !(model->no_optim = true) || !cr_model_inspect(model, 0, false)) {
+        !inspect_weights(model)) {
         cr_model_close(model);
         return false;
     }

@@ -47,7 +47,7 @@ static void finish_print_text(struct cr_train *t, enum cr_outcome end)
 
     cr_buf_f(&b, "status: %s\nepochs: %" PRId64 "\nsteps: %" PRId64 "\n",
              t->flags.dry_run ? "dry_run" : cr_train_status(end),
-             cr_state_ended(s), s->step);
+             cr_train_epochs_done(t), s->step);
     if (cr_mpi_size() > 1)
         cr_buf_f(&b, "ranks: %d\n", cr_mpi_size());
     if (cr_state_skipped(s) > 0)
@@ -75,7 +75,7 @@ static void finish_print_json(struct cr_train *t, enum cr_outcome end)
 
     cr_buf_f(&b, "{\"status\":\"%s\",\"epochs\":%" PRId64 ",\"steps\":%" PRId64,
              t->flags.dry_run ? "dry_run" : cr_train_status(end),
-             cr_state_ended(s), s->step);
+             cr_train_epochs_done(t), s->step);
     if (cr_mpi_size() > 1)
         cr_buf_f(&b, ",\"ranks\":%d", cr_mpi_size());
     if (cr_train_may_skip(t))

@@ -321,6 +321,18 @@ bool cr_train_total(struct cr_diag *diag, const struct cr_train_section *train,
     return true;
 }
 
+int64_t cr_train_epochs_done(const struct cr_train *t)
+{
+    const struct cr_state *s = &t->state;
+    int64_t whole = cr_state_epoch(s), most = t->opts.train.epochs, ended = 0;
+
+    if (s->step > 0) /* before the batch that ends the next step */
+        ended = ((s->step + 1) * s->grad_accum - 1) / s->per_epoch;
+    if (t->opts.train.steps != CR_INT_NONE || most < whole)
+        most = whole + (cr_state_in_epoch(s) > 0);
+    return ended < most ? ended : most;
+}
+
 /* The last step of train.stop_after; INT64_MAX: the run continues to its
  * end. */
 static int64_t prepare_stop_after(const struct cr_train *t)

@@ -185,7 +185,7 @@ static const char *record_json(struct cr_train *t, enum cr_outcome end,
     if (end != CR_RUNNING)
         cr_buf_f(&b, ",\"exit\":%d", status);
     cr_buf_f(&b, ",\"epochs\":%" PRId64 ",\"steps\":%" PRId64 ",\"loss\":",
-             cr_state_ended(&t->state), t->state.step);
+             cr_train_epochs_done(t), t->state.step);
     cr_buf_real(&b, t->last.loss);
     if (cr_train_may_skip(t))
         cr_buf_f(&b, ",\"skipped\":%" PRId64, cr_state_skipped(&t->state));

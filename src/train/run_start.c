@@ -4,6 +4,7 @@
 #include "base/signals.h"
 #include "rundir/config_diff.h"
 #include "train/freeze_report.h"
+#include "train/prepare.h"
 #include "train/train.h"
 
 #include <errno.h>
@@ -300,7 +301,7 @@ static bool start_too_short(struct cr_train *t)
     cr_error(t->diag, cr_at_file(t->arena, t->dir.path), CR_E_OUT_OF_RANGE,
              "the run has already done %" PRId64 " steps (%" PRId64
              " epochs), but should end after %" PRId64,
-             t->state.step, cr_state_ended(&t->state), t->length.total);
+             t->state.step, cr_train_epochs_done(t), t->length.total);
     cr_note(t->diag, t->flags.exact ? "use --force to start over in it"
                                     : "--epochs and --steps are totals, "
                                       "counted from the start of the run");

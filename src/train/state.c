@@ -39,13 +39,6 @@ int64_t cr_state_epoch(const struct cr_state *state)
     return state->step * state->grad_accum / state->per_epoch;
 }
 
-int64_t cr_state_ended(const struct cr_state *state)
-{
-    int64_t next = (state->step + 1) * state->grad_accum;
-
-    return state->step > 0 ? (next - 1) / state->per_epoch : 0;
-}
-
 int64_t cr_state_in_epoch(const struct cr_state *state)
 {
     return state->step * state->grad_accum % state->per_epoch;

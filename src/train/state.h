@@ -90,9 +90,6 @@ struct cr_state {
 /* Epochs done, and batches done in the current one. */
 int64_t cr_state_epoch(const struct cr_state *state);
 int64_t cr_state_in_epoch(const struct cr_state *state);
-/* Epochs whose last update is done: one more than cr_state_epoch while the
- * batches left over at the end of an epoch wait for the next update. */
-int64_t cr_state_ended(const struct cr_state *state);
 /* The epoch in which a step ended, from 0, and its last batch there. */
 int64_t cr_state_epoch_of(const struct cr_state *state, int64_t step);
 int64_t cr_state_batch_of(const struct cr_state *state, int64_t step);

@@ -166,10 +166,17 @@ evals() {
         [[ $output == *$'\n'"epochs: $epochs"$'\n'* ]]
         [ "$(jq .epochs a$epochs/record.json)" = $epochs ]
     done
-    # 12 batches an update
-    run -0 "$CELLRUN" train c.yaml -o b --epochs 3 "$@" \
-        train.grad_accumulation=12 --json
-    [ "$(jq -s '.[-1].epochs' <<<"$output")" = 3 ]
+    # 12 and 28 batches an update
+    for epochs in 2 3; do
+        run -0 "$CELLRUN" train c.yaml -o b$epochs --epochs $epochs "$@" \
+            train.grad_accumulation=12 --json
+        [ "$(jq -s '.[-1].epochs' <<<"$output")" = $epochs ]
+    done
+    run -0 "$CELLRUN" train c.yaml -o b --epochs 5 "$@" --json \
+        train.grad_accumulation=28
+    [ "$(jq -s '.[-1].epochs' <<<"$output")" = 5 ]
+    run -0 "$CELLRUN" train c.yaml -o c --steps 1 "$@" --json
+    [ "$(jq -s '.[-1].epochs' <<<"$output")" = 1 ]
     run -0 "$CELLRUN" sweep c.yaml --dir s seed=1,2 train.epochs=3 "$@"
     run -0 "$CELLRUN" sweep c.yaml --dir s seed=1,2 train.epochs=3 "$@" \
         --status
