@@ -44,6 +44,8 @@ ROWS = [
     ('poisson', 'auto', 'poisson(pre(x), pre(x) * 0)'),
     ('multi_label', 'auto', 'multi_label(pre(x), pre(x))'),
     ('sparse', 'auto', 'sparse(pre(x), argmax(x, 1))'),
+    # an RNNCell without bias is made of products
+    ('rnn_cell', 'auto', 'step(pre(x), x) * 3.1'),
     # gamma and beta have the type of the input as it arrives
     ('layer_norm', 'auto', 'norm(pre(x))'),
     ('layer_norm_O2', 'O2', 'norm(pre(x))'),
@@ -93,6 +95,7 @@ class Net(nn.Cell):
         self.poisson = nn.PoissonNLLLoss()
         self.multi_label = nn.MultiLabelSoftMarginLoss()
         self.sparse = nn.SoftmaxCrossEntropyWithLogits(True, 'mean')
+        self.step = nn.RNNCell(4, 4, has_bias=False)
         self.text = text
 
     def construct(self, x):
@@ -106,7 +109,7 @@ class Net(nn.Cell):
                      norm=self.norm, groups=self.groups, batch=self.batch,
                      float16=ms.float16, hinge=self.hinge,
                      poisson=self.poisson, multi_label=self.multi_label,
-                     sparse=self.sparse,
+                     sparse=self.sparse, step=self.step,
                      argmax=lambda x, axis: ops.cast(ops.argmax(x, axis),
                                                      ms.int32))
         return eval(self.text, names)
@@ -114,7 +117,8 @@ class Net(nn.Cell):
 
 x = np.array([[1.0, 0.3, -0.7, 0.123]], np.float32)
 eye = 1.3 * np.eye(4, dtype=np.float32)
-weights = {'pre.weight': eye, 'half.weight': eye, 'full.weight': eye,
+weights = {'step.weight_ih': eye, 'step.weight_hh': eye,
+           'pre.weight': eye, 'half.weight': eye, 'full.weight': eye,
            'turned.weight': np.full((1, 1, 1, 1), 1.7, np.float32),
            'turned.bias': np.array([.123456], np.float32)}
 for n in 'norm', 'groups', 'batch':
@@ -134,6 +138,7 @@ CELLS = {
     'groups': '{GroupNorm: {num_groups: 2, num_channels: 4}}',
     'batch': '{BatchNorm1d: {num_features: 4}}',
     'soft': '{Softmax: {}, to_float: float32}',
+    'step': '{RNNCell: {input_size: 4, hidden_size: 4, has_bias: false}}',
     'hinge': '{HingeEmbeddingLoss: {reduction: sum}}',
     'poisson': '{PoissonNLLLoss: {}}',
     'multi_label': '{MultiLabelSoftMarginLoss: {}}',
