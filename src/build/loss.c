@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "graph/amp.h"
 #include "graph/graph.h"
 
 struct cr_val *cr_loss_all(struct cr_build *b, const char *op, struct cr_val *v)
@@ -27,9 +28,17 @@ struct cr_val *cr_loss_over(struct cr_build *b, const char *op,
 struct cr_val *cr_loss_reduce(struct cr_build *b, struct cr_val *v,
                               int reduction)
 {
-    return reduction == CR_NONE
-               ? v
-               : cr_loss_all(b, reduction == CR_MEAN ? "mean" : "sum", v);
+    struct cr_precision was = cr_precision(b);
+    struct cr_val *y;
+
+    if (reduction == CR_NONE || !v)
+        return v;
+    if (was.level == CR_LEVEL_AUTO && cr_is_low(v))
+        cr_precision_set(b, (struct cr_precision){ .level = CR_LEVEL_O3,
+                                                   .type = was.type });
+    y = cr_loss_all(b, reduction == CR_MEAN ? "mean" : "sum", v);
+    cr_precision_set(b, was);
+    return y;
 }
 
 struct cr_val *cr_loss_number(struct cr_build *b, double value)

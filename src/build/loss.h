@@ -28,7 +28,9 @@
         .backward = op##_backward,                                          \
     }
 
-/* Returns the mean or sum of the values, or v itself for none. */
+/* Returns the mean or sum of the values, or v itself for none. In level auto
+ * those of float16 values are float16, sums too, as MindSpore's losses cast
+ * them back. */
 struct cr_val *cr_loss_reduce(struct cr_build *b, struct cr_val *v,
                               int reduction);
 /* Reduces along one axis, or along all, by the op sum, mean ... */

@@ -255,7 +255,7 @@ static bool pass_steps(struct cr_build *b, struct pass *p)
 {
     struct cr_precision was = cr_precision(b);
     struct cr_val *bias = p->part[BIAS_HH];
-    bool batch_first = p->how->batch_first, ok;
+    bool batch_first = p->how->batch_first, products = false, ok;
     int i;
 
     p->how->dtype = was.type == CR_BF16;
@@ -274,6 +274,7 @@ static bool pass_steps(struct cr_build *b, struct pass *p)
     p->part[WEIGHT_HH] = cr_rounded(b, p->part[WEIGHT_HH]);
     if (strcmp(p->op, "rnn") == 0 && !bias &&
         p->how->low == CR_RNN_PRODUCTS) { /* all is made of products */
+        products = p->one; /* of sequences it is float32 */
         p->how->low = CR_RNN_ALL;
         p->h0 = cr_rounded(b, p->h0);
         cr_precision_full(b);
@@ -284,6 +285,8 @@ static bool pass_steps(struct cr_build *b, struct pass *p)
     if (ok && p->how->batch_first != batch_first)
         p->out[0] = turned(b, p->out[0]);
     cr_precision_set(b, was);
+    for (i = 0; ok && products && i < 2; i++)
+        p->out[i] = cr_rounded(b, p->out[i]); /* their type */
     return ok && p->out[0];
 }
 

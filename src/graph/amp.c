@@ -196,9 +196,10 @@ bool cr_amp_used(struct cr_net *net)
 
 /* Losses that auto computes in float32 within a network, too. */
 static const char *const full_losses[] = {
-    "BCEWithLogitsLoss", "KLDivLoss",         "MultiMarginLoss",
-    "SmoothL1Loss",      "SoftMarginLoss",    "TripletMarginLoss",
-    "MultilabelMarginLoss"
+    "BCEWithLogitsLoss",    "KLDivLoss",      "MultiLabelSoftMarginLoss",
+    "MultiMarginLoss",      "PoissonNLLLoss", "SmoothL1Loss",
+    "SoftMarginLoss",       "TripletMarginLoss",
+    "MultilabelMarginLoss",
 };
 
 void cr_precision_of_type(struct cr_build *b)

@@ -36,11 +36,14 @@ static struct cr_val *hinge_embedding_build(struct cr_build *b,
                                             struct cr_val *const *in)
 {
     const struct hinge *o = cr_opts(b);
+    struct cr_val *v;
 
     if (!cr_loss_broadcast(b, in[0], in[1]))
         return NULL;
-    return cr_loss_reduce(b, CR_EMIT_OP(b, &hinge_op, o, in[0], in[1]),
-                          o->reduction);
+    v = CR_EMIT_OP(b, &hinge_op, o, in[0], in[1]);
+    if (o->reduction == CR_SUM) /* float32 in level auto, as in MindSpore */
+        return cr_loss_all(b, "sum", v);
+    return cr_loss_reduce(b, v, o->reduction);
 }
 
 const struct cr_cell cr_loss_hinge_embedding = {

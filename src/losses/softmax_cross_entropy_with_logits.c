@@ -1,5 +1,6 @@
 /* SoftmaxCrossEntropyWithLogits: l = -sum_c y_c log softmax(x)_c, one value per
  * sample unless it is reduced. */
+#include "graph/amp.h"
 #include "graph/cell.h"
 #include "graph/op_attrs.h"
 
@@ -26,6 +27,8 @@ static struct cr_val *softmax_ce_build(struct cr_build *b,
     struct cr_cross_entropy *attr =
         CR_NEW(cr_build_arena(b), struct cr_cross_entropy);
     const struct cr_spec *x = cr_val_spec(in[0]), *y = cr_val_spec(in[1]);
+    struct cr_precision was = cr_precision(b);
+    struct cr_val *l;
 
     if (x->rank != 2) {
         cr_fail(b, CR_E_SHAPE, "logits: found %s, expected (batch, classes)",
@@ -45,7 +48,14 @@ static struct cr_val *softmax_ce_build(struct cr_build *b,
     attr->reduction = o->reduction;
     attr->axis = 1;
     attr->negative = o->reduction != CR_MEAN;
-    return CR_EMIT(b, "cross_entropy", attr, in[0], in[1]);
+    /* MindSpore's function for this is on no list of level auto */
+    if (was.level == CR_LEVEL_AUTO && o->sparse && o->reduction == CR_MEAN &&
+        cr_is_low(in[0]))
+        cr_precision_set(b, (struct cr_precision){ .level = CR_LEVEL_O3,
+                                                   .type = was.type });
+    l = CR_EMIT(b, "cross_entropy", attr, in[0], in[1]);
+    cr_precision_set(b, was);
+    return l;
 }
 
 const struct cr_cell cr_loss_softmax_cross_entropy_with_logits = {

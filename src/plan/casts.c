@@ -154,15 +154,14 @@ static void fuse(struct cr_exec *e)
     }
 }
 
-/* Whether only casts to that type read y[0]: they round its gradient. */
-static bool casts_alone(const struct cr_exec_step *s, enum cr_type type)
+/* Whether one cast to that type alone reads y[0], and rounds its gradient: the
+ * sum of several rounded ones is float32. */
+static bool cast_alone(const struct cr_exec_step *s, enum cr_type type)
 {
-    const struct cr_operand *at;
+    const struct cr_operand *at = s->y[0]->uses;
 
-    for (at = s->y[0]->uses; at; at = at->next)
-        if (at->step->op != &cr_op_fake_cast || cast_type(at->step) != type)
-            return false;
-    return s->y[0]->n_uses > 0;
+    return s->y[0]->n_uses == 1 && at->step->op == &cr_op_fake_cast &&
+           gradient_type(at->step) == type;
 }
 
 /* Which operands of products hold such numbers already. */
@@ -181,7 +180,7 @@ static void mark(struct cr_exec *e)
         for (k = 0; k < s->n_in && s->low != CR_REAL && s->macs > 0; k++)
             if (s->x[k].val && s->x[k].val->low == s->low)
                 s->holds |= CR_X(k);
-        if (s->low != CR_REAL && s->macs > 0 && casts_alone(s, s->low))
+        if (s->low != CR_REAL && s->macs > 0 && cast_alone(s, s->low))
             s->holds |= CR_Y(0);
     }
 }

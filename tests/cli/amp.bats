@@ -269,6 +269,28 @@ END
     done
 }
 
+@test "bfloat16 by the processor's instructions: not for a sum of gradients" {
+    # float32 reads a and b, and c and d read what it makes in bfloat16
+    cat >sum.yaml <<'END'
+cellrun: 1
+network:
+  inputs: {x: {shape: [8]}}
+  cells:
+    a: {Dense: [8, 8], to_float: bfloat16}
+    b: {Dense: [8, 8], to_float: bfloat16}
+    c: {Dense: [8, 8], to_float: bfloat16}
+    d: {Dense: [8, 8], to_float: bfloat16}
+    m: {inputs: [p, q], construct: return p @ q, to_float: float32}
+  construct: |
+    y = m(a(x), b(x))
+    return cast(c(y), float32) + cast(d(y), float32)
+END
+    perl -e 'print pack "f<*", map { sin } 1 .. 64' | npy x.npy '<f4' '(8, 8)'
+    CELLRUN_ISA=avx2 "$CELLRUN" trace sum.yaml --feed x=x.npy --grad -o a.npz
+    "$CELLRUN" trace sum.yaml --feed x=x.npy --grad --against a.npz \
+        --rtol 1e-5 --atol 1e-6
+}
+
 @test "bfloat16: the same bytes with one thread and with three" {
     # wide enough to be split
     sed -i 's/\[8, 16\]/[8, 700]/; s/\[16, 3\]/[700, 3]/

@@ -39,6 +39,15 @@ ROWS = [
     ('smooth_l1', 'auto', "smooth_l1_loss(pre(x), pre(x) * 3.1)"),
     ('log_sigmoid', 'auto', 'logs(pre(x))'),
     ('cross_entropy', 'auto', "cross_entropy(pre(x), x, reduction='none')"),
+    # losses cast their sums back, or are on no list, or on that of float32
+    ('l1_sum', 'auto', "l1_loss(pre(x), pre(x) * 3.1, reduction='sum')"),
+    ('huber_sum', 'auto', "huber_loss(pre(x), pre(x) * 3.1, reduction='sum')"),
+    ('hinge_sum', 'auto', 'hinge(pre(x), sign(pre(x)))'),
+    ('poisson', 'auto', 'poisson(pre(x), pre(x) * 0)'),
+    ('multi_label', 'auto', 'multi_label(pre(x), pre(x))'),
+    ('sparse', 'auto', 'sparse(pre(x), argmax(x, 1))'),
+    # an RNNCell without bias is made of products
+    ('rnn_cell', 'auto', 'step(pre(x), x) * 3.1'),
     # gamma and beta have the type of the input as it arrives
     ('layer_norm', 'auto', 'norm(pre(x))'),
     ('layer_norm_O2', 'O2', 'norm(pre(x))'),
@@ -85,23 +94,34 @@ class Net(nn.Cell):
         self.norm = nn.LayerNorm((4,))
         self.groups = nn.GroupNorm(2, 4)
         self.batch = nn.BatchNorm1d(4)
+        self.hinge = nn.HingeEmbeddingLoss(reduction='sum')
+        self.poisson = nn.PoissonNLLLoss()
+        self.multi_label = nn.MultiLabelSoftMarginLoss()
+        self.sparse = nn.SoftmaxCrossEntropyWithLogits(True, 'mean')
+        self.step = nn.RNNCell(4, 4, has_bias=False)
         self.text = text
 
     def construct(self, x):
         names = {n: getattr(ops, n) for n in
                  ('maximum', 'square', 'reshape', 'exp', 'relu', 'cast', 'tanh',
                   'sin', 'cos', 'mean', 'cosh', 'logsigmoid', 'smooth_l1_loss',
-                  'cross_entropy', 'masked_fill')}
+                  'cross_entropy', 'masked_fill', 'sign', 'l1_loss',
+                  'huber_loss')}
         names.update(x=x, pre=self.pre, half=self.half, own=self.own,
                      full=self.full, turned=self.turned, soft=self.soft,
-                     logs=self.logs, norm=self.norm, groups=self.groups, batch=self.batch,
-                     float16=ms.float16)
+                     logs=self.logs, norm=self.norm, groups=self.groups,
+                     batch=self.batch, float16=ms.float16, hinge=self.hinge,
+                     poisson=self.poisson, multi_label=self.multi_label,
+                     sparse=self.sparse, step=self.step,
+                     argmax=lambda x, axis: ops.cast(ops.argmax(x, axis),
+                                                     ms.int32))
         return eval(self.text, names)
 
 
 x = np.array([[1.0, 0.3, -0.7, 0.123]], np.float32)
 eye = 1.3 * np.eye(4, dtype=np.float32)
-weights = {'pre.weight': eye, 'half.weight': eye, 'full.weight': eye,
+weights = {'step.weight_ih': eye, 'step.weight_hh': eye,
+           'pre.weight': eye, 'half.weight': eye, 'full.weight': eye,
            'turned.weight': np.full((1, 1, 1, 1), 1.7, np.float32),
            'turned.bias': np.array([.123456], np.float32)}
 for n in 'norm', 'groups', 'batch':
@@ -122,6 +142,12 @@ CELLS = {
     'batch': '{BatchNorm1d: {num_features: 4}}',
     'soft': '{Softmax: {}, to_float: float32}',
     'logs': 'LogSigmoid',
+    'step': '{RNNCell: {input_size: 4, hidden_size: 4, has_bias: false}}',
+    'hinge': '{HingeEmbeddingLoss: {reduction: sum}}',
+    'poisson': '{PoissonNLLLoss: {}}',
+    'multi_label': '{MultiLabelSoftMarginLoss: {}}',
+    'sparse': '{SoftmaxCrossEntropyWithLogits: {sparse: true, '
+              'reduction: mean}}',
     'own': '{inputs: [x], construct: return square(x), '
            'bprop: return 2 * x * dout}',
 }
@@ -141,11 +167,12 @@ for name, level, text in ROWS:
                if n.split('.')[0] in cells}, to + 'weights.safetensors')
     save_file({'output': y}, to + 'ref.safetensors')
     with open(to + 'cmd', 'w') as f:
-        # MindSpore rounds the differences in its logsumexp
         f.write(('--eval ' if name == 'batch_norm_first' else '') +
-                '--rtol %s --atol 0\n' % {'cross_entropy': '1e-4',
-                                          'log_sigmoid': '2e-6'}.get(name,
-                                                                     '1e-6'))
+                # MindSpore rounds the differences in its logsumexp, and the
+                # products of multi_label with labels
+                '--rtol %s --atol 0\n' %
+                {'cross_entropy': '1e-4', 'multi_label': '1e-4',
+                 'log_sigmoid': '2e-6'}.get(name, '1e-6'))
     with open(to + 'config.yaml', 'w') as f:
         f.write('network:\n  inputs: {x: {shape: [4]}}\n  cells:\n')
         f.writelines('    %s: %s\n' % (c, CELLS[c]) for c in cells)
