@@ -33,9 +33,7 @@ struct cr_val *cr_loss_reduce(struct cr_build *b, struct cr_val *v,
 
     if (reduction == CR_NONE || !v)
         return v;
-    if (was.level == CR_LEVEL_AUTO && cr_is_low(v))
-        cr_precision_set(b, (struct cr_precision){ .level = CR_LEVEL_O3,
-                                                   .type = was.type });
+    cr_precision_follow(b, v);
     y = cr_loss_all(b, reduction == CR_MEAN ? "mean" : "sum", v);
     cr_precision_set(b, was);
     return y;

@@ -356,11 +356,7 @@ struct cr_val *cr_rnn_build(struct cr_build *b, struct cr_val *const *in,
                     o->batch_first ? "(batch, time, features)"
                                    : "(time, batch, features)"))
         return NULL;
-    l.follows = cr_precision(b).level == CR_LEVEL_AUTO && cr_is_low(v);
-    if (l.follows)
-        cr_precision_set(
-            b, (struct cr_precision){ .level = CR_LEVEL_O3,
-                                      .type = cr_precision(b).type });
+    l.follows = cr_precision_follow(b, v);
     states = CR_SPEC(l.count, x->dim[!o->batch_first], o->hidden_size);
     if (!states_read(b, in[1], lstm, &states, &l.h0, &l.c0))
         return NULL;

@@ -282,6 +282,15 @@ void cr_precision_full(struct cr_build *b)
     b->precision = full;
 }
 
+bool cr_precision_follow(struct cr_build *b, const struct cr_val *v)
+{
+    if (b->precision.level != CR_LEVEL_AUTO || !cr_is_low(v))
+        return false;
+    b->precision = (struct cr_precision){ .level = CR_LEVEL_O3,
+                                          .type = b->precision.type };
+    return true;
+}
+
 static struct cr_val *cast_low(struct cr_build *b, enum cr_type type, bool sum,
                                struct cr_val *x)
 {

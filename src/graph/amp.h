@@ -41,6 +41,9 @@ void cr_precision_set(struct cr_build *b, struct cr_precision precision);
 void cr_precision_of_type(struct cr_build *b);
 /* The same, back to float32. */
 void cr_precision_full(struct cr_build *b);
+/* In level auto, if v is low: what is emitted has its type, sums too, as
+ * functions that are on none of MindSpore's lists. Whether v is. */
+bool cr_precision_follow(struct cr_build *b, const struct cr_val *v);
 /* A weight rounded for each step of a sequence: its gradient is the float32 sum
  * of the steps', which the ops that read it round. */
 struct cr_val *cr_rounded_each_step(struct cr_build *b, struct cr_val *weight);

@@ -1,6 +1,7 @@
 /* CosineEmbeddingLoss, with c = x1 x2 / (|x1| |x2|) along axis 1: l = 1 - c
  * where y = 1, max(0, c - margin) where y = -1, and 0 for other y */
 #include "build/loss.h"
+#include "graph/amp.h"
 
 struct cosine {
     double margin;
@@ -21,18 +22,23 @@ static struct cr_val *dot(struct cr_build *b, struct cr_val *x,
     return cr_loss_over(b, "sum", CR_EMIT(b, "mul", NULL, x, y), 1, false);
 }
 
+static struct cr_val *norm(struct cr_build *b, struct cr_val *x)
+{
+    return CR_EMIT(b, "sqrt", NULL, dot(b, x, x));
+}
+
 static struct cr_val *cosine_embedding_build(struct cr_build *b,
                                              struct cr_val *const *in)
 {
     const struct cosine *o = cr_opts(b);
     struct cr_val *zero = cr_loss_number(b, 0), *one = cr_loss_number(b, 1);
-    struct cr_val *norms, *c, *alike, *apart;
+    struct cr_val *c, *alike, *apart;
 
     if (!cr_loss_same(b, in))
         return NULL;
-    norms = CR_EMIT(b, "mul", NULL, dot(b, in[0], in[0]), dot(b, in[1], in[1]));
+    cr_precision_follow(b, in[0]);
     c = CR_EMIT(b, "div", NULL, dot(b, in[0], in[1]),
-                CR_EMIT(b, "sqrt", NULL, norms));
+                CR_EMIT(b, "mul", NULL, norm(b, in[0]), norm(b, in[1])));
     alike = CR_EMIT(b, "sub", NULL, one, c);
     apart = CR_EMIT(b, "relu", NULL,
                     CR_EMIT(b, "sub", NULL, c, cr_loss_number(b, o->margin)));

@@ -49,10 +49,8 @@ static struct cr_val *softmax_ce_build(struct cr_build *b,
     attr->axis = 1;
     attr->negative = o->reduction != CR_MEAN;
     /* MindSpore's function for this is on no list of level auto */
-    if (was.level == CR_LEVEL_AUTO && o->sparse && o->reduction == CR_MEAN &&
-        cr_is_low(in[0]))
-        cr_precision_set(b, (struct cr_precision){ .level = CR_LEVEL_O3,
-                                                   .type = was.type });
+    if (o->sparse && o->reduction == CR_MEAN)
+        cr_precision_follow(b, in[0]);
     l = CR_EMIT(b, "cross_entropy", attr, in[0], in[1]);
     cr_precision_set(b, was);
     return l;

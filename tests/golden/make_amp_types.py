@@ -46,6 +46,8 @@ ROWS = [
     ('poisson', 'auto', 'poisson(pre(x), pre(x) * 0)'),
     ('multi_label', 'auto', 'multi_label(pre(x), pre(x))'),
     ('sparse', 'auto', 'sparse(pre(x), argmax(x, 1))'),
+    ('cosine', 'auto', 'cosine(pre(x), pre(x * x), sign(x)[:, 0])'),
+    ('cosine_large', 'O3', 'cosine(99 * x, 99 * x * x, sign(x)[:, 0])'),
     # an RNNCell without bias is made of products
     ('rnn_cell', 'auto', 'step(pre(x), x) * 3.1'),
     # gamma and beta have the type of the input as it arrives
@@ -95,6 +97,7 @@ class Net(nn.Cell):
         self.groups = nn.GroupNorm(2, 4)
         self.batch = nn.BatchNorm1d(4)
         self.hinge = nn.HingeEmbeddingLoss(reduction='sum')
+        self.cosine = nn.CosineEmbeddingLoss()
         self.poisson = nn.PoissonNLLLoss()
         self.multi_label = nn.MultiLabelSoftMarginLoss()
         self.sparse = nn.SoftmaxCrossEntropyWithLogits(True, 'mean')
@@ -111,6 +114,7 @@ class Net(nn.Cell):
                      full=self.full, turned=self.turned, soft=self.soft,
                      logs=self.logs, norm=self.norm, groups=self.groups,
                      batch=self.batch, float16=ms.float16, hinge=self.hinge,
+                     cosine=self.cosine,
                      poisson=self.poisson, multi_label=self.multi_label,
                      sparse=self.sparse, step=self.step,
                      argmax=lambda x, axis: ops.cast(ops.argmax(x, axis),
@@ -144,6 +148,7 @@ CELLS = {
     'logs': 'LogSigmoid',
     'step': '{RNNCell: {input_size: 4, hidden_size: 4, has_bias: false}}',
     'hinge': '{HingeEmbeddingLoss: {reduction: sum}}',
+    'cosine': '{CosineEmbeddingLoss: {}}',
     'poisson': '{PoissonNLLLoss: {}}',
     'multi_label': '{MultiLabelSoftMarginLoss: {}}',
     'sparse': '{SoftmaxCrossEntropyWithLogits: {sparse: true, '
