@@ -369,6 +369,7 @@ static void table_counted(struct table *t, enum use use, const char *one,
 static void table_head(struct table *t)
 {
     struct cr_buf *b = &t->s->out, unused = { .arena = t->s->arena };
+    struct cr_buf json = unused;
     bool some = false;
 
     cr_starter_head(t->s);
@@ -386,11 +387,15 @@ static void table_head(struct table *t)
                                         strlen(t->facts.field[i].name));
 
             cr_buf_f(&unused, "%s%s", unused.len ? ", " : "", name);
+            cr_buf_str(&json, json.len ? ", " : "");
+            cr_buf_json(&json, t->facts.field[i].name);
             cr_buf_f(b, "#   %s: %s\n", name,
                      table_why(t, &t->facts.field[i]));
         }
-    if (unused.len)
-        t->s->unused = cr_buf_text(&unused);
+    if (!unused.len)
+        return;
+    t->s->unused = cr_buf_text(&unused);
+    t->s->unused_json = cr_buf_text(&json);
 }
 
 /* The name of the column of an embedded field. */

@@ -93,6 +93,10 @@ number() {
     table t.csv 400
     run -0 "$CELLRUN" init --from-csv t.csv --target kind -o c.yaml
     [[ $output == *"wrote c.yaml"* ]]
+    run -0 "$CELLRUN" init --from-csv t.csv --target kind -o j.yaml --json
+    [ "$output" = '{"config": "j.yaml", "unused": ["key", "site"]}' ]
+    [ "$("$CELLRUN" init digits -o d.yaml -q --json)" = \
+        '{"config": "d.yaml", "unused": []}' ]
     grep -q '^#   key: an id: all values differ$' c.yaml
     grep -q '^#   site: all rows have the same value$' c.yaml
     grep -q 'fields: kind, classes: \[tall, wide\]' c.yaml
