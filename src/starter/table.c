@@ -151,6 +151,12 @@ static bool table_target(struct table *t, const char *name)
              table_names(t));
     if (cr_closest_name(name, names))
         cr_hint(diag, "did you mean '%s'?", cr_closest_name(name, names));
+    else if (t->facts.twice)
+        cr_hint(diag,
+                "the first line is no header, since '%s' occurs twice in it: "
+                "add one with a name for each field",
+                cr_quote(diag->arena, t->facts.twice,
+                         strlen(t->facts.twice)));
     else if (!t->facts.header)
         cr_hint(diag, "the file seems to have no header line: add one with "
                 "the names of the fields");

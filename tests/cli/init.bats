@@ -323,4 +323,7 @@ not used: id (the config says why)" ]
     tail -n +2 d.csv >n.csv
     run -2 --separate-stderr "$CELLRUN" init --from-csv n.csv --target y
     [[ $stderr == *"the file seems to have no header line"* ]]
+    printf 'a,a,y\n1,2,no\n3,4,yes\n' >t.csv
+    run -2 --separate-stderr "$CELLRUN" init --from-csv t.csv --target y
+    [[ $stderr == *"the first line is no header, since 'a' occurs twice in it"* ]]
 }
