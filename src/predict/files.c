@@ -33,6 +33,17 @@ static bool files_needs_one(struct cr_predict *j, const char *path)
     return false;
 }
 
+/* Images and arrays have no labels, which --wrong compares with. */
+static bool files_no_labels(struct cr_predict *j, const char *path)
+{
+    cr_error(j->cli->diag, cr_at_file(j->cli->arena, path), CR_E_USAGE,
+             "--wrong: the input has no labels");
+    cr_hint(j->cli->diag, "use --data, or COLUMN=FILE for the input and for "
+                          "the labels");
+    j->stopped = true;
+    return false;
+}
+
 /* Predicts all samples of an image or array. An error in one file does not
  * prevent the others; false: stop. */
 static bool files_array(struct cr_predict *j, const char *path)
@@ -45,6 +56,8 @@ static bool files_array(struct cr_predict *j, const char *path)
 
     if (!files_needs_one(j, path))
         return false;
+    if (j->o->wrong)
+        return files_no_labels(j, path);
     cr_predict_header(j);
     row.name = cr_strdup(&j->text, path);
     open = cr_input_open(&f->adapter, diag, path, &input);
