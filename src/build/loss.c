@@ -206,16 +206,13 @@ static bool loss_balanced(struct cr_build *b, const struct cr_val *label,
     return w != NULL;
 }
 
-bool cr_loss_classes(struct cr_build *b, const struct cr_node *node,
-                     const struct cr_val *label, int64_t classes,
-                     struct cr_reals *to)
+static bool loss_classes(struct cr_build *b, const struct cr_node *node,
+                         const struct cr_val *label, int64_t classes,
+                         struct cr_reals *to)
 {
-    double *w;
+    double *w = CR_NEWS(cr_build_arena(b), double, classes);
     int64_t i;
 
-    if (!node)
-        return true;
-    w = CR_NEWS(cr_build_arena(b), double, classes);
     to->v = w;
     to->n = (int)classes;
     if (node->kind == CR_NODE_STR && strcmp(node->text, "balanced") == 0)
@@ -243,4 +240,20 @@ bool cr_loss_classes(struct cr_build *b, const struct cr_node *node,
         if (!loss_class(b, m, classes, &i) || !loss_weight(b, m, &w[i]))
             return false;
     return true;
+}
+
+bool cr_loss_classes(struct cr_build *b, const struct cr_node *node,
+                     const struct cr_val *label, int64_t classes,
+                     struct cr_reals *to)
+{
+    struct cr_pos was = b->pos;
+    bool ok;
+
+    if (!node)
+        return true;
+    if (node->pos.src)
+        b->pos = node->pos;
+    ok = loss_classes(b, node, label, classes, to);
+    b->pos = was;
+    return ok;
 }

@@ -167,6 +167,16 @@ static const char *init_line(const struct cr_cli *cli)
     return cr_buf_text(&b);
 }
 
+static void init_json(const struct cr_cli *cli, const struct cr_starter *s)
+{
+    const struct init *o = cr_cli_opts(cli);
+    struct cr_buf b = { .arena = cli->arena };
+
+    cr_buf_json(&b, o->to);
+    printf("{\"config\": %s, \"unused\": [%s]}\n", cr_buf_text(&b),
+           s->unused ? s->unused_json : "");
+}
+
 static bool init_write(struct cr_cli *cli, const struct cr_starter *s)
 {
     const struct init *o = cr_cli_opts(cli);
@@ -183,7 +193,9 @@ static bool init_write(struct cr_cli *cli, const struct cr_starter *s)
     }
     if (!cr_write_file(cli->diag, o->to, text, strlen(text)))
         return false;
-    if (cli->quiet)
+    if (cli->json)
+        init_json(cli, s);
+    if (cli->json || cli->quiet)
         return true;
     fprintf(stderr, "wrote %s; train it with cellrun train %s\n", o->to,
             o->to);

@@ -72,7 +72,8 @@ static const struct cr_opt predict_opts[] = {
     CR_BOOL_DEFAULT(
         struct cr_predict_opts, wrong, false,
         "Write only misclassified samples, largest loss first, with the "
-        "loss as the last field."),
+        "loss as the last field; requires labels: of --data, a table or "
+        "COLUMN=FILE."),
     CR_STR_OPTIONAL(struct cr_predict_opts, at,
                     "Cell whose output to write instead of the network's.",
                     .text = "CELL"),

@@ -84,6 +84,19 @@ static void report_settle(struct cr_cli *cli)
         cr_write_file(cli->diag, o->out, page, settled);
 }
 
+static void report_print(const struct cr_cli *cli)
+{
+    const struct report *o = cr_cli_opts(cli);
+    struct cr_buf b = { .arena = cli->arena };
+
+    if (cli->json) {
+        cr_buf_json(&b, o->out);
+        printf("{\"report\": %s}\n", cr_buf_text(&b));
+    } else if (!cli->quiet) {
+        printf("report: %s\n", o->out);
+    }
+}
+
 static int report_run(struct cr_cli *cli)
 {
     const struct report *o = cr_cli_opts(cli);
@@ -107,8 +120,8 @@ static int report_run(struct cr_cli *cli)
         report_write(cli, &runs, 0);
     else if (followed)
         report_settle(cli);
-    if (cli->diag->errors == 0 && !cli->quiet && strcmp(o->out, "-") != 0)
-        printf("report: %s\n", o->out);
+    if (cli->diag->errors == 0 && strcmp(o->out, "-") != 0)
+        report_print(cli);
     return cr_diag_exit(cli->diag);
 }
 

@@ -37,7 +37,8 @@ const struct cr_opt cr_cli_rows[] = {
     CR_BOOL_DEFAULT(struct common, help, false, "Explain the command.",
                     .flag = 'h'),
     CR_BOOL_DEFAULT(struct common, json, false,
-                    "Write results and messages as JSON."),
+                    "Write results, warnings and errors as JSON; progress on "
+                    "standard error stays text."),
     CR_BOOL_DEFAULT(struct common, quiet, false,
                     "Print less to standard error.", .flag = 'q'),
     CR_INT_DEFAULT(struct common, verbose, 0, 0, 9,

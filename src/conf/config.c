@@ -86,14 +86,15 @@ void **cr_config_object(struct cr_config *config, const char *name)
 
 /* ---- paths ---- */
 
-/* The node of a text: by its address, else the first with an equal text. */
+/* The node of a text: by its address, which may be that of a number, else the
+ * first string with an equal text. */
 static struct cr_node *config_holder(struct cr_node *node, const char *text,
                                      bool same)
 {
     struct cr_node *found = NULL;
 
-    if (node->kind == CR_NODE_STR &&
-        (node->text == text || (!same && strcmp(node->text, text) == 0)))
+    if (node->text == text || (!same && node->kind == CR_NODE_STR &&
+                               strcmp(node->text, text) == 0))
         return node;
     for (struct cr_node *m = node->child; m && !found; m = m->next)
         found = config_holder(m, text, same);
@@ -142,6 +143,7 @@ static const char *config_other(const struct cr_config *config,
     if (!same || access(full, F_OK) != 0)
         return full;
     same->text = config_from_here(config, o->dir, path);
+    same->kind = CR_NODE_STR;
     moved = CR_NEW(config->arena, struct cr_rebased_path);
     *moved =
         (struct cr_rebased_path){ path, same->text, full, *config->rebased };

@@ -475,23 +475,27 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static bool has_twice(struct cr_arena *arena, const char *const *name, int n)
+/* A name that occurs twice; NULL: none. */
+static const char *find_twice(struct cr_arena *arena, const char *const *name,
+                              int n)
 {
     const char **sorted = CR_NEWS(arena, const char *, n + 1);
-    bool twice = false;
+    const char *twice = NULL;
 
     memcpy(sorted, name, (size_t)n * sizeof *name);
     qsort(sorted, (size_t)n, sizeof *sorted, by_name);
     for (int i = 1; i < n; i++)
-        twice = twice || strcmp(sorted[i - 1], sorted[i]) == 0;
+        if (!twice && strcmp(sorted[i - 1], sorted[i]) == 0)
+            twice = sorted[i];
     return twice;
 }
 
 /* Whether the first row is a header: its texts are distinct and neither numbers
  * nor dates, and some field below it differs in kind: it has numbers or dates,
- * or never the text of the first row. */
+ * or never the text of the first row. *twice: the name that occurs twice in
+ * what is a header otherwise. */
 static bool find_header(struct cr_arena *arena, const char *path,
-                        char delimiter)
+                        char delimiter, const char **twice)
 {
     struct cr_diag quiet = { .arena = arena };
     const char **name = NULL;
@@ -519,8 +523,9 @@ static bool find_header(struct cr_arena *arena, const char *path,
             header = header && !is_value(f->text, f->len) &&
                      (i == 0 || !cr_is_missing(f->text, f->len));
         }
-        if (rows == 0)
-            header = header && !has_twice(arena, name, n);
+        if (rows == 0 && header)
+            *twice = find_twice(arena, name, n);
+        header = header && !*twice;
     }
     cr_csv_close(&csv);
     return header && (values || !again);
@@ -616,6 +621,7 @@ bool cr_infer(struct cr_arena *arena, struct cr_diag *diag,
 {
     struct cr_arena mem = { 0 };
     struct seen *seen = NULL;
+    const char *twice = NULL;
     bool ok = true;
     int i;
 
@@ -623,7 +629,9 @@ bool cr_infer(struct cr_arena *arena, struct cr_diag *diag,
     to->delimiter = o->delimiter ? o->delimiter
                                  : find_delimiter(&mem, paths[0]);
     to->header = o->header >= 0 ? o->header > 0
-                                : find_header(&mem, paths[0], to->delimiter);
+                                : find_header(&mem, paths[0], to->delimiter,
+                                              &twice);
+    to->twice = twice ? cr_strdup(arena, twice) : NULL;
     for (i = 0; i < n_paths && ok; i++)
         ok = infer_file(arena, &mem, diag, paths[i], o, to, &seen);
     if (ok && to->rows == 0)

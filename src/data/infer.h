@@ -68,6 +68,8 @@ struct cr_field_facts {
 struct cr_table_facts {
     char delimiter;
     bool header;
+    const char *twice;      /* the first line is no header, because this name
+                               occurs twice; NULL otherwise */
     /* The first field that is not UTF-8, and its first wrong byte; src NULL:
      * none. */
     struct cr_pos not_utf8;

@@ -147,6 +147,38 @@ const struct cr_c_function cr_c_functions[] = {
       "            y[i] = (x[i] - mean) * a * scale[i] + shift[i];\n"
       "    }\n"
       "}\n" },
+    { "group_norm",
+      "/* Groups of `size` channels with mean 0 and variance 1, then scale\n"
+      " * and shift of each channel. */\n"
+      "static void group_norm(const float *restrict x, const float *scale,\n"
+      "                       const float *shift, float *restrict y, int n,\n"
+      "                       int groups, int size, int inner, float eps)\n"
+      "{\n"
+      "    int all = size * inner;\n"
+      "\n"
+      "    for (int g = 0; g < n * groups; g++, x += all, y += all) {\n"
+      "        int first = g % groups * size;\n"
+      "        float mean = 0, var = 0, a;\n"
+      "\n"
+      "        for (int i = 0; i < all; i++)\n"
+      "            mean += x[i];\n"
+      "        mean /= (float)all;\n"
+      "        for (int i = 0; i < all; i++)\n"
+      "            var += (x[i] - mean) * (x[i] - mean);\n"
+      "        a = 1 / sqrtf(var / (float)all + eps);\n"
+      "        for (int i = 0; i < all; i++)\n"
+      "            y[i] = (x[i] - mean) * a * scale[first + i / inner] +\n"
+      "                   shift[first + i / inner];\n"
+      "    }\n"
+      "}\n" },
+    { "prelu",
+      "/* PReLU with a weight for each of c channels. */\n"
+      "static void prelu(const float *restrict x, const float *w,\n"
+      "                  float *restrict y, int n, int c, int inner)\n"
+      "{\n"
+      "    for (int i = 0; i < n * c * inner; i++)\n"
+      "        y[i] = x[i] > 0 ? x[i] : w[i / inner % c] * x[i];\n"
+      "}\n" },
     { "softmax",
       "/* Softmax, or its logarithm, over the second of three dimensions. */\n"
       "static void softmax(const float *restrict x, float *restrict y,\n"

@@ -36,10 +36,21 @@ static bool with_alpha(struct cr_c *c, const char *arg)
     return each(c, arg, cr_inference_real(c->node, "alpha"), (double)NAN);
 }
 
+static bool with_lambd(struct cr_c *c, const char *arg)
+{
+    return each(c, arg, cr_inference_real(c->node, "lambd"), (double)NAN);
+}
+
 static bool hardtanh(struct cr_c *c, const char *arg)
 {
     return each(c, arg, cr_inference_real(c->node, "min_val"),
                 cr_inference_real(c->node, "max_val"));
+}
+
+static bool threshold(struct cr_c *c, const char *arg)
+{
+    return each(c, arg, cr_inference_real(c->node, "threshold"),
+                cr_inference_real(c->node, "value"));
 }
 
 static bool gelu(struct cr_c *c, const char *arg)
@@ -138,6 +149,7 @@ const struct cr_c_emitter cr_c_elementwise[] = {
     { "exp", unary, "expf(x)", false, false },
     { "fast_gelu", unary, "x / (1 + expf(-1.702f * x))", false, false },
     { "gelu", gelu, "0.5f * x * (1 + erff(0.707106781f * x))", false, false },
+    { "h_shrink", with_lambd, "x > a || x < -a ? x : 0 * x", false, false },
     { "h_sigmoid", unary, "fminf(fmaxf(x / 6 + 0.5f, 0), 1)", false, false },
     { "h_swish", unary, "x * fminf(fmaxf(x / 6 + 0.5f, 0), 1)", false, false },
     { "hardtanh", hardtanh, "x < a ? a : x > b ? b : x", false, false },
@@ -161,6 +173,8 @@ const struct cr_c_emitter cr_c_elementwise[] = {
     { "sigmoid", unary, "1 / (1 + expf(-x))", false, false },
     { "silu", unary, "x / (1 + expf(-x))", false, false },
     { "sin", unary, "sinf(x)", false, false },
+    { "soft_shrink", with_lambd,
+      "x > a ? x - a : x < -a ? x + a : 0 * x", false, false },
     { "softmax", softmax, "0", false, false },
     { "softsign", unary, "x / (1 + fabsf(x))", false, false },
     { "sqrt", unary, "sqrtf(x)", false, false },
@@ -168,5 +182,7 @@ const struct cr_c_emitter cr_c_elementwise[] = {
     { "sub", binary, "@ - #", false, false },
     { "sum", reduce, "sum", false, false },
     { "tanh", unary, "tanhf(x)", false, false },
+    { "tanhshrink", unary, "x - tanhf(x)", false, false },
+    { "threshold", threshold, "x > a || x != x ? x : b", false, false },
     { 0 },
 };

@@ -139,12 +139,45 @@ static bool layer_norm(struct cr_c *c, const char *arg)
     return true;
 }
 
+static bool group_norm(struct cr_c *c, const char *arg)
+{
+    const struct cr_group_norm *a = c->node->attr;
+    const struct cr_inference_val *x = cr_c_val(c, 0);
+
+    if (!cr_c_apart(c, x, x->spec.rank - 1))
+        return false;
+    cr_c_call(c, arg,
+              cr_strf(c->arena, "%s, %s, %s, %s, %s, %s", cr_c_in(c, 0),
+                      cr_c_in(c, 1), cr_c_in(c, 2), cr_c_out(c),
+                      CR_C_INTS(c, cr_c_dim(x, 0), a->num_groups,
+                                cr_c_dim(x, 1) / a->num_groups,
+                                cr_c_count(x, 2, x->spec.rank)),
+                      cr_c_number(c, a->eps)));
+    return true;
+}
+
+static bool prelu(struct cr_c *c, const char *arg)
+{
+    const struct cr_inference_val *x = cr_c_val(c, 0);
+    int64_t n = cr_c_dim(cr_c_val(c, 1), 0);
+
+    cr_c_call(c, arg,
+              cr_strf(c->arena, "%s, %s, %s, %s", cr_c_in(c, 0),
+                      cr_c_in(c, 1), cr_c_out(c),
+                      n > 1 ? CR_C_INTS(c, cr_c_dim(x, 0), n,
+                                        cr_c_count(x, 2, x->spec.rank))
+                            : CR_C_INTS(c, 1, 1, cr_c_all(x))));
+    return true;
+}
+
 const struct cr_c_emitter cr_c_layers[] = {
     { "avg_pool", pool, "avg_pool", false, false },
     { "batch_norm", batch_norm, "batch_norm", false, false },
     { "conv2d", conv, "conv2d", false, false },
+    { "group_norm", group_norm, "group_norm", false, false },
     { "layer_norm", layer_norm, "layer_norm", false, false },
     { "linear", linear, "linear", false, false },
     { "max_pool", pool, "max_pool", false, false },
+    { "prelu", prelu, "prelu", false, false },
     { 0 },
 };

@@ -33,6 +33,22 @@ static bool files_needs_one(struct cr_predict *j, const char *path)
     return false;
 }
 
+static bool files_needs_labels(const struct cr_predict *j)
+{
+    return j->o->wrong || j->o->against;
+}
+
+static bool files_no_labels(struct cr_predict *j, const char *path)
+{
+    cr_error(j->cli->diag, cr_at_file(j->cli->arena, path), CR_E_USAGE,
+             "%s: the input has no labels",
+             j->o->wrong ? "--wrong" : "--against labels");
+    cr_hint(j->cli->diag, "use --data, or COLUMN=FILE for the input and for "
+                          "the labels");
+    j->stopped = true;
+    return false;
+}
+
 /* Predicts all samples of an image or array. An error in one file does not
  * prevent the others; false: stop. */
 static bool files_array(struct cr_predict *j, const char *path)
@@ -45,6 +61,8 @@ static bool files_array(struct cr_predict *j, const char *path)
 
     if (!files_needs_one(j, path))
         return false;
+    if (files_needs_labels(j)) /* images and arrays have none */
+        return files_no_labels(j, path);
     cr_predict_header(j);
     row.name = cr_strdup(&j->text, path);
     open = cr_input_open(&f->adapter, diag, path, &input);
@@ -296,6 +314,8 @@ static bool files_columns(struct cr_predict *j)
                           j->feed[i].name, j->feed[i].name);
     }
     j->has_truth = truths > 0 && truths == j->n_truths;
+    if (ok && !j->has_truth && files_needs_labels(j))
+        return files_no_labels(j, c[0].path);
     for (int i = 0; i < n && ok; i++)
         ok = column_open(j, &c[i]);
     ok = ok && columns_read(j, c, n, c[0].path);

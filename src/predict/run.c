@@ -41,7 +41,8 @@ static bool run_prepare(struct cr_predict *j)
     if (!cr_predict_keeps_data(j) || !cr_predict_columns(j) ||
         !cr_predict_open(j) || !cr_predict_outputs(j) || !run_one_output(j))
         return false;
-    j->has_truth = j->o->wrong && !j->o->data && j->n_truths > 0;
+    j->has_truth = (j->o->wrong || j->o->against) && !j->o->data &&
+                   j->n_truths > 0;
     return !j->o->wrong || cr_predict_wrong_open(j);
 }
 

@@ -320,6 +320,34 @@ static bool eval_cut(struct cr_eval *e, const struct cr_scores *chosen)
     return true;
 }
 
+/* Warns of metrics that take logits for probabilities, because their option
+ * `logits` is false; not of one that repeats the checkpoint's threshold. */
+static void eval_check_logits(const struct cr_eval *e)
+{
+    const struct cr_prob_loss *loss = cr_prob_loss(e->config);
+    struct cr_spec out;
+
+    cr_exec_output(e->plans.full ? e->plans.full : e->plans.last, &out);
+    if (!loss || loss->map != CR_PROB_SIGMOID || !eval_no_classes(e, &out))
+        return;
+    for (int i = 0; i < e->metrics->n; i++) {
+        const struct cr_metric_use *use = &e->metrics->use[i];
+        const struct cr_opt *row = use->metric->about.opts;
+
+        while (row && row->name && strcmp(row->name, "logits") != 0)
+            row++;
+        if (!row || !row->name ||
+            (use->metric->cut && !isnan(e->threshold)) ||
+            *(const bool *)((const char *)use->opts + row->at))
+            continue;
+        cr_warn(e->config->diag, use->pos, CR_E_NO_MATCH,
+                "the metric '%s' takes the output for a probability, but it "
+                "is a logit of %s",
+                use->name, loss->name);
+        cr_hint(e->config->diag, "use {%s: {logits: true}}", use->name);
+    }
+}
+
 struct cr_eval *cr_eval_open(struct cr_config *config, struct cr_net *net,
                              const struct cr_eval_opts *want)
 {
@@ -340,6 +368,7 @@ struct cr_eval *cr_eval_open(struct cr_config *config, struct cr_net *net,
     if (eval_columns(e, want) &&
         cr_plans_make(&e->plans, net, &plan, want->loader) && eval_metrics(e) &&
         (!want->chosen || eval_cut(e, want->chosen))) {
+        eval_check_logits(e);
         cr_plans_share(&e->plans, want->loader, e->from, e->n_columns,
                        e->label);
         return e;

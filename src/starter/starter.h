@@ -39,6 +39,7 @@ struct cr_starter {
     const char *folder;         /* folder of the config; NULL: the current */
     int task;                   /* enum cr_starter_task: --task */
     const char *unused;         /* fields that are not inputs; NULL: none */
+    const char *unused_json;    /* the same, as members of a list */
 };
 
 /* Append a config for the data to `out`. False after reporting. */

@@ -151,6 +151,12 @@ static bool table_target(struct table *t, const char *name)
              table_names(t));
     if (cr_closest_name(name, names))
         cr_hint(diag, "did you mean '%s'?", cr_closest_name(name, names));
+    else if (t->facts.twice)
+        cr_hint(diag,
+                "the first line is no header, since '%s' occurs twice in it: "
+                "add one with a name for each field",
+                cr_quote(diag->arena, t->facts.twice,
+                         strlen(t->facts.twice)));
     else if (!t->facts.header)
         cr_hint(diag, "the file seems to have no header line: add one with "
                 "the names of the fields");
@@ -369,6 +375,7 @@ static void table_counted(struct table *t, enum use use, const char *one,
 static void table_head(struct table *t)
 {
     struct cr_buf *b = &t->s->out, unused = { .arena = t->s->arena };
+    struct cr_buf json = unused;
     bool some = false;
 
     cr_starter_head(t->s);
@@ -386,11 +393,15 @@ static void table_head(struct table *t)
                                         strlen(t->facts.field[i].name));
 
             cr_buf_f(&unused, "%s%s", unused.len ? ", " : "", name);
+            cr_buf_str(&json, json.len ? ", " : "");
+            cr_buf_json(&json, t->facts.field[i].name);
             cr_buf_f(b, "#   %s: %s\n", name,
                      table_why(t, &t->facts.field[i]));
         }
-    if (unused.len)
-        t->s->unused = cr_buf_text(&unused);
+    if (!unused.len)
+        return;
+    t->s->unused = cr_buf_text(&unused);
+    t->s->unused_json = cr_buf_text(&json);
 }
 
 /* The name of the column of an embedded field. */

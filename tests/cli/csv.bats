@@ -268,6 +268,16 @@ END
     run -3 --separate-stderr "$CELLRUN" check t.yaml dataset.train.dataset_files=no.csv
     [[ ${stderr_lines[0]} == "command line, argument 3: error: file 'no.csv' not found, neither in the current directory nor in CELLRUN_DATA [E0201]" ]]
     [[ ${stderr_lines[2]} == *"^^^^^^"* ]]
+    # a name may be a number
+    run -3 --separate-stderr "$CELLRUN" check t.yaml dataset.train.dataset_files=3
+    [[ ${stderr_lines[0]} == "command line, argument 3: error: file '3' not found, neither in the current directory nor in CELLRUN_DATA [E0201]" ]]
+    mkdir -p years
+    printf 'a,label\n1,0\n2,1\n' >years/2024
+    table 2024 '{x: {fields: [a], type: float32}, label: label}'
+    mv t.yaml years
+    echo 'base: years/t.yaml' >more.yaml
+    run -0 "$CELLRUN" train more.yaml -q -o year
+    run -0 "$CELLRUN" resume year -q --epochs 2
     mkdir -p dir.csv
     table dir.csv '{x: 0}'
     run -3 --separate-stderr "$CELLRUN" check t.yaml

@@ -315,12 +315,45 @@ END
     c_equal conv x a.npy 7168
 }
 
+@test 'c: cells of activations and normalisation' {
+    perl -e 'print pack "f<*", map { sin($_ * $_) * 2 } 1 .. 8 * 4 * 3 * 2' |
+        npy a.npy '<f4' '(8, 4, 3, 2)'
+    pack 'l<*' 0 1 1 0 2 1 0 2 | npy b.npy '<i4' '(8,)'
+    cat >cells.yaml <<'END'
+dataset:
+  train:
+    NumpySlicesDataset: {data: [a.npy, b.npy], column_names: [x, label]}
+datapipe: {batch: {batch_size: 4}}
+network:
+  cells:
+    a: {GroupNorm: [2, 4]}
+    b: InstanceNorm2d
+    c: PReLU
+    d: {PReLU: {channel: 4, w: {Array: {values: [-0.5, 0.25, 2, 1]}}}}
+    e: HShrink
+    f: {SoftShrink: 0.25}
+    g: Tanhshrink
+    h: {Threshold: [0.5, -2.0]}
+    i: Flatten
+    j: {Dense: {out_channels: 3}}
+  construct: |
+    x = a(x)
+    return j(i(concat((b(x), c(x), d(x), e(x), f(x), g(x), h(x)), 1)))
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1}}
+train: {epochs: 1}
+END
+    "$CELLRUN" train cells.yaml -q -o cells
+    c_equal cells x a.npy 768
+}
+
 @test 'c: an op without C form is named; no --normalize, no other type' {
     fails 2 export run --normalize -o net.c
     fails 2 export run --dtype float16 -o net.c
-    "$CELLRUN" train net.yaml -q -o odd network.act=HShrink
+    "$CELLRUN" train net.yaml -q -o odd network.act=GLU \
+        "network.out={Dense: [2, 2]}"
     fails 2 export odd -o net.c
-    [[ $stderr = *"export to C: op 'h_shrink' of cell 'act'"* ]]
+    [[ $stderr = *"export to C: op 'glu' of cell 'act'"* ]]
     [ ! -e net.c ]
 }
 
@@ -412,6 +445,13 @@ adaptive_avg_pool2d(im, (2, 1))
 max_pool2d(im, 2, 1, dilation=2)
 max_pool2d(im, 3, 2, padding=1, ceil_mode=True)
 layer_norm(im, (4, 5))
+group_norm(im, 1, linspace(1, 2, 3), linspace(2, 3, 3))
+group_norm(a, 3, linspace(1, 2, 3), linspace(2, 3, 3), eps=0.5)
+group_norm(reshape(im, (-1, 6, 10)), 3, linspace(1, 2, 6), linspace(2, 3, 6))
+group_norm(x, 4, linspace(1, 2, 12), linspace(2, 3, 12))
+prelu(im, linspace(-1, 1, 3))
+prelu(x, linspace(-1, 1, 12))
+prelu(im, linspace(0.25, 0.5, 1))
 conv1d(a, reshape(linspace(1, 2, 12), (2, 3, 2)), stride=2)
 conv1d(a, reshape(linspace(1, 2, 18), (2, 3, 3)), pad_mode='same')
 conv1d(a, reshape(linspace(1, 2, 18), (2, 3, 3)), pad_mode='pad', padding=2)
@@ -469,6 +509,7 @@ END
         'softmax(x, 0)' 'sum(reshape(x, (2, -1)), 0)' \
         'adaptive_avg_pool2d(transpose(reshape(x, (-1, 2, 2, 1)), (1, 2, 0, 3)), 1)' \
         'max_pool2d(transpose(reshape(x, (-1, 2, 2, 1)), (1, 2, 3, 0)), (1, 2), 1)' \
+        'group_norm(transpose(reshape(x, (-1, 2, 2)), (1, 2, 0)), 1)' \
         'conv2d(transpose(reshape(x, (-1, 2, 2, 1)), (1, 2, 0, 3)),
             ones((1, 2, 1, 1)))'; do
         net_of 4 "$to"

@@ -93,6 +93,10 @@ number() {
     table t.csv 400
     run -0 "$CELLRUN" init --from-csv t.csv --target kind -o c.yaml
     [[ $output == *"wrote c.yaml"* ]]
+    run -0 "$CELLRUN" init --from-csv t.csv --target kind -o j.yaml --json
+    [ "$output" = '{"config": "j.yaml", "unused": ["key", "site"]}' ]
+    [ "$("$CELLRUN" init digits -o d.yaml -q --json)" = \
+        '{"config": "d.yaml", "unused": []}' ]
     grep -q '^#   key: an id: all values differ$' c.yaml
     grep -q '^#   site: all rows have the same value$' c.yaml
     grep -q 'fields: kind, classes: \[tall, wide\]' c.yaml
@@ -319,4 +323,7 @@ not used: id (the config says why)" ]
     tail -n +2 d.csv >n.csv
     run -2 --separate-stderr "$CELLRUN" init --from-csv n.csv --target y
     [[ $stderr == *"the file seems to have no header line"* ]]
+    printf 'a,a,y\n1,2,no\n3,4,yes\n' >t.csv
+    run -2 --separate-stderr "$CELLRUN" init --from-csv t.csv --target y
+    [[ $stderr == *"the first line is no header, since 'a' occurs twice in it"* ]]
 }

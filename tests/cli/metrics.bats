@@ -268,6 +268,10 @@ EOF
         s/^loss:.*/loss: BCEWithLogitsLoss/
         s/^metrics:.*/metrics: [matthews, {best_threshold: {logits: true}}]/' \
         two.yaml >logit.yaml
+    run -0 "$CELLRUN" train logit.yaml -o p -q 'metrics=[best_threshold, log_loss]'
+    for name in best_threshold log_loss; do
+        [[ $output == *"the metric '$name' takes the output for a probability, but it is a logit of BCEWithLogitsLoss"* ]]
+    done
     for name in two onehot logit; do
         "$CELLRUN" train $name.yaml -o $name -q --json >$name.json
         t=$(jq .eval.best_threshold $name.json)

@@ -186,6 +186,9 @@ near() {
     [ "${lines[0]}" = \
         $'input\tactual.shape\tactual.colour\tform.label\thue.label' ]
     [ "${lines[2]}" = $'train#1\t1\t2\t1\t1' ]
+    # an array has no labels
+    run -2 --separate-stderr "$CELLRUN" predict --ckpt heads left.npy --wrong
+    [[ -z $output && $stderr == "left.npy: error: --wrong: the input has no labels [E0501]"* ]]
     run -0 "$CELLRUN" predict --ckpt heads --data train --wrong
     [ "$(cut -f 1 <<<"$output" | xargs)" = 'train#2 train#0 train#1' ]
     # -log p of both heads

@@ -311,6 +311,11 @@ refused() {
         jq -r '"Predicted: \"\(.label)\", Actual: \"\(.actual)\""' >wanted
     [ "$(wc -l <lines)" = 20 ]
     diff lines wanted
+    "$CELLRUN" predict --ckpt run x=s.npy label=l.npy --against labels | diff - wanted
+    run -2 "$CELLRUN" predict --ckpt run x=s.npy --against labels
+    [[ $output == *"--against labels: the input has no labels"* ]]
+    run -2 --separate-stderr "$CELLRUN" predict --ckpt run s.npy --against labels
+    [[ -z $output && $stderr == "s.npy: error: --against labels: the input has no labels [E0501]"* ]]
     run -2 "$CELLRUN" predict --ckpt run s.npy --against truth
     [[ "$output" == *"--against: found 'truth', expected labels"* ]]
 }

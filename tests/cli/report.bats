@@ -68,6 +68,9 @@ nested() {
 @test "classes: the numbers of the page are those of the outcomes" {
     run -0 "$CELLRUN" report "$runs/classes" -o r.html
     [ "$output" = "report: r.html" ]
+    [ "$("$CELLRUN" report "$runs/classes" -o j.html -q --json)" = \
+        '{"report": "j.html"}' ]
+    cmp j.html r.html
     nested r.html
     words r.html >w
     grep -q '^accuracy 0.2500 0.0000 0.7500$' w

@@ -148,3 +148,28 @@ END
     run -2 "$CELLRUN" check c.yaml
     [[ $output == *"RandomCrop: found lists of varying length, expected samples of one shape; use RandomTruncate for lists"* ]]
 }
+
+@test "a text that is no UTF-8 is one error, of the data" {
+    printf 'text,label\na b,0\n\xff,1\n' >bytes.csv
+    cat >c.yaml <<'END'
+dataset:
+  train: {CSVDataset: {dataset_files: bytes.csv, columns: {text: text, label: label}}}
+vocab: {text: {tokenizer: BasicTokenizer, special_tokens: ["<pad>", "<unk>"]}}
+datapipe:
+  text:
+    - BasicTokenizer
+    - {Lookup: {vocab: text, unknown_token: "<unk>"}}
+    - {PadEnd: {pad_shape: [4], pad_value: 0}}
+network:
+  inputs: [text]
+  cells: {emb: {Embedding: [$vocab.text.size, 4]}, fc: {Dense: [4, 2]}}
+  construct: return fc(mean(emb(text), 1))
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1}}
+train: {epochs: 1}
+END
+    run -3 --separate-stderr "$CELLRUN" check c.yaml
+    [ "$stderr" = "cellrun: error: BasicTokenizer: the text is not UTF-8 from byte 0 on [E0203]
+   at bytes.csv:3:1
+1 error" ]
+}

@@ -122,3 +122,13 @@ END2
     run -0 "$CELLRUN" check c.yaml \
         'loss={inputs: [x, label], cells: {ce: {CrossEntropyLoss: {weight: balanced}}}, construct: "return ce(x, label)"}'
 }
+
+@test "an error in the weights is reported where they are" {
+    run -2 --separate-stderr "$CELLRUN" check c.yaml 'loss={CrossEntropyLoss: {}}' \
+        'loss.weight=[1, 2]'
+    [[ ${stderr_lines[0]} == "command line, argument 4: error: weight: found 2 entries, expected one for each of 3 classes [E0101]" ]]
+    sed '/^loss:/d' c.yaml >w.yaml
+    printf 'loss:\n  CrossEntropyLoss:\n    weight:\n      [1, 2, x]\n' >>w.yaml
+    run -2 --separate-stderr "$CELLRUN" check w.yaml
+    [[ ${stderr_lines[0]} == "w.yaml:$(wc -l <w.yaml):7: error: class weight: found 'x', "* ]]
+}
