@@ -178,8 +178,9 @@ static const struct cr_opt train_opts[] = {
         struct cr_train_section, stop_after, CR_EPOCHS,
         "Number of epochs or steps after which the run is evaluated and saved "
         "and ends with status 75; resumed without it, the run continues as if "
-        "it had not stopped. Schedules refer to the whole run. cellrun sweep "
-        "sets it for the methods halving and asha."),
+        "it had not stopped, but the evaluation at the stop can be the best "
+        "one. Schedules refer to the whole run. cellrun sweep sets it for the "
+        "methods halving and asha."),
     CR_INT_OPTIONAL(struct cr_train_section, overfit_batches, 1, 1e9,
                     "Train on the first N batches only, in every epoch."),
     CR_QUANTITY_OPTIONAL(
