@@ -407,8 +407,8 @@ network:
     im = reshape(concat((x, x * 2, x - 1, x * x, sin(x)), 1), (-1, 3, 4, 5))
     y = x
 END
-        for f in abs celu cos cosh elu erf fast_gelu gelu hardsigmoid \
-            hardswish hardtanh leaky_relu logsigmoid mish neg relu relu6 selu sigmoid \
+        for f in abs celu cos elu erf fast_gelu gelu hardsigmoid hardswish \
+            hardtanh leaky_relu logsigmoid mish neg relu relu6 selu sigmoid \
             silu sin softsign square tanh log_softmax softmax; do
             echo "    y = concat((y, flatten($f(a * 3))), 1)"
         done
@@ -417,6 +417,7 @@ END
         done <<'END'
 log(b)
 exp(a)
+cosh(a)
 rsqrt(b)
 sqrt(b)
 celu(a, 2.0)
