@@ -259,6 +259,25 @@ c_build() {
         "-D${name%.c}_MAIN" "$1" -o "${1%.c}" -lm
 }
 
+# c_trained NAME: a run of the network on standard input, on eight samples a.npy
+# of three classes
+c_trained() {
+    pack 'l<*' 0 1 1 0 2 1 0 2 | npy b.npy '<i4' '(8,)'
+    {
+        cat <<'END'
+dataset:
+  train:
+    NumpySlicesDataset: {data: [a.npy, b.npy], column_names: [x, label]}
+datapipe: {batch: {batch_size: 4}}
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1}}
+train: {epochs: 1}
+END
+        cat
+    } >"$1.yaml"
+    "$CELLRUN" train "$1.yaml" -q -o "$1"
+}
+
 # c_equal NET COLUMN FEED.npy COUNT ARG...: the C file of a run, or of a config
 # with the flag --ckpt, computes what trace does
 c_equal() {
@@ -278,12 +297,7 @@ c_equal() {
     c_equal run x x.npy 48
     perl -e 'print pack "f<*", map { sin $_ * $_ } 1 .. 8 * 4 * 7 * 8' |
         npy a.npy '<f4' '(8, 4, 7, 8)'
-    pack 'l<*' 0 1 1 0 2 1 0 2 | npy b.npy '<i4' '(8,)'
-    cat >conv.yaml <<'END'
-dataset:
-  train:
-    NumpySlicesDataset: {data: [a.npy, b.npy], column_names: [x, label]}
-datapipe: {batch: {batch_size: 4}}
+    c_trained conv <<'END'
 network:
   cells:
     a: {Conv2d: {out_channels: 8, kernel_size: 3, stride: 2, group: 2, has_bias: true, weight_init: Normal}}
@@ -307,23 +321,14 @@ network:
     x = f(e(y) + k(z) * 2.0 - y / 3.0)
     y = f(s(z))
     return o(l(d(concat([x, y], 1))))
-loss: CrossEntropyLoss
-optimizer: {SGD: {learning_rate: 0.1}}
-train: {epochs: 1}
 END
-    "$CELLRUN" train conv.yaml -q -o conv
     c_equal conv x a.npy 7168
 }
 
 @test 'c: cells of activations and normalisation' {
     perl -e 'print pack "f<*", map { sin($_ * $_) * 2 } 1 .. 8 * 4 * 3 * 2' |
         npy a.npy '<f4' '(8, 4, 3, 2)'
-    pack 'l<*' 0 1 1 0 2 1 0 2 | npy b.npy '<i4' '(8,)'
-    cat >cells.yaml <<'END'
-dataset:
-  train:
-    NumpySlicesDataset: {data: [a.npy, b.npy], column_names: [x, label]}
-datapipe: {batch: {batch_size: 4}}
+    c_trained cells <<'END'
 network:
   cells:
     a: {GroupNorm: [2, 4]}
@@ -339,11 +344,7 @@ network:
   construct: |
     x = a(x)
     return j(i(concat((b(x), c(x), d(x), e(x), f(x), g(x), h(x)), 1)))
-loss: CrossEntropyLoss
-optimizer: {SGD: {learning_rate: 0.1}}
-train: {epochs: 1}
 END
-    "$CELLRUN" train cells.yaml -q -o cells
     c_equal cells x a.npy 768
 }
 
