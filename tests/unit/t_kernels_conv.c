@@ -27,6 +27,7 @@ enum {
     PLANAR,
     DIRECT,
     WINOGRAD,
+    DEPTHWISE,
     PAIRS,
     TILES,
     PRODUCTS,
@@ -36,7 +37,8 @@ enum {
 
 static const struct cr_conv_kernel *const ways[] = {
     [PLANAR] = &cr_conv_nchw,     [DIRECT] = &cr_conv_nhwc,
-    [WINOGRAD] = &cr_conv_winograd, [PAIRS] = &cr_conv_nhwc_bf16,
+    [WINOGRAD] = &cr_conv_winograd, [DEPTHWISE] = &cr_conv_depthwise,
+    [PAIRS] = &cr_conv_nhwc_bf16,
     [TILES] = &cr_conv_nhwc_amx,  [PRODUCTS] = &cr_conv_im2col,
 #ifdef CR_DOUBLE
     [LIBRARY] = &chosen,
@@ -100,8 +102,8 @@ static void draw_axis(struct cr_conv *c, int axis, bool single)
 
 static bool wants_last(void)
 {
-    return way == DIRECT || way == WINOGRAD || way == PAIRS || way == TILES ||
-           way == LIBRARY;
+    return way == DIRECT || way == WINOGRAD || way == DEPTHWISE ||
+           way == PAIRS || way == TILES || way == LIBRARY;
 }
 
 /* Low precision, of which some may lie in two bytes per number. */
@@ -125,6 +127,8 @@ static struct cr_conv draw_many(void)
 
     c.ci = draw(1, 2);
     c.co = draw(1, 2);
+    if (way == DEPTHWISE)
+        c.ci = c.co = c.group = 2;
     c.x = c.y = wants_last() ? CR_CHANNELS_LAST : CR_ROW_MAJOR;
     draw_low(&c);
     many = true;
@@ -156,6 +160,8 @@ static struct cr_conv draw_conv(void)
         c.group = way != WINOGRAD && draw_one_in(3) ? draw(1, 7) : 1;
         c.ci = c.group * draw_size(1, c.group > 1 ? 9 : most);
         c.co = c.group * draw_size(1, c.group > 1 ? 9 : most);
+        if (way == DEPTHWISE || (way == CHOSEN && draw_one_in(6)))
+            c.ci = c.co = c.group = draw(2, 70);
         c.x = c.y = wants_last() || (way != PLANAR && draw_one_in(2))
                         ? CR_CHANNELS_LAST
                         : CR_ROW_MAJOR;
@@ -578,6 +584,7 @@ int main(void)
             compare(PLANAR, i);
             compare(DIRECT, i);
             compare(WINOGRAD, i);
+            compare(DEPTHWISE, i);
             if (implementation_take(i) && cr_gemm_bf16_available())
                 compare(PAIRS, i);
             if (implementation_take(i) && cr_gemm_bf16_available() &&
@@ -591,6 +598,8 @@ int main(void)
         if (vectors) {
             way = WINOGRAD;
             kernel_compare("conv_winograd, in threads", i, threads);
+            way = DEPTHWISE;
+            kernel_compare("conv_depthwise, in threads", i, threads);
         }
         if (i < OWN || i == ONEDNN) {
             way = i == ONEDNN ? LIBRARY : CHOSEN;
