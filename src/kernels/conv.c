@@ -10,6 +10,7 @@ static const struct cr_kernel *const rows[] = { &cr_conv_depthwise.head,
                                                 &cr_conv_winograd.head,
                                                 &cr_conv_nhwc.head,
                                                 &cr_conv_nchw.head,
+                                                &cr_conv_depth.head,
 #ifndef CR_DOUBLE
                                                 &cr_conv_onednn.head,
 #endif

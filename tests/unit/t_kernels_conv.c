@@ -28,6 +28,7 @@ enum {
     DIRECT,
     WINOGRAD,
     DEPTHWISE,
+    DEPTH,
     PAIRS,
     TILES,
     PRODUCTS,
@@ -38,7 +39,7 @@ enum {
 static const struct cr_conv_kernel *const ways[] = {
     [PLANAR] = &cr_conv_nchw,     [DIRECT] = &cr_conv_nhwc,
     [WINOGRAD] = &cr_conv_winograd, [DEPTHWISE] = &cr_conv_depthwise,
-    [PAIRS] = &cr_conv_nhwc_bf16,
+    [DEPTH] = &cr_conv_depth,       [PAIRS] = &cr_conv_nhwc_bf16,
     [TILES] = &cr_conv_nhwc_amx,  [PRODUCTS] = &cr_conv_im2col,
 #ifdef CR_DOUBLE
     [LIBRARY] = &chosen,
@@ -103,7 +104,7 @@ static void draw_axis(struct cr_conv *c, int axis, bool single)
 static bool wants_last(void)
 {
     return way == DIRECT || way == WINOGRAD || way == DEPTHWISE ||
-           way == PAIRS || way == TILES || way == LIBRARY;
+           way == DEPTH || way == PAIRS || way == TILES || way == LIBRARY;
 }
 
 /* Low precision, of which some may lie in two bytes per number. */
@@ -132,7 +133,7 @@ static struct cr_conv draw_many(void)
     c.x = c.y = wants_last() ? CR_CHANNELS_LAST : CR_ROW_MAJOR;
     draw_low(&c);
     many = true;
-    draw_axis(&c, 0, true);
+    draw_axis(&c, 0, way != DEPTH);
     draw_axis(&c, 1, false);
     draw_axis(&c, 2, false);
     many = false;
@@ -153,7 +154,7 @@ static struct cr_conv draw_conv(void)
         return c;
     }
     do {
-        bool deep = way >= PRODUCTS && draw_one_in(6);
+        bool deep = way == DEPTH || (way >= PRODUCTS && draw_one_in(6));
         bool flat = way != WINOGRAD && draw_one_in(4);
 
         c = (struct cr_conv){ .n = draw_one_in(3) ? draw(1, 20) : draw(1, 3) };
@@ -585,6 +586,7 @@ int main(void)
             compare(DIRECT, i);
             compare(WINOGRAD, i);
             compare(DEPTHWISE, i);
+            compare(DEPTH, i);
             if (implementation_take(i) && cr_gemm_bf16_available())
                 compare(PAIRS, i);
             if (implementation_take(i) && cr_gemm_bf16_available() &&
@@ -600,6 +602,8 @@ int main(void)
             kernel_compare("conv_winograd, in threads", i, threads);
             way = DEPTHWISE;
             kernel_compare("conv_depthwise, in threads", i, threads);
+            way = DEPTH;
+            kernel_compare("conv_depth, in threads", i, threads);
         }
         if (i < OWN || i == ONEDNN) {
             way = i == ONEDNN ? LIBRARY : CHOSEN;
