@@ -22,7 +22,7 @@
 
 #include <string.h>
 
-#define CHUNK_BYTES (4 << 20) /* of u */
+#define CHUNK_BYTES (1 << 20) /* of u */
 #define PARTS \
     (CR_END_SCALE | CR_END_BIAS | CR_END_ADD | CR_END_ACT | CR_END_MASK)
 

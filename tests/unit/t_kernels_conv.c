@@ -124,7 +124,8 @@ static void draw_low(struct cr_conv *c)
 /* Many large images of few channels: sums over them are taken in pieces. */
 static struct cr_conv draw_many(void)
 {
-    struct cr_conv c = { .n = draw(9, 20), .group = 1 };
+    struct cr_conv c = { .n = way == DEPTH ? draw(2, 3) : draw(9, 20),
+                         .group = 1 };
 
     c.ci = draw(1, 2);
     c.co = draw(1, 2);
@@ -132,8 +133,8 @@ static struct cr_conv draw_many(void)
         c.ci = c.co = c.group = 2;
     c.x = c.y = wants_last() ? CR_CHANNELS_LAST : CR_ROW_MAJOR;
     draw_low(&c);
-    many = true;
     draw_axis(&c, 0, way != DEPTH);
+    many = true;
     draw_axis(&c, 1, false);
     draw_axis(&c, 2, false);
     many = false;
