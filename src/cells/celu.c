@@ -24,14 +24,16 @@ static bool celu_check(struct cr_diag *diag, struct cr_pos pos,
 
 CR_INLINE cr_real celu_y(const struct celu *o, cr_real v)
 {
-    cr_real alpha = (cr_real)o->alpha;
+    cr_real alpha = (cr_real)o->alpha, below = alpha * cr_expm1(v / alpha);
 
-    return v > 0 ? v : alpha * cr_expm1(v / alpha);
+    return v > 0 ? v : below;
 }
 
 CR_INLINE cr_real celu_dx(const struct celu *o, cr_real v, cr_real g)
 {
-    return v > 0 ? g : g * (v / (cr_real)o->alpha + 1);
+    cr_real below = g * (v / (cr_real)o->alpha + 1);
+
+    return v > 0 ? g : below;
 }
 
 CR_POINTWISE_CELL(celu, struct celu, y, 5, 0.5,

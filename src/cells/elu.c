@@ -17,12 +17,16 @@ static const struct cr_opt elu_opts[] = {
 
 CR_INLINE cr_real elu_y(const struct elu *o, cr_real v)
 {
-    return v < 0 ? (cr_real)o->alpha * cr_expm1(v) : v;
+    cr_real below = (cr_real)o->alpha * cr_expm1(v);
+
+    return v < 0 ? below : v;
 }
 
 CR_INLINE cr_real elu_dx(const struct elu *o, cr_real v, cr_real g)
 {
-    return v < 0 ? g * (v + (cr_real)o->alpha) : g;
+    cr_real below = g * (v + (cr_real)o->alpha);
+
+    return v < 0 ? below : g;
 }
 
 CR_POINTWISE_CELL(elu, struct elu, y, 5, 0.5,

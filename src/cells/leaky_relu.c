@@ -16,13 +16,17 @@ static const struct cr_opt leaky_relu_opts[] = {
 
 CR_INLINE cr_real leaky_relu_y(const struct leaky_relu *o, cr_real v)
 {
-    return v < 0 ? (cr_real)o->alpha * v : v;
+    cr_real below = (cr_real)o->alpha * v;
+
+    return v < 0 ? below : v;
 }
 
 CR_INLINE cr_real leaky_relu_dx(const struct leaky_relu *o, cr_real v,
                                 cr_real g)
 {
-    return v < 0 ? (cr_real)o->alpha * g : g;
+    cr_real below = (cr_real)o->alpha * g;
+
+    return v < 0 ? below : g;
 }
 
 CR_POINTWISE_CELL(leaky_relu, struct leaky_relu, x, 0.3, 0.5,

@@ -3,11 +3,11 @@
 #include "graph/cell.h"
 
 /* 1 / (1 + exp(x)), without overflow for any sign of x. */
-static cr_real log_sigmoid_slope(cr_real x)
+CR_INLINE cr_real log_sigmoid_slope(cr_real x)
 {
     cr_real e = cr_exp(-cr_abs(x));
 
-    return x < 0 ? 1 / (1 + e) : e / (1 + e);
+    return (x < 0 ? 1 : e) / (1 + e);
 }
 
 CR_INLINE cr_real log_sigmoid_y(CR_UNUSED const void *o, cr_real v)

@@ -7,6 +7,8 @@
 #include "graph/op.h"
 #include "kernels/parallel_for.h"
 
+#include <string.h>
+
 enum { CONSTANT, REFLECT, SYMMETRIC };
 
 struct pad {
@@ -32,7 +34,7 @@ static bool pad_plan(struct cr_op_plan *p)
     const struct cr_spec *x = &p->in[0];
     int d;
 
-    if (o->paddings.n != 2 * x->rank)
+    if (x->rank < 1 || o->paddings.n != 2 * x->rank)
         return cr_error(p->diag, p->pos, CR_E_SHAPE,
                         "paddings: expected a pair for each of the %d "
                         "dimensions of input %s",
@@ -52,15 +54,38 @@ static bool pad_plan(struct cr_op_plan *p)
     return true;
 }
 
+/* A row of the last dimension; x: the row that it copies, or NULL. */
+static void pad_row(const struct cr_op_ctx *s, const cr_real *x, cr_real *y)
+{
+    const struct pad *o = s->attr;
+    int d = s->in[0].rank - 1;
+    int64_t size = s->in[0].dim[d], n = s->out[0].dim[d], i, k;
+    int64_t before = o->paddings.v[2 * d];
+
+    if (!x) {
+        memset(y, 0, (size_t)n * sizeof *y);
+        return;
+    }
+    memcpy(y + before, x, (size_t)size * sizeof *y);
+    for (i = 0; i < n; i++) {
+        if (i == before)
+            i += size;
+        if (i == n)
+            break;
+        k = pad_from(o, d, size, i);
+        y[i] = k < 0 ? 0 : x[k];
+    }
+}
+
 /* Handles rows of the last dimension. */
 static void pad_range(void *ctx, int64_t from, int64_t to)
 {
     const struct cr_op_ctx *s = ctx;
     const struct cr_spec *x = &s->in[0], *y = &s->out[0];
-    int64_t row, i, last = x->dim[x->rank - 1], n = y->dim[y->rank - 1];
+    int64_t row, last = x->dim[x->rank - 1], n = y->dim[y->rank - 1];
 
     for (row = from; row < to; row++) {
-        int64_t left = row, at = 0, step = 1, k;
+        int64_t left = row, at = 0, step = last, k;
         bool zero = false;
         int d;
 
@@ -71,11 +96,8 @@ static void pad_range(void *ctx, int64_t from, int64_t to)
             at += k * step;
             step *= x->dim[d];
         }
-        for (i = 0; i < n; i++) {
-            k = pad_from(s->attr, x->rank - 1, last, i);
-            cr_reals(s->y[0])[row * n + i] =
-                zero || k < 0 ? 0 : cr_creals(s->x[0])[at * last + k];
-        }
+        pad_row(s, zero ? NULL : cr_creals(s->x[0]) + at,
+                cr_reals(s->y[0]) + row * n);
     }
 }
 
@@ -105,48 +127,72 @@ static int pad_copies(const struct pad *o, int d, int64_t size, int64_t i,
     return n;
 }
 
-/* Sums dy over all copies of the element with these indices. */
-static cr_real pad_gather(const struct cr_op_ctx *s, const int64_t *index,
-                          int d, int64_t at)
+/* Adds a row of dy to that of x which it copies. */
+static void pad_row_back(const struct cr_op_ctx *s, const cr_real *dy,
+                         cr_real *dx)
 {
-    const struct cr_spec *x = &s->in[0];
-    int64_t to[3];
-    cr_real sum = 0;
-    int k, n;
+    const struct pad *o = s->attr;
+    int d = s->in[0].rank - 1;
+    int64_t size = s->in[0].dim[d], n = s->out[0].dim[d], i;
+    int64_t before = o->paddings.v[2 * d];
 
-    if (d == x->rank)
-        return cr_creals(s->dy[0])[at];
-    n = pad_copies(s->attr, d, x->dim[d], index[d], to);
-    for (k = 0; k < n; k++)
-        sum += pad_gather(s, index, d + 1, at * s->out[0].dim[d] + to[k]);
-    return sum;
+    CR_SIMD
+    for (i = 0; i < size; i++)
+        dx[i] += dy[before + i];
+    if (o->mode == CONSTANT)
+        return;
+    for (i = 0; i < before; i++)
+        dx[pad_from(o, d, size, i)] += dy[i];
+    for (i = before + size; i < n; i++)
+        dx[pad_from(o, d, size, i)] += dy[i];
 }
 
+/* Adds all rows of dy that copy the row of x with these indices: `at` is the
+ * number of the row, as far as dimension d. */
+static void pad_gather(const struct cr_op_ctx *s, const int64_t *index, int d,
+                       int64_t at, cr_real *dx)
+{
+    const struct cr_spec *x = &s->in[0], *y = &s->out[0];
+    int64_t to[3];
+    int k, n;
+
+    if (d == x->rank - 1) {
+        pad_row_back(s, cr_creals(s->dy[0]) + at * y->dim[d], dx);
+        return;
+    }
+    n = pad_copies(s->attr, d, x->dim[d], index[d], to);
+    for (k = 0; k < n; k++)
+        pad_gather(s, index, d + 1, at * y->dim[d] + to[k], dx);
+}
+
+/* Handles rows of the last dimension. */
 static void pad_back_range(void *ctx, int64_t from, int64_t to)
 {
     const struct cr_op_ctx *s = ctx;
     const struct cr_spec *x = &s->in[0];
-    cr_real *dx = s->dx[0];
-    int64_t i;
+    int64_t n = x->dim[x->rank - 1], row;
 
-    for (i = from; i < to; i++) {
-        int64_t index[CR_RANK_MAX], left = i;
-        cr_real g;
+    for (row = from; row < to; row++) {
+        int64_t index[CR_RANK_MAX], left = row;
+        cr_real *dx = cr_reals(s->dx[0]) + row * n;
         int d;
 
-        for (d = x->rank - 1; d >= 0; d--) {
+        for (d = x->rank - 2; d >= 0; d--) {
             index[d] = left % x->dim[d];
             left /= x->dim[d];
         }
-        g = pad_gather(s, index, 0, 0);
-        dx[i] = s->accumulate[0] ? dx[i] + g : g;
+        if (!s->accumulate[0])
+            memset(dx, 0, (size_t)n * sizeof *dx);
+        pad_gather(s, index, 0, 0, dx);
     }
 }
 
 static void pad_backward(const struct cr_op_ctx *s)
 {
-    cr_parallel_for(cr_count(&s->in[0]), 50, (void *)(uintptr_t)s,
-                    pad_back_range);
+    int64_t n = s->in[0].dim[s->in[0].rank - 1];
+
+    cr_parallel_for_coarse(cr_count(&s->in[0]) / n, 3 * (double)n,
+                           (void *)(uintptr_t)s, pad_back_range);
 }
 
 static const struct cr_opt pad_opts[] = {

@@ -17,7 +17,10 @@ static const struct cr_opt threshold_opts[] = {
 
 CR_INLINE cr_real threshold_y(const struct threshold *o, cr_real v)
 {
-    return v > (cr_real)o->threshold || v != v ? v : (cr_real)o->value;
+    cr_real threshold = (cr_real)o->threshold, value = (cr_real)o->value;
+
+    /* NaN is passed on */
+    return v <= threshold ? value : v;
 }
 
 CR_INLINE cr_real threshold_dx(const struct threshold *o, cr_real v, cr_real g)

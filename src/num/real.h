@@ -40,7 +40,7 @@ typedef double cr_real;
 typedef float cr_real;
 #define CR_REAL_EPS 1.1920928955078125e-07f
 #define cr_exp cr_vec_exp
-#define cr_log logf
+#define cr_log cr_vec_log
 #define cr_tanh cr_vec_tanh
 #define cr_sigmoid cr_vec_sigmoid
 #define cr_erf cr_vec_erf
@@ -48,10 +48,10 @@ typedef float cr_real;
 #define cr_abs fabsf
 #define cr_ceil ceilf
 #define cr_cos cosf
-#define cr_expm1 expm1f
+#define cr_expm1 cr_vec_expm1
 #define cr_floor floorf
 #define cr_fmod fmodf
-#define cr_log1p log1pf
+#define cr_log1p cr_vec_log1p
 #define cr_pow powf
 #define cr_rint rintf
 #define cr_sin sinf
