@@ -81,6 +81,7 @@ static const struct row {
     { "acos", HIGH },
     { "sinh", HIGH },
     { "cosh", HIGH },
+    { "var", HIGH },
 };
 
 static unsigned lists_of(const struct cr_op *op)
@@ -202,7 +203,8 @@ static enum cr_type computes_in(const struct cr_opnode *node)
 {
     unsigned lists;
 
-    if (node->as_is || strcmp(node->op->about.name, "cast") == 0)
+    if (node->as_is || node->precision.within ||
+        strcmp(node->op->about.name, "cast") == 0)
         return CR_REAL;
     switch (node->precision.level) {
     case CR_LEVEL_O0:
@@ -221,6 +223,18 @@ static enum cr_type computes_in(const struct cr_opnode *node)
         break;
     }
     return node->precision.type;
+}
+
+enum cr_type cr_computes_in(const struct cr_build *b, const struct cr_op *op,
+                            int n, struct cr_val *const *in)
+{
+    struct cr_opnode node = { .op = op,
+                              .loss = b->loss,
+                              .precision = b->precision,
+                              .n_in = n };
+
+    memcpy(node.in, in, (size_t)n * sizeof *in);
+    return computes_in(&node);
 }
 
 /* Whether its bias is added in float32 afterwards. */
