@@ -81,6 +81,7 @@ static const struct row {
     { "acos", HIGH },
     { "sinh", HIGH },
     { "cosh", HIGH },
+    { "softplus", HIGH },
     { "var", HIGH },
 };
 
