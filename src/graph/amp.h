@@ -43,6 +43,9 @@ void cr_precision_set(struct cr_build *b, struct cr_precision precision);
 void cr_precision_of_type(struct cr_build *b);
 /* The same, back to float32. */
 void cr_precision_full(struct cr_build *b);
+/* The same, for the text of a gradient: the lists of level auto are for the
+ * forward pass, so in it such a text computes in the types of its inputs. */
+void cr_precision_backward(struct cr_build *b);
 /* In level auto, if v is low: what is emitted has its type, sums too, as
  * functions that are on none of MindSpore's lists. Whether v is. */
 bool cr_precision_follow(struct cr_build *b, const struct cr_val *v);

@@ -383,6 +383,17 @@ static void names_move(struct cr_names *names, const struct cr_val *from,
             n->val = to;
 }
 
+static void reads_move(struct cr_opnode *node, const struct cr_val *from,
+                       struct cr_val *to)
+{
+    int i;
+
+    for (; node; node = node->next)
+        for (i = 0; i < node->n_in; i++)
+            if (node->in[i] == from)
+                node->in[i] = to;
+}
+
 /* The result of a cell with a gradient of its own: a cast after it rounds the
  * gradient that the cell is given, which is that of its name, too. */
 static void round_given(struct pass *p, struct cr_opnode *node)
@@ -398,8 +409,13 @@ static void round_given(struct pass *p, struct cr_opnode *node)
         ;
     if (i == c->n_out || type == CR_REAL)
         return;
+    /* after all results, which are live if one of them is (plan/live.c) */
+    while (p->last->next && p->last->next->custom == c)
+        p->last = p->last->next;
     round_result(p, node, 0, type);
     c->out[i] = node->out[0];
+    c->out[i]->low_type = type;
+    reads_move(c->nodes, y, c->out[i]); /* the cast may have no other use */
     names_move(&graph->named, y, c->out[i]);
     names_move(&graph->seen, y, c->out[i]);
     names_move(&graph->seen_grads, y, c->out[i]);
@@ -459,7 +475,7 @@ static struct cr_opnode *list_casts(struct cr_net *net,
         next = node->next;
         if (node->low != CR_REAL || (lists_of(node->op) & FOLLOW))
             node_casts(&p, node);
-        else if (node->custom && !node->hook)
+        else if (node->custom)
             round_given(&p, node);
         else
             p.last = node;

@@ -444,3 +444,101 @@ loss:
   construct: return sum(cast(y, float32) * label)
 amp: {level: auto}
 """)
+
+
+class Replaced(nn.Cell):
+    """Gradients of one's own, of a cell or a hook: in level auto they are
+    computed in the types of what they are given, whatever the lists say."""
+
+    def __init__(self, of):
+        super().__init__()
+        self.pre = nn.Dense(4, 4, has_bias=False)
+        self.act = of
+
+    def construct(self, x):
+        y = self.pre(x)
+        return self.act(y)
+
+
+class OwnExp(nn.Cell):
+    def construct(self, x):
+        return x * 0.37
+
+    def bprop(self, x, out, dout):
+        return (ops.exp(-ops.abs(x)) * dout * 3.1,)
+
+
+hooked = nn.Tanh()
+hooked.register_backward_hook(
+    lambda cell, dx, dy: (ops.exp(-ops.abs(dx[0])) * dx[0] * 1.7,))
+for name, of, cells, watch in [
+        ('bprop', OwnExp(),
+         '    act:\n      inputs: [x]\n      construct: return x * 0.37\n'
+         '      bprop: return exp(-abs(x)) * dout * 3.1\n', ''),
+        ('hook', hooked, '    act: Tanh\n',
+         'watch:\n  - {at: act, hook: backward, construct: '
+         '"return exp(-abs(grad_input)) * grad_input * 1.7"}\n')]:
+    net = Replaced(of)
+    w = rng.uniform(-1, 1, (4, 4)).astype(np.float32)
+    net.pre.weight.set_data(ms.Tensor(w))
+    params = net.trainable_params()
+    net = amp.auto_mixed_precision(net, 'auto').set_train()
+    x = rng.standard_normal((4, 4)).astype(np.float32)
+    by = rng.standard_normal((4, 4)).astype(np.float32)
+    grads = ms.grad(
+        lambda x: (ops.cast(net(x), ms.float32) * ms.Tensor(by)).sum(),
+        None, params)(ms.Tensor(x))
+    to = HERE + 'amp_grad_%s_auto/' % name
+    os.makedirs(to, exist_ok=True)
+    np.save(to + 'x.npy', x)
+    np.save(to + 'label.npy', by)
+    save_file({'grad.pre.weight': grads[0].asnumpy()},
+              to + 'ref.safetensors')
+    save_file({'pre.weight': w}, to + 'weights.safetensors')
+    with open(to + 'cmd', 'w') as f:
+        f.write('--grad --rtol 1e-6 --atol 1e-6\n')
+    with open(to + 'config.yaml', 'w') as f:
+        f.write('network:\n  inputs: {x: {shape: [4]}}\n  cells:\n'
+                '    pre: {Dense: {in_channels: 4, out_channels: 4, '
+                'has_bias: false}}\n' + cells +
+                '  construct: return act(pre(x))\n' + watch +
+                'loss:\n  inputs: [y, label]\n'
+                '  construct: return sum(cast(y, float32) * label)\n'
+                'amp: {level: auto}\n')
+
+
+class Second(nn.Cell):
+    """A gradient in construct has the type of what it is with respect to."""
+
+    def __init__(self):
+        super().__init__()
+        self.pre = nn.Dense(4, 4, has_bias=False)
+
+    def construct(self, x):
+        return ms.grad(lambda y: y * ops.tanh(y))(self.pre(x)) * 3.1
+
+
+net = Second()
+w = rng.uniform(-1, 1, (4, 4)).astype(np.float32)
+net.pre.weight.set_data(ms.Tensor(w))
+x = rng.standard_normal((4, 4)).astype(np.float32)
+y = amp.auto_mixed_precision(net, 'auto').set_train()(ms.Tensor(x))
+to = HERE + 'amp_grad_in_construct/'
+os.makedirs(to, exist_ok=True)
+np.save(to + 'x.npy', x)
+save_file({'output': y.astype(ms.float32).asnumpy()}, to + 'ref.safetensors')
+save_file({'pre.weight': w}, to + 'weights.safetensors')
+with open(to + 'cmd', 'w') as f:
+    # its sum is of two rounded gradients
+    f.write('--rtol 3e-3 --atol 0\n')
+with open(to + 'config.yaml', 'w') as f:
+    f.write("""\
+network:
+  inputs: {x: {shape: [4]}}
+  cells:
+    pre: {Dense: {in_channels: 4, out_channels: 4, has_bias: false}}
+  construct: |
+    y = pre(x)
+    return grad(y * tanh(y), y) * 3.1
+amp: {level: auto}
+""")
