@@ -480,6 +480,7 @@ static bool way_back(struct cr_build *b, const struct back *k,
 {
     struct cr_net *net = b->net;
     struct cr_custom_grad *c = k->custom;
+    struct cr_precision was = cr_precision(b);
     struct cr_pos pos = b->pos;
     struct cr_graph_lists lists;
     uint64_t key;
@@ -494,6 +495,7 @@ static bool way_back(struct cr_build *b, const struct back *k,
     key = hook_open(b, k->hook);
     if (k->hook)
         b->pos = k->hook->pos;
+    cr_precision_backward(b);
     ok = cr_grad_boundary_dout(b, c);
     for (i = 1; i < n && ok; i++)
         c->grad[i] = c->dout[i - 1]; /* unless the text has others */
@@ -503,6 +505,7 @@ static bool way_back(struct cr_build *b, const struct back *k,
         c->grad[i] = text_of_one(b, k->hook, c->dout[i - 1]);
         ok = c->grad[i] != NULL;
     }
+    cr_precision_set(b, was);
     hook_close(b, key, pos);
     c->nodes = cr_graph_restore(net, &lists);
     return ok;

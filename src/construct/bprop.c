@@ -241,6 +241,7 @@ struct cr_val *cr_bprop(struct cr_build *b, const struct cr_node *node,
     };
     const struct cr_script *returned = NULL;
     struct cr_script_value value = { 0 };
+    struct cr_precision was = cr_precision(b);
     struct cr_pos pos = b->pos;
     uint64_t key = b->key;
     struct cr_graph_lists lists;
@@ -251,10 +252,12 @@ struct cr_val *cr_bprop(struct cr_build *b, const struct cr_node *node,
         return NULL;
     lists = cr_graph_detach(net);
     b->key = cr_hash(key, "bprop", 5); /* other random numbers */
+    cr_precision_backward(b);
     ok = given(&k, in, out->n_members > 0) &&
          cr_interp_run(&k.m, &value, &returned) &&
          take_all(&k, returned, value, in);
     k.custom->nodes = cr_graph_restore(net, &lists);
+    cr_precision_set(b, was);
     b->key = key;
     b->pos = pos;
     if (!ok)

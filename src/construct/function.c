@@ -242,6 +242,36 @@ static bool text_run(struct cr_interp *m, const struct cr_script *e,
     return cr_interp_run(&inner, to, &returned);
 }
 
+/* A text that is one op to precision: what it computes on and its result are
+ * rounded, nothing between them. */
+static bool text_run_whole(struct cr_interp *m, const struct cr_script *e,
+                           const struct cr_op *op, struct params *p,
+                           struct cr_script_value *to)
+{
+    struct cr_precision was = cr_precision(m->b), is = was;
+    struct cr_val *in[PARAMS_MAX];
+    int i, n = 0;
+
+    for (i = 0; i < p->n; i++)
+        if (p->v[i].value.kind == CR_SV_TENSOR)
+            in[n++] = p->v[i].value.val;
+    is.type = cr_computes_in(m->b, op, n, in);
+    cr_precision_set(m->b, is);
+    for (i = 0; i < p->n; i++)
+        if (p->v[i].value.kind == CR_SV_TENSOR)
+            p->v[i].value.val = cr_rounded(m->b, p->v[i].value.val);
+    is.within = true;
+    cr_precision_set(m->b, is);
+    if (!text_run(m, e, op, op->text, p, to))
+        return false;
+    cr_precision_set(m->b, was);
+    if (is.type != CR_REAL && to->kind == CR_SV_TENSOR)
+        to->val = was.level == CR_LEVEL_O0
+                      ? cr_cast_low(m->b, is.type, to->val)
+                      : cr_rounded(m->b, to->val);
+    return true;
+}
+
 static bool args_default(struct cr_interp *m, const struct cr_script *e,
                          const struct cr_op *op, struct params *p)
 {
@@ -384,8 +414,9 @@ bool cr_function_call(struct cr_interp *m, const struct cr_script *e,
 
     if (!ok)
         return false;
-    ok = op->text ? text_run(m, e, op, op->text, &p, to)
-                  : params_emit(m, e, op, &p, to);
+    ok = op->whole  ? text_run_whole(m, e, op, &p, to)
+         : op->text ? text_run(m, e, op, op->text, &p, to)
+                    : params_emit(m, e, op, &p, to);
     m->b->pos = pos;
     if (!ok && op->text && !m->op)
         cr_note(m->b->net->diag, "   in %s",

@@ -1,10 +1,10 @@
 /* The functions of functions.def, as ops that have a text alone. */
 #include "graph/op.h"
 
-#define CR_FUNCTION(leaf, call, what, lines) \
+#define CR_FUNCTION(leaf, call, what, ...) \
     const struct cr_op cr_op_##leaf = { \
         .about = { .name = #leaf, .summary = what }, \
         .signature = call, \
-        .text = lines, \
+        .text = __VA_ARGS__, \
     };
 #include "construct/functions.def"

@@ -124,6 +124,8 @@ bool cr_grad_boundary_dout(struct cr_build *b, struct cr_custom_grad *c)
         if (c->out[i]->spec.type != CR_REAL)
             continue; /* has no gradient */
         c->dout[i] = cr_val_detached(b->net, &c->out[i]->spec, c->node);
+        c->dout[i]->low_type = c->out[i]->low_type; /* precision rounds it */
+        c->dout[i]->cast = c->out[i]->cast;
         /* one node, that needs no rounding: custom_grad.c looks for it */
         c->zero[i] =
             cr_emit_as_is(b, cr_op_find("zeros_like"), NULL, 1, &c->out[i]);

@@ -359,6 +359,9 @@ bool cr_interp_grad(struct cr_interp *m, const struct cr_script *e,
 
         if (!g)
             g = CR_EMIT(&w.build, "zeros_like", NULL, vals[i]);
+        /* the sum has the type of what it is the gradient of */
+        walk_precision(&w, vals[i]->low_type);
+        g = cr_rounded(&w.build, g);
         if (!g)
             return cr_interp_trouble(m, e);
         to->items[i] = cr_script_value_tensor(g);

@@ -282,6 +282,14 @@ void cr_precision_full(struct cr_build *b)
     b->precision = full;
 }
 
+void cr_precision_backward(struct cr_build *b)
+{
+    if (b->precision.level == CR_LEVEL_AUTO) {
+        b->precision = full;
+        b->precision.follows = true;
+    }
+}
+
 bool cr_precision_follow(struct cr_build *b, const struct cr_val *v)
 {
     if (b->precision.level != CR_LEVEL_AUTO || !cr_is_low(v))

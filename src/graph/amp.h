@@ -29,9 +29,11 @@ struct cr_precision {
     enum cr_type type; /* CR_F16 or CR_BF16, unless O0 */
     bool follows;      /* O0: what has low precision stays in it */
     bool all;          /* O1: each op is computed in type, as on its list */
+    bool within;       /* an op made of others: they are float32 */
 };
 
 struct cr_build;
+struct cr_op;
 struct cr_val;
 
 /* Of the cell being built; a change holds for what it emits from there on. */
@@ -41,9 +43,15 @@ void cr_precision_set(struct cr_build *b, struct cr_precision precision);
 void cr_precision_of_type(struct cr_build *b);
 /* The same, back to float32. */
 void cr_precision_full(struct cr_build *b);
+/* The same, for the text of a gradient: the lists of level auto are for the
+ * forward pass, so in it such a text computes in the types of its inputs. */
+void cr_precision_backward(struct cr_build *b);
 /* In level auto, if v is low: what is emitted has its type, sums too, as
  * functions that are on none of MindSpore's lists. Whether v is. */
 bool cr_precision_follow(struct cr_build *b, const struct cr_val *v);
+/* The type that the cell being built computes an op of these inputs in. */
+enum cr_type cr_computes_in(const struct cr_build *b, const struct cr_op *op,
+                            int n, struct cr_val *const *in);
 /* A weight rounded for each step of a sequence: its gradient is the float32 sum
  * of the steps', which the ops that read it round. */
 struct cr_val *cr_rounded_each_step(struct cr_build *b, struct cr_val *weight);

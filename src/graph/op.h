@@ -240,6 +240,8 @@ struct cr_op {
      * name in these lines refers to the op itself; an op with a text only has
      * no plan. NULL: arguments map to inputs and options of the same name. */
     const char *text;
+    /* To precision its text is one op: float32 between its inputs and result */
+    bool whole;
     /* Optional: emits other ops instead, or itself (cr_emit_itself). */
     struct cr_val *(*build)(struct cr_build *b, const void *attr, int n,
                             struct cr_val *const *in);

@@ -81,6 +81,8 @@ static const struct row {
     { "acos", HIGH },
     { "sinh", HIGH },
     { "cosh", HIGH },
+    { "softplus", HIGH },
+    { "var", HIGH },
 };
 
 static unsigned lists_of(const struct cr_op *op)
@@ -202,7 +204,8 @@ static enum cr_type computes_in(const struct cr_opnode *node)
 {
     unsigned lists;
 
-    if (node->as_is || strcmp(node->op->about.name, "cast") == 0)
+    if (node->as_is || node->precision.within ||
+        strcmp(node->op->about.name, "cast") == 0)
         return CR_REAL;
     switch (node->precision.level) {
     case CR_LEVEL_O0:
@@ -221,6 +224,18 @@ static enum cr_type computes_in(const struct cr_opnode *node)
         break;
     }
     return node->precision.type;
+}
+
+enum cr_type cr_computes_in(const struct cr_build *b, const struct cr_op *op,
+                            int n, struct cr_val *const *in)
+{
+    struct cr_opnode node = { .op = op,
+                              .loss = b->loss,
+                              .precision = b->precision,
+                              .n_in = n };
+
+    memcpy(node.in, in, (size_t)n * sizeof *in);
+    return computes_in(&node);
 }
 
 /* Whether its bias is added in float32 afterwards. */
@@ -368,6 +383,17 @@ static void names_move(struct cr_names *names, const struct cr_val *from,
             n->val = to;
 }
 
+static void reads_move(struct cr_opnode *node, const struct cr_val *from,
+                       struct cr_val *to)
+{
+    int i;
+
+    for (; node; node = node->next)
+        for (i = 0; i < node->n_in; i++)
+            if (node->in[i] == from)
+                node->in[i] = to;
+}
+
 /* The result of a cell with a gradient of its own: a cast after it rounds the
  * gradient that the cell is given, which is that of its name, too. */
 static void round_given(struct pass *p, struct cr_opnode *node)
@@ -383,8 +409,13 @@ static void round_given(struct pass *p, struct cr_opnode *node)
         ;
     if (i == c->n_out || type == CR_REAL)
         return;
+    /* after all results, which are live if one of them is (plan/live.c) */
+    while (p->last->next && p->last->next->custom == c)
+        p->last = p->last->next;
     round_result(p, node, 0, type);
     c->out[i] = node->out[0];
+    c->out[i]->low_type = type;
+    reads_move(c->nodes, y, c->out[i]); /* the cast may have no other use */
     names_move(&graph->named, y, c->out[i]);
     names_move(&graph->seen, y, c->out[i]);
     names_move(&graph->seen_grads, y, c->out[i]);
@@ -444,7 +475,7 @@ static struct cr_opnode *list_casts(struct cr_net *net,
         next = node->next;
         if (node->low != CR_REAL || (lists_of(node->op) & FOLLOW))
             node_casts(&p, node);
-        else if (node->custom && !node->hook)
+        else if (node->custom)
             round_given(&p, node);
         else
             p.last = node;

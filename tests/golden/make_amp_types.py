@@ -46,6 +46,12 @@ ROWS = [
     ('poisson', 'auto', 'poisson(pre(x), pre(x) * 0)'),
     ('multi_label', 'auto', 'multi_label(pre(x), pre(x))'),
     ('sparse', 'auto', 'sparse(pre(x), argmax(x, 1))'),
+    # one function of several ops rounds its result alone
+    ('std', 'auto', 'std(pre(x), 1) * 3.1'),
+    ('std_large', 'O3', 'std(999 * pre(x), 1, 1)'),
+    ('softplus', 'auto', 'softplus(9 * pre(x)) * 3.1'),
+    ('softplus_large', 'O3', 'softplus(9 * pre(x))'),
+    ('xlogy', 'auto', 'xlogy(pre(x), 2 + 0 * pre(x)) * 1e5'),
     ('cosine', 'auto', 'cosine(pre(x), pre(x * x), sign(x)[:, 0])'),
     ('cosine_large', 'O3', 'cosine(99 * x, 99 * x * x, sign(x)[:, 0])'),
     # an RNNCell without bias is made of products
@@ -109,7 +115,8 @@ class Net(nn.Cell):
                  ('maximum', 'square', 'reshape', 'exp', 'relu', 'cast', 'tanh',
                   'sin', 'cos', 'mean', 'cosh', 'logsigmoid', 'smooth_l1_loss',
                   'cross_entropy', 'masked_fill', 'sign', 'l1_loss',
-                  'huber_loss')}
+                  'huber_loss', 'std', 'xlogy', 'abs',
+                  'softplus')}
         names.update(x=x, pre=self.pre, half=self.half, own=self.own,
                      full=self.full, turned=self.turned, soft=self.soft,
                      logs=self.logs, norm=self.norm, groups=self.groups,
@@ -174,10 +181,12 @@ for name, level, text in ROWS:
     with open(to + 'cmd', 'w') as f:
         f.write(('--eval ' if name == 'batch_norm_first' else '') +
                 # MindSpore rounds the differences in its logsumexp, and the
-                # products of multi_label with labels
+                # products of multi_label with labels, and the log in xlogy;
+                # its softplus is log(1 + exp(x)), in float32
                 '--rtol %s --atol 0\n' %
                 {'cross_entropy': '1e-4', 'multi_label': '1e-4',
-                 'log_sigmoid': '2e-6'}.get(name, '1e-6'))
+                 'log_sigmoid': '2e-6', 'xlogy': '1e-3',
+                 'softplus': '1e-4'}.get(name, '1e-6'))
     with open(to + 'config.yaml', 'w') as f:
         f.write('network:\n  inputs: {x: {shape: [4]}}\n  cells:\n')
         f.writelines('    %s: %s\n' % (c, CELLS[c]) for c in cells)
@@ -238,6 +247,8 @@ GRADS = {
     'celu': 'celu({})',
     'log_softmax': 'log_softmax({}, -1)',
     'cosh': 'cosh({} * 0.125)',
+    'softplus': 'softplus({} * 8)',
+    'std': 'std({}, 1)[:, None]',
 }
 rng = np.random.default_rng(1)
 wide = rng.uniform(-3, 3, (8, 8)).astype(np.float16).astype(np.float32)
@@ -270,9 +281,9 @@ for name, text in GRADS.items():
               to + 'ref.safetensors')
     save_file({'half.weight': wide}, to + 'weights.safetensors')
     with open(to + 'cmd', 'w') as f:
-        # the sigmoid of MindSpore itself is 2 units off
+        # the sigmoid and std of MindSpore itself are 2 units off
         f.write('--grad --rtol %s --atol 1e-6\n' %
-                ('8e-3' if name == 'sigmoid' else '1.1e-3'))
+                {'sigmoid': '8e-3', 'std': '4e-3'}.get(name, '1.1e-3'))
     with open(to + 'config.yaml', 'w') as f:
         f.write('network:\n  inputs: {x: {shape: [8]}}\n  cells:\n'
                 '    half: {Dense: {in_channels: 8, out_channels: 8, '
@@ -431,5 +442,103 @@ network:
 loss:
   inputs: [y, label]
   construct: return sum(cast(y, float32) * label)
+amp: {level: auto}
+""")
+
+
+class Replaced(nn.Cell):
+    """Gradients of one's own, of a cell or a hook: in level auto they are
+    computed in the types of what they are given, whatever the lists say."""
+
+    def __init__(self, of):
+        super().__init__()
+        self.pre = nn.Dense(4, 4, has_bias=False)
+        self.act = of
+
+    def construct(self, x):
+        y = self.pre(x)
+        return self.act(y)
+
+
+class OwnExp(nn.Cell):
+    def construct(self, x):
+        return x * 0.37
+
+    def bprop(self, x, out, dout):
+        return (ops.exp(-ops.abs(x)) * dout * 3.1,)
+
+
+hooked = nn.Tanh()
+hooked.register_backward_hook(
+    lambda cell, dx, dy: (ops.exp(-ops.abs(dx[0])) * dx[0] * 1.7,))
+for name, of, cells, watch in [
+        ('bprop', OwnExp(),
+         '    act:\n      inputs: [x]\n      construct: return x * 0.37\n'
+         '      bprop: return exp(-abs(x)) * dout * 3.1\n', ''),
+        ('hook', hooked, '    act: Tanh\n',
+         'watch:\n  - {at: act, hook: backward, construct: '
+         '"return exp(-abs(grad_input)) * grad_input * 1.7"}\n')]:
+    net = Replaced(of)
+    w = rng.uniform(-1, 1, (4, 4)).astype(np.float32)
+    net.pre.weight.set_data(ms.Tensor(w))
+    params = net.trainable_params()
+    net = amp.auto_mixed_precision(net, 'auto').set_train()
+    x = rng.standard_normal((4, 4)).astype(np.float32)
+    by = rng.standard_normal((4, 4)).astype(np.float32)
+    grads = ms.grad(
+        lambda x: (ops.cast(net(x), ms.float32) * ms.Tensor(by)).sum(),
+        None, params)(ms.Tensor(x))
+    to = HERE + 'amp_grad_%s_auto/' % name
+    os.makedirs(to, exist_ok=True)
+    np.save(to + 'x.npy', x)
+    np.save(to + 'label.npy', by)
+    save_file({'grad.pre.weight': grads[0].asnumpy()},
+              to + 'ref.safetensors')
+    save_file({'pre.weight': w}, to + 'weights.safetensors')
+    with open(to + 'cmd', 'w') as f:
+        f.write('--grad --rtol 1e-6 --atol 1e-6\n')
+    with open(to + 'config.yaml', 'w') as f:
+        f.write('network:\n  inputs: {x: {shape: [4]}}\n  cells:\n'
+                '    pre: {Dense: {in_channels: 4, out_channels: 4, '
+                'has_bias: false}}\n' + cells +
+                '  construct: return act(pre(x))\n' + watch +
+                'loss:\n  inputs: [y, label]\n'
+                '  construct: return sum(cast(y, float32) * label)\n'
+                'amp: {level: auto}\n')
+
+
+class Second(nn.Cell):
+    """A gradient in construct has the type of what it is with respect to."""
+
+    def __init__(self):
+        super().__init__()
+        self.pre = nn.Dense(4, 4, has_bias=False)
+
+    def construct(self, x):
+        return ms.grad(lambda y: y * ops.tanh(y))(self.pre(x)) * 3.1
+
+
+net = Second()
+w = rng.uniform(-1, 1, (4, 4)).astype(np.float32)
+net.pre.weight.set_data(ms.Tensor(w))
+x = rng.standard_normal((4, 4)).astype(np.float32)
+y = amp.auto_mixed_precision(net, 'auto').set_train()(ms.Tensor(x))
+to = HERE + 'amp_grad_in_construct/'
+os.makedirs(to, exist_ok=True)
+np.save(to + 'x.npy', x)
+save_file({'output': y.astype(ms.float32).asnumpy()}, to + 'ref.safetensors')
+save_file({'pre.weight': w}, to + 'weights.safetensors')
+with open(to + 'cmd', 'w') as f:
+    # its sum is of two rounded gradients
+    f.write('--rtol 3e-3 --atol 0\n')
+with open(to + 'config.yaml', 'w') as f:
+    f.write("""\
+network:
+  inputs: {x: {shape: [4]}}
+  cells:
+    pre: {Dense: {in_channels: 4, out_channels: 4, has_bias: false}}
+  construct: |
+    y = pre(x)
+    return grad(y * tanh(y), y) * 3.1
 amp: {level: auto}
 """)
