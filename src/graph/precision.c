@@ -385,6 +385,7 @@ static void round_given(struct pass *p, struct cr_opnode *node)
         return;
     round_result(p, node, 0, type);
     c->out[i] = node->out[0];
+    c->zero[i]->producer->in[0] = c->out[i];
     names_move(&graph->named, y, c->out[i]);
     names_move(&graph->seen, y, c->out[i]);
     names_move(&graph->seen_grads, y, c->out[i]);
