@@ -533,6 +533,9 @@ static bool build_loss_text(struct cr_net *net, struct cr_build *root,
             net->diag, node->pos, CR_E_NETWORK,
             "the network returns %d results, but the loss expects %d", results,
             inputs.max);
+    if (inputs.max > CR_OP_MAX)
+        return cr_error(net->diag, node->pos, CR_E_NETWORK,
+                        "a loss has at most %d inputs", CR_OP_MAX);
     n = loss_inputs(net, inputs.names + (names < results ? names : results),
                     0, node->pos, in);
     n = n > 0 ? cr_rest_label(net, &inputs, names, n, in) : 0;

@@ -67,7 +67,12 @@ static int judge_inputs(struct cr_net *net, const struct cr_node *node,
 
     while (inputs.names[n])
         n++;
-    if (inputs.max < results || n > CR_OP_MAX) {
+    if (n > CR_OP_MAX) {
+        cr_error(net->diag, node->pos, CR_E_NETWORK,
+                 "a metric has at most %d inputs", CR_OP_MAX);
+        return 0;
+    }
+    if (inputs.max < results) {
         cr_error(net->diag, node->pos, CR_E_NETWORK,
                  "the network returns %d results, but the metric expects %d",
                  results, inputs.max);

@@ -416,6 +416,7 @@ static void round_given(struct pass *p, struct cr_opnode *node)
     c->out[i] = node->out[0];
     c->out[i]->low_type = type;
     reads_move(c->nodes, y, c->out[i]); /* the cast may have no other use */
+    c->zero[i]->producer->in[0] = c->out[i];
     names_move(&graph->named, y, c->out[i]);
     names_move(&graph->seen, y, c->out[i]);
     names_move(&graph->seen_grads, y, c->out[i]);

@@ -75,10 +75,11 @@ const struct cr_metric cr_metric_log_loss = {
         .summary = "Log loss: mean of -ln p of the labels.",
         .detail = "p is the softmax of the output at the label, or the output "
                   "itself if the network ends in Softmax or Sigmoid and the "
-                  "loss does not expect logits. If labels have one number (0 "
-                  "to 1) per output, p is the output. p is at least 2.2e-16. "
-                  "All labels have the same weight; class weights and label "
-                  "smoothing are ignored, unlike in `loss`.",
+                  "loss does not expect logits. Labels of the output's shape "
+                  "are one-hot: the label is the largest one. Without an axis "
+                  "of classes, labels are from 0 to 1 and p is the output. p "
+                  "is at least 2.2e-16. All labels have the same weight; class "
+                  "weights and label smoothing are ignored, unlike in `loss`.",
         .example = "metrics: [accuracy, log_loss]\n",
         .opts = log_loss_opts,
         .size = sizeof(struct log_loss),

@@ -31,7 +31,9 @@ static const struct cr_opt ftrl_opts[] = {
     CR_REAL_DEFAULT(struct ftrl, l1, 0, 0, DBL_MAX, "L1 penalty."),
     CR_REAL_DEFAULT(struct ftrl, l2, 0, 0, DBL_MAX, "L2 penalty."),
     CR_OPTIM_SCALE(struct ftrl),
-    CR_OPTIM_DECAY(struct ftrl),
+    CR_OPTIM_DECAY_ROW(struct ftrl,
+                       "Weight decay: weight_decay * parameter is added to "
+                       "the gradient."),
     CR_OPTIM_GROUPS(struct ftrl),
     { 0 },
 };
@@ -91,4 +93,5 @@ const struct cr_optim cr_optim_ftrl = {
     .slot_names = { "moments", "linear" },
     .update = ftrl_update,
     .start = ftrl_start,
+    .decays_all = true,
 };

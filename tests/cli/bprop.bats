@@ -188,3 +188,30 @@ lost.yaml:"* ]]
     [ "$(jq -c '.params[] | select(.name == "s.w") | [.norm, .agrees]' \
         <<<"$output")" = "[null,true]" ]
 }
+
+@test "bprop reads a result that the network does not, in low precision too" {
+    net two.yaml <<'END'
+blocks:
+  Two:
+    construct: return tanh(x), x * x
+    bprop: |
+      g, h = dout
+      return g * (1 - out[0] * out[0]) + 0.1 * g * out[1] + 2 * h * x
+network: !replace
+  cells: {a: {Dense: {out_channels: 16}}, t: Two, b: {Dense: {out_channels: 3}}}
+  construct: |
+    y, _ = t(a(x))
+    return b(y)
+END
+    "$CELLRUN" trace two.yaml --grad -o plain.npz
+    for amp in 'level: O1' 'level: O2' 'level: O3' 'level: auto' \
+        'level: O2, dtype: bfloat16'; do
+        amp="{$amp, loss_scale: {DynamicLossScaleManager: {init_loss_scale: 1}}}"
+        CELLRUN_VERIFY=1 "$CELLRUN" trace two.yaml --grad -o low.npz \
+            "amp=$amp" --against plain.npz --rtol 0.03 --atol 0.03
+        for how in '' --eager; do
+            CELLRUN_VERIFY=1 "$CELLRUN" train two.yaml -q "amp=$amp" -o run \
+                --force --steps 3 $how >/dev/null
+        done
+    done
+}

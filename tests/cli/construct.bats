@@ -364,6 +364,11 @@ END
     "$CELLRUN" gradcheck results.yaml
     run -2 --separate-stderr "$CELLRUN" check results.yaml 'loss.inputs=[logits]' 'loss.construct=return mean(logits)'
     [[ "$stderr" == *"the network returns 2 results, but the loss expects 1"* ]]
+    names=$(printf 'a%d, ' {1..16})
+    run -2 --separate-stderr "$CELLRUN" check results.yaml "loss.inputs=[${names}label]"
+    [[ "$stderr" == *"a loss has at most 16 inputs"* ]]
+    run -2 --separate-stderr "$CELLRUN" check results.yaml "metrics=[loss, {name: m, inputs: [${names}label], construct: return mean(a1)}]"
+    [[ "$stderr" == *"a metric has at most 16 inputs"* ]]
 }
 
 @test "a cell called twice: both calls count, in training too" {

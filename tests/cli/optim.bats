@@ -138,3 +138,28 @@ END
         [[ ${stderr_lines[0]} == "command line, argument 4: error: beta1 and beta2 of $name: expected numbers below 1 [E0006]" ]]
     done
 }
+
+@test "weight decay spares gamma and beta, but not in FTRL and AdamW, as in MindSpore" {
+    decays() {  # whether gamma changes by it
+        "$CELLRUN" trace n.yaml --step "optimizer={$1: {learning_rate: 0.1}}" \
+            -o without.safetensors
+        "$CELLRUN" trace n.yaml --step -o with.safetensors \
+            "optimizer={$1: {learning_rate: 0.1, weight_decay: 0.5}}"
+        ! cmp -s <(tensor without.safetensors param.norm.gamma) \
+            <(tensor with.safetensors param.norm.gamma)
+    }
+
+    cat >n.yaml <<'END'
+base: c.yaml
+network: !replace
+  fc: {Dense: [8, 16]}
+  norm: LayerNorm
+  out: {Dense: [16, 3]}
+END
+    decays FTRL
+    decays AdamW
+    for o in SGD Adagrad ProximalAdagrad Adadelta AdaMax Adam RMSProp \
+        AdamWeightDecay ASGD; do
+        ! decays "$o" || { echo "$o"; return 1; }
+    done
+}

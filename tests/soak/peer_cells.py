@@ -150,8 +150,9 @@ def batch_norm(r, s, type, axis=1):
             vb = ((x - mu.view(shape)) ** 2).mean(axes)
             if training:
                 w.move('moving_mean', mom * mean + (1 - mom) * mu)
-                w.move('moving_variance',
-                       mom * var + (1 - mom) * vb * k / max(k - 1, 1))
+                if k > 1:   # else it stays
+                    w.move('moving_variance',
+                           mom * var + (1 - mom) * vb * k / (k - 1))
             mean, var = mu, vb
         y = (x - mean.view(shape)) / (var.view(shape) + eps).sqrt()
         y = y * w['gamma'].view(shape) + w['beta'].view(shape)
@@ -377,10 +378,15 @@ def group_norm(r, s):
 def instance_norm(r, s):
     if math.prod(s[1:]) < 2:
         return None
+
+    def run(x, w):     # PyTorch's own is off for a permuted x of one sample
+        shape = [1, -1] + [1] * (x.dim() - 2)
+        axes = list(range(2, x.dim()))
+        var, mean = torch.var_mean(x, axes, correction=0, keepdim=True)
+        return (x - mean) / (var + 1e-5).sqrt() * w['gamma'].view(shape) \
+            + w['beta'].view(shape)
     return Layer({'InstanceNorm%dd' % (len(s) - 1): {'num_features': s[0]}},
-                 lambda x, w: F.instance_norm(x, weight=w['gamma'],
-                                              bias=w['beta'], eps=1e-5),
-                 s, ['moving_mean', 'moving_variance'])
+                 run, s, ['moving_mean', 'moving_variance'])
 
 
 def lrn(r, s):

@@ -336,7 +336,7 @@ class Optimizer:
             s = self.slot.setdefault(name, {})
             rate = lr
             plain = 'beta' in name or 'gamma' in name
-            wd = self.wd if self.kind == 'AdamW' or not plain else 0
+            wd = self.wd if self.kind in ('AdamW', 'FTRL') or not plain else 0
             for some, own, decay in self.groups:
                 if name.split('.')[0] in some:
                     rate, wd = lr if own is None else own, decay

@@ -125,7 +125,8 @@ my %any = (
     },
     bprop => sub {
         my ($v, @s) = @_;
-        return (line(cell(one('OwnRelu', 'OwnScale', 'OwnPair')) . "($v)"), @s);
+        return (line(cell(one('OwnRelu', 'OwnScale', 'OwnPair',
+            'OwnHalf')) . "($v)"), @s);
     },
     weight => sub {
         my ($v, @s) = @_;
@@ -436,6 +437,9 @@ blocks:
     bprop: |
       g, h = dout
       return h + where(out[0] > 0, g, 0.0)
+  OwnHalf:
+    cells: {q: Pair}
+    construct: return q(x)[0]
   OwnPair:
     cells: {p: Tanh, q: Pair}
     construct: |
