@@ -22,6 +22,7 @@ struct cr_json_row {
     const char *other;      /* the first unknown key; NULL: none */
     struct cr_csv *to;      /* its `n` fields are set; a field without a value
                                is empty */
+    int n_array;            /* number of fields that an array must fill */
     char *plain;            /* strings with their escapes decoded; malloc, to be
                                freed by the caller */
     size_t cap;             /* bytes of `plain` */

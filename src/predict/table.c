@@ -348,7 +348,8 @@ static void table_keys(struct cr_predict_rows *t)
     }
     for (int i = 0; i < more->n; i++)
         key[n++] = (struct cr_json_key){ .name = more->v[i] };
-    t->scan = (struct cr_json_row){ .key = key, .n_keys = n, .to = &t->object };
+    t->scan = (struct cr_json_row){ .key = key, .n_keys = n, .to = &t->object,
+                                    .n_array = t->total };
     t->scan.given = CR_NEWS(arena, bool, t->total + id->n + 1);
 }
 
