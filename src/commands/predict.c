@@ -43,8 +43,8 @@ static const struct cr_opt predict_opts[] = {
         "contains no number; no for --stream."),
     CR_STRS_OPTIONAL(
         struct cr_predict_opts, id,
-        "Field of a table, or column of --data, to copy to the results: "
-        "a name, or an index from 0. May be repeated.",
+        "Field of a table, or column or field of --data, to copy to the "
+        "results: a name or, without --data, an index from 0. May be repeated.",
         .text = "COL"),
     CR_ENUM_DEFAULT(
         struct cr_predict_opts, format, CR_PREDICT_BY_NAME,

@@ -113,6 +113,22 @@ END2
     [ "$(jq -s -c 'map(.output[0])' <<<"$output")" = '[1,5,3]' ]
 }
 
+@test "an array of JSON with too few values is one error, at its place" {
+    cat >"$tmp/rows.jsonl" <<'END2'
+{"num": [20], "city": "Rome"}
+{"num": 20, "city": "Rome"}
+[20, 1]
+{"num": [20, 1], "city": "Rome"}
+END2
+    run -3 --separate-stderr "$CELLRUN" predict --ckpt mixed "$tmp/rows.jsonl"
+    [ "${#lines[@]}" = 1 ]
+    [ "$(grep -c error: <<<"$stderr")" = 3 ]
+    [[ $stderr == *"rows.jsonl:1:9: error: JSON: found 1 value, expected 2 [E0203]"* ]]
+    [[ $stderr == *"rows.jsonl:2:9: error: JSON: found 1 value, expected 2 [E0203]"* ]]
+    [[ $stderr == *"rows.jsonl:3:1: error: JSON: found 2 values, expected 3 [E0203]"* ]]
+    echo '[20, 1, "Rome"]' | "$CELLRUN" predict --ckpt mixed - --id name
+}
+
 @test "JSON that is damaged is one row's error, with its column" {
     local bad
     for bad in '{"age":' '[1,2' '{"age":20 "city":1}' '"x"' '{"age":"\q"}' \
@@ -231,6 +247,15 @@ END2
     [[ $output == *"--data is not allowed with INPUT"* ]]
     run -2 "$CELLRUN" predict --ckpt mixed --data eval
     [[ $output == *"dataset.eval not found"* ]]
+}
+
+@test "--data: a field that is not a column, as an id" {
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt mixed --data people.csv \
+        --id name --id age
+    [ "$(cut -f2,3 <<<"$output" | xargs)" = "Ann 20 Bob 40 Cid 20 Dee 40" ]
+    run -2 --separate-stderr "$CELLRUN" predict --ckpt mixed --data people.csv \
+        --id nam
+    [[ $stderr == *"field 'nam' not found"*"did you mean 'name'?"* ]]
 }
 
 @test "--data of a checkpoint made elsewhere opens no file" {
