@@ -426,3 +426,27 @@ END2
     run -2 "$CELLRUN" predict --ckpt mixed people.csv -o "$tmp/x.csv" --json
     [[ $output == *"expected a name that ends in .jsonl"* ]]
 }
+
+@test "--config: weights without a config, fitted values of its data" {
+    "$CELLRUN" export mixed -o "$tmp/w.safetensors" -q
+    run -4 "$CELLRUN" predict --ckpt "$tmp/w.safetensors" people.csv
+    [[ $output == *"the checkpoint contains no config"*"usage: cellrun predict --config FILE.yaml --ckpt $tmp/w.safetensors"* ]]
+    run -0 --separate-stderr "$CELLRUN" predict --config mixed.yaml \
+        --ckpt "$tmp/w.safetensors" people.csv
+    [ -z "$stderr" ]
+    want '1 5 3 3' <<<"$output"
+    [ "$output" = "$("$CELLRUN" predict --ckpt mixed people.csv)" ]
+    run -0 "$CELLRUN" predict --config mixed.yaml \
+        --ckpt "$tmp/w.safetensors" --data train --id name
+    [ "${lines[1]}" = $'train#1\tBob\t20\t5' ]
+    run -2 "$CELLRUN" predict --config none.yaml --ckpt mixed people.csv
+    [[ $output == *"cannot open 'none.yaml'"* ]]
+    # without a data set: samples as the network takes them
+    sed '/^dataset/,/^network/{/^network/!d}; /^loss/,$d
+        s/inputs: .*/inputs: {num: {shape: [2]}, city: {shape: [], type: int32}}/' \
+        mixed.yaml >"$tmp/net.yaml"
+    printf '%s\n' '{"num": [-1, 1], "city": 0}' '[1, 1, 2]' |
+        "$CELLRUN" predict --config "$tmp/net.yaml" \
+            --ckpt "$tmp/w.safetensors" - >"$tmp/out"
+    want '3 5' <"$tmp/out"
+}
