@@ -132,7 +132,8 @@ static void export_transforms(const struct cr_export *e, const char *column,
         const char *type = cr_node_type(m, &args);
         const struct cr_transform *t = type ? cr_transform_find(type) : NULL;
 
-        if (!type || (t && t->mix) || (only && strcmp(only->text, "train") == 0))
+        if (!type || (t && t->mix) ||
+            (only && strcmp(only->text, "train") == 0))
             continue;
         if (!*comma)
             cr_buf_f(to, "%s%s after ", to->len > 0 ? "; " : "",
