@@ -335,3 +335,15 @@ bool cr_json_row(struct cr_json_row *row, struct cr_diag *diag,
     row_blank(&k);
     return k.s == k.end || row_wrong(&k, "found text after the value");
 }
+
+const char *cr_json_key(const struct cr_json_row *row, int at)
+{
+    const char *name = NULL;
+
+    for (int i = 0; i < row->n_keys; i++)
+        if (row->key[i].first <= at &&
+            at < row->key[i].first + row->key[i].n &&
+            (!name || row->key[i].n == 1))
+            name = row->key[i].name;
+    return name;
+}

@@ -33,4 +33,7 @@ struct cr_json_row {
 bool cr_json_row(struct cr_json_row *row, struct cr_diag *diag,
                  const char *name, char *text, size_t len, int64_t line);
 
+/* The key of field `at`: one of its own, else that of several fields. */
+const char *cr_json_key(const struct cr_json_row *row, int at);
+
 #endif
