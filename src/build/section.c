@@ -23,10 +23,25 @@ const struct cr_section cr_section_loss = {
         .name = "loss",
         .summary = "The loss function that training minimises.",
         .detail = "Its first input is the output of the network, the others "
-                  "are columns of the data. Losses are computed in float32, "
+                  "are columns of the data. A loss written in the config, with "
+                  "`inputs`, `cells` and `construct`, has the results of the "
+                  "network first, if it returns several, and then the columns "
+                  "that it names; it adds several losses, or compares the "
+                  "output with the input of an autoencoder. What it returns "
+                  "after the loss has the names of `aux` in the records. "
+                  "Losses are computed in float32, "
                   "also with amp; `{CrossEntropyLoss: {}, to_float: float16}` "
                   "computes one in float16 or bfloat16.",
-        .example = "loss: {CrossEntropyLoss: {label_smoothing: 0.1}}\n",
+        .example = "loss: {CrossEntropyLoss: {label_smoothing: 0.1}}\n"
+                   "---\n"
+                   "loss:\n"
+                   "  inputs: [logits, label]\n"
+                   "  cells: {ce: CrossEntropyLoss, focal: FocalLoss}\n"
+                   "  construct: |\n"
+                   "    first = ce(logits, label)\n"
+                   "    second = focal(logits, label)\n"
+                   "    return first + 0.5 * second, first, second\n"
+                   "  aux: [first, second]\n",
     },
     .raw = true,
 };

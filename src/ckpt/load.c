@@ -2,9 +2,10 @@
  * Loading by name. The rename rules are applied in order to the name of each
  * tensor of the file (POSIX extended regular expressions; the first match in a
  * name is replaced); the tensor is then assigned to the parameter of that
- * name. Shapes must be equal, except for trailing dimensions of 1 in the file;
- * floating types are converted into each other, as MindSpore's
- * load_param_into_net does.
+ * name, or to one that PyTorch calls so. Shapes must be equal, except for
+ * trailing dimensions of 1 in the file, and the dimension of 1 in the weights
+ * of Conv1d, which PyTorch does not have; floating types are converted into
+ * each other, as MindSpore's load_param_into_net does.
  */
 #include "ckpt/load.h"
 
@@ -49,8 +50,16 @@ const struct cr_section cr_section_load = {
         .summary = "Initial weights from a file.",
         .detail = "`load: FILE` is short for `load: {ckpt: FILE}`. It loads "
                   "parameters, not fitted values (means, categories): those "
-                  "are of the data of this config. Unused "
-                  "tensors of the file are reported, but are not an error.",
+                  "are of the data of this config. Of a checkpoint with "
+                  "train.ema it loads the trained weights; cellrun export "
+                  "writes the moving averages to a file. Unused "
+                  "tensors of the file are reported, but are not an error. A "
+                  "parameter that the file does not have is also looked for "
+                  "under its name in PyTorch: weight and bias for gamma and "
+                  "beta, running_mean and running_var for moving_mean and "
+                  "moving_variance, weight for embedding_table, linear1 and "
+                  "linear2 for dense1 and dense2. `cellrun ckpt load-report` "
+                  "shows what is loaded, before a run.",
         .example = "load:\n"
                    "  ckpt: pretrained/backbone.safetensors\n"
                    "  rename:\n"
@@ -155,6 +164,9 @@ static bool load_shape_fits(const struct cr_spec *want,
 {
     int rank = have->rank;
 
+    if (want->rank == 4 && rank == 3 && want->dim[2] == 1)
+        return want->dim[0] == have->dim[0] && want->dim[1] == have->dim[1] &&
+               want->dim[3] == have->dim[2];
     while (rank > want->rank && have->dim[rank - 1] == 1)
         rank--;
     if (rank != want->rank)
@@ -173,6 +185,57 @@ static enum cr_load_status load_fate_of(const struct cr_param *param,
                ? CR_LOAD_DTYPE
            : !load_shape_fits(&param->spec, &entry->spec) ? CR_LOAD_SHAPE
                                                           : CR_LOAD_DONE;
+}
+
+/* The name that PyTorch has for a parameter of the same kind; NULL: the same
+ * or none. */
+static const char *load_torch_name(struct cr_arena *arena, const char *name)
+{
+    static const struct {
+        const char *own, *torch;
+    } ends[] = {
+        { "gamma", "weight" },
+        { "beta", "bias" },
+        { "moving_mean", "running_mean" },
+        { "moving_variance", "running_var" },
+        { "embedding_table", "weight" },
+        { "w", "weight" },
+        { "dense1.weight", "linear1.weight" },
+        { "dense1.bias", "linear1.bias" },
+        { "dense2.weight", "linear2.weight" },
+        { "dense2.bias", "linear2.bias" },
+    };
+
+    for (size_t i = 0; i < CR_LEN(ends); i++) {
+        size_t base = strlen(name) - strlen(ends[i].own);
+
+        if (cr_ends(name, ends[i].own) && (base == 0 || name[base - 1] == '.'))
+            return cr_strf(arena, "%.*s%s", (int)base, name, ends[i].torch);
+    }
+    return NULL;
+}
+
+/* Assigns unused tensors to missing parameters that PyTorch calls so. */
+static void load_try_torch(struct cr_load_job *job)
+{
+    for (int i = 0; i < job->n_targets; i++) {
+        struct cr_load_target *t = &job->target[i];
+        const char *name = load_torch_name(job->arena, t->param->name);
+        struct cr_load_source *s = name ? load_source_find(job, name) : NULL;
+
+        if (!s || s->used || t->entry ||
+            load_fate_of(t->param, s->entry) != CR_LOAD_DONE)
+            continue;
+        s->used = true;
+        t->entry = s->entry;
+        if (t->status != CR_LOAD_MISSING)
+            continue; /* skipped */
+        t->status = CR_LOAD_DONE;
+        s->read = true;
+        job->torch++;
+        job->torch_name = s->name;
+        job->own_name = t->param->name;
+    }
 }
 
 static void load_match(struct cr_load_job *job, struct cr_net *net,
@@ -198,6 +261,8 @@ static void load_match(struct cr_load_job *job, struct cr_net *net,
         if (t->status == CR_LOAD_DONE)
             s->read = true;
     }
+    if (!cr_tensor_file_is_cellrun(job->file))
+        load_try_torch(job);
 }
 
 /* The tensor of the file for a missing parameter, when `prefix` is prepended

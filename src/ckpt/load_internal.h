@@ -37,6 +37,8 @@ struct cr_load_job {
     struct cr_load_source *source, **by_name;
     struct cr_rename_rule *rule;
     int n_targets, n_sources, n_rules;
+    int torch; /* parameters found under their name in PyTorch, the last: */
+    const char *torch_name, *own_name;
     const char *prefix; /* with which `rescued` missing names were found */
     int rescued;
 };

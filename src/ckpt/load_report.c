@@ -262,6 +262,11 @@ void cr_load_report_text(const struct cr_load_job *job,
              cr_tensor_file_path(job->file), cr_tensor_file_kind(job->file),
              job->n_sources, job->n_sources == 1 ? "" : "s");
     load_loaded(job, &text);
+    if (job->torch > 0) {
+        load_line(&text, "PyTorch's", job->torch);
+        cr_buf_f(&text, "   names, such as %s for %s\n",
+                 cr_escape(job->arena, job->torch_name), job->own_name);
+    }
     if (job->rescued > 0) {
         load_line(&text, "by prefix", job->rescued);
         cr_buf_f(&text, "   names of the file with the prefix '%s'\n",

@@ -78,9 +78,9 @@ static bool eval_metrics(const struct eval *o, struct cr_config *config,
                          : cr_metrics_read(config, classifies, &own);
 
     ok = cr_metrics_words(config,
-                          o->per_class ? "confusion_matrix,precision,recall,F1"
-                          : o->confusion ? "confusion_matrix"
-                                         : "",
+                          cr_strf(config->arena, "%s%s",
+                                  o->per_class ? "precision,recall,F1," : "",
+                                  o->confusion ? "confusion_matrix" : ""),
                           &more) &&
          ok;
     if (!ok)
@@ -158,17 +158,6 @@ static bool eval_confusion(const struct cr_model *model,
 
 static const char *const eval_columns[] = { "precision", "recall", "F1" };
 
-/* Number of samples of a class. */
-static int64_t eval_of_class(const struct cr_scores *scores, int64_t class)
-{
-    const struct cr_score *all = cr_score_find(scores, "confusion_matrix");
-    double sum = 0;
-
-    for (int64_t k = 0; k < all->rows; k++)
-        sum += all->table[class * all->rows + k];
-    return (int64_t)sum;
-}
-
 static void eval_per_class_text(const struct cr_model *model,
                                 const struct cr_scores *scores)
 {
@@ -183,7 +172,7 @@ static void eval_per_class_text(const struct cr_model *model,
         for (size_t k = 0; k < CR_LEN(eval_columns); k++)
             cr_table_f(&table, "%.4f",
                        cr_score_find(scores, eval_columns[k])->table[i]);
-        cr_table_f(&table, "%" PRId64, eval_of_class(scores, i));
+        cr_table_f(&table, "%.0f", cr_score_find(scores, "F1")->actual[i]);
     }
     cr_table_show(&table, false);
 }
@@ -200,7 +189,8 @@ static void eval_per_class_json(const struct cr_model *model,
             cr_buf_f(b, ",\"%s\":", eval_columns[k]);
             cr_buf_real(b, cr_score_find(scores, eval_columns[k])->table[i]);
         }
-        cr_buf_f(b, ",\"samples\":%" PRId64 "}", eval_of_class(scores, i));
+        cr_buf_f(b, ",\"samples\":%.0f}",
+                 cr_score_find(scores, "F1")->actual[i]);
     }
     cr_buf_char(b, ']');
 }

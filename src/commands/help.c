@@ -251,63 +251,95 @@ static bool help_word(struct cr_buf *buf, const char *name)
     return false;
 }
 
-static void help_row(struct cr_buf *buf, const char *path,
+/* Keys that were found, each with the paths under which it has the same
+ * text. */
+struct help_found {
+    struct cr_arena *arena;
+    struct help_key {
+        const struct cr_opt *row;
+        struct cr_buf paths;
+    } *v;
+    int n, cap;
+};
+
+static void help_add(struct help_found *to, const char *path,
                      const struct cr_opt *row)
 {
-    cr_buf_f(buf, "%s: %s\n", path, cr_opt_facts(buf->arena, row));
-    cr_help_wrap(buf, row->doc, 2, 0);
+    int i = 0;
+
+    while (i < to->n && (strcmp(to->v[i].row->doc, row->doc) != 0 ||
+                         strcmp(cr_opt_facts(to->arena, to->v[i].row),
+                                cr_opt_facts(to->arena, row)) != 0))
+        i++;
+    if (i == to->cap) {
+        to->cap = 2 * i + 8;
+        to->v = cr_grow(to->arena, to->v, (size_t)i, (size_t)to->cap,
+                        sizeof *to->v);
+    }
+    if (i == to->n)
+        to->v[to->n++] = (struct help_key){ row, { .arena = to->arena } };
+    cr_buf_f(&to->v[i].paths, "%s%s", to->v[i].paths.len > 0 ? ", " : "", path);
 }
 
-/* Appends the rows of this name or path in one table and its subtables. */
-static bool help_find_row(struct cr_buf *buf, const struct cr_opt *rows,
+static void help_print(struct cr_buf *buf, const struct help_found *found)
+{
+    for (int i = 0; i < found->n; i++) {
+        const struct cr_opt *row = found->v[i].row;
+
+        cr_help_wrap(buf,
+                     cr_strf(buf->arena, "%s: %s",
+                             cr_buf_text(&found->v[i].paths),
+                             cr_opt_facts(buf->arena, row)),
+                     0, 0);
+        cr_help_wrap(buf, row->doc, 2, 0);
+        if (row->type == CR_OPT_SUB) {
+            cr_buf_str(buf, "\nkeys\n");
+            cr_help_rows(buf, row->sub, false, "");
+        }
+    }
+}
+
+/* Finds the rows of this name or path in one table and its subtables. */
+static void help_find_row(struct help_found *found, const struct cr_opt *rows,
                           const char *above, const char *name)
 {
-    bool found = false;
-
     for (const struct cr_opt *row = rows; row && row->name; row++) {
-        const char *path = cr_strf(buf->arena, "%s.%s", above, row->name);
+        const char *path = cr_strf(found->arena, "%s.%s", above, row->name);
 
-        if (strcmp(row->name, name) == 0 || strcmp(path, name) == 0) {
-            help_row(buf, path, row);
-            found = true;
-        }
+        if (strcmp(row->name, name) == 0 || strcmp(path, name) == 0)
+            help_add(found, path, row);
         if (row->type == CR_OPT_SUB)
-            found = help_find_row(buf, row->sub, path, name) || found;
+            help_find_row(found, row->sub, path, name);
     }
-    return found;
 }
 
-/* optimizer.learning_rate: an argument of each optimizer. */
-static bool help_optimizer(struct cr_buf *buf, const char *name)
+static void help_find_kind(struct help_found *found, enum cr_kind kind,
+                           const char *name)
+{
+    for (const struct cr_descriptor *const *p = cr_registry_list(kind); *p; p++)
+        help_find_row(found, (*p)->opts, (*p)->name, name);
+}
+
+static void help_find_keys(struct help_found *found, const char *name)
 {
     static const char section[] = "optimizer.";
-    bool found = false;
 
+    /* optimizer.learning_rate: an argument of each optimizer */
     if (strncmp(name, section, sizeof section - 1) == 0)
-        for (const struct cr_descriptor *const *p =
-                 cr_registry_list(CR_KIND_OPTIM);
-             *p; p++)
-            found = help_find_row(buf, (*p)->opts, (*p)->name,
-                                  name + sizeof section - 1) ||
-                    found;
-    return found;
+        help_find_kind(found, CR_KIND_OPTIM, name + sizeof section - 1);
+    for (int k = 0; k < CR_KINDS; k++)
+        if (k != CR_KIND_OP && k != CR_KIND_COMMAND)
+            help_find_kind(found, (enum cr_kind)k, name);
 }
 
 static bool help_keys(struct cr_buf *buf, const char *name)
 {
-    bool found = help_word(buf, name);
+    struct help_found found = { .arena = buf->arena };
+    bool word = help_word(buf, name);
 
-    found = help_optimizer(buf, name) || found;
-
-    for (int k = 0; k < CR_KINDS; k++) {
-        if (k == CR_KIND_OP || k == CR_KIND_COMMAND)
-            continue;
-        for (const struct cr_descriptor *const *p =
-                 cr_registry_list((enum cr_kind)k);
-             *p; p++)
-            found = help_find_row(buf, (*p)->opts, (*p)->name, name) || found;
-    }
-    return found;
+    help_find_keys(&found, name);
+    help_print(buf, &found);
+    return word || found.n > 0;
 }
 
 static void help_json_rows(struct cr_buf *buf, const struct cr_opt *rows)
@@ -434,6 +466,7 @@ static bool help_name(struct cr_buf *buf, const char *name)
 static const char *help_brief(struct cr_arena *arena, const char *name)
 {
     struct cr_buf buf = { .arena = arena }, one = { .arena = arena };
+    struct help_found found = { .arena = arena };
     const char *text;
 
     for (int k = CR_KINDS - 1; k >= 0; k--) {
@@ -446,9 +479,14 @@ static const char *help_brief(struct cr_arena *arena, const char *name)
     for (int i = 0; i < CR_E_COUNT; i++)
         if (strcmp(cr_code_number((enum cr_code)i), name) == 0)
             return cr_code_title((enum cr_code)i);
-    if (!help_keys(&buf, name))
+    help_find_keys(&found, name);
+    if (help_word(&buf, name))
+        text = strchr(cr_buf_text(&buf), '\n');
+    else if (found.n > 0)
+        text = found.v[0].row->doc;
+    else
         return help_lists(&buf, name) ? "" : NULL;
-    for (text = strchr(cr_buf_text(&buf), '\n'); *text; text++)
+    for (; *text; text++)
         if (!isspace((unsigned char)*text))
             cr_buf_char(&one, *text);
         else if (cr_ends(cr_buf_text(&one), "."))

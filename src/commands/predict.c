@@ -17,6 +17,11 @@ static const struct cr_opt predict_opts[] = {
       .doc = "File to write instead of standard output; with --wrong, a name "
              "that ends in .png gets a contact sheet." },
     CR_STR_OPTIONAL(
+        struct cr_predict_opts, config,
+        "Config to use instead of that of the checkpoint; needed for weights "
+        "without one, such as a safetensors file of another program.",
+        .text = "FILE"),
+    CR_STR_OPTIONAL(
         struct cr_predict_opts, data,
         "Data set to predict instead of files: a split of the config "
         "(train, eval, test), a folder that replaces its dataset_dir, a table "
@@ -43,8 +48,8 @@ static const struct cr_opt predict_opts[] = {
         "contains no number; no for --stream."),
     CR_STRS_OPTIONAL(
         struct cr_predict_opts, id,
-        "Field of a table, or column of --data, to copy to the results: "
-        "a name, or an index from 0. May be repeated.",
+        "Field of a table, or column or field of --data, to copy to the "
+        "results: a name or, without --data, an index from 0. May be repeated.",
         .text = "COL"),
     CR_ENUM_DEFAULT(
         struct cr_predict_opts, format, CR_PREDICT_BY_NAME,
@@ -165,10 +170,11 @@ static bool predict_flags(struct cr_cli *cli, struct cr_predict_opts *o)
 static int predict_run(struct cr_cli *cli)
 {
     struct cr_predict_opts o = *(const struct cr_predict_opts *)cli->opts;
+    const char *const files[] = { o.config, NULL };
 
     if (!predict_flags(cli, &o))
         return cr_diag_exit(cli->diag);
-    return cr_predict_run(cli, &o, NULL);
+    return cr_predict_run(cli, &o, files);
 }
 
 const struct cr_command cr_command_predict = {

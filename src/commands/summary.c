@@ -231,8 +231,9 @@ static void summary_cells(const struct job *j)
 static int summary_group(const struct job *j, int param)
 {
     const int *of = j->model.optim.group_of;
+    const struct cr_param *p = &j->params[param];
 
-    return of && j->params[param].trained ? of[param] + 1 : 0;
+    return of && (p->trained || p->unfrozen_later) ? of[param] + 1 : 0;
 }
 
 /* Prints the sums of all parameters, and of the trained ones. */

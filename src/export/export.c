@@ -4,6 +4,8 @@
 
 #include "base/sha256.h"
 #include "base/str.h"
+#include "base/table.h"
+#include "data/transform.h"
 
 const struct cr_export_format *const cr_export_formats[] = {
     &cr_export_c,    &cr_export_ckpt,        &cr_export_npz,
@@ -117,6 +119,46 @@ static bool export_network(struct cr_export *e)
     return e->graph != NULL;
 }
 
+/* Appends the transforms of a column that prediction applies. */
+static void export_transforms(const struct cr_export *e, const char *column,
+                              struct cr_buf *to)
+{
+    const struct cr_node *list =
+        cr_node_get(cr_section(e->model.config, "datapipe"), column);
+    const char *comma = "";
+
+    for (CR_EACH(m, list)) {
+        const struct cr_node *args, *only = cr_node_get(m, "only");
+        const char *type = cr_node_type(m, &args);
+        const struct cr_transform *t = type ? cr_transform_find(type) : NULL;
+
+        if (!type || (t && t->mix) ||
+            (only && strcmp(only->text, "train") == 0))
+            continue;
+        if (!*comma)
+            cr_buf_f(to, "%s%s after ", to->len > 0 ? "; " : "",
+                     cr_escape(e->arena, column));
+        cr_buf_f(to, "%s%s", comma, t ? t->about.name : type);
+        comma = ", ";
+    }
+}
+
+/* Says which transforms the file does not contain. */
+static void export_note(const struct cr_export *e)
+{
+    struct cr_buf b = { .arena = e->arena };
+
+    if (!e->graph || e->o->normalize || e->cli->quiet || e->cli->json)
+        return;
+    for (int i = 0; i < e->graph->n_inputs; i++)
+        export_transforms(e, e->graph->vals[e->graph->inputs[i]].name, &b);
+    if (b.len > 0)
+        fprintf(stderr,
+                "the file has no datapipe; inputs are samples after it: %s%s\n",
+                cr_buf_text(&b),
+                e->format == &cr_export_onnx ? " (see --normalize)" : "");
+}
+
 bool cr_export(struct cr_cli *cli, const struct cr_export_opts *o)
 {
     struct cr_export e = {
@@ -125,6 +167,8 @@ bool cr_export(struct cr_cli *cli, const struct cr_export_opts *o)
     bool ok = export_usage(&e) && (!e.format->network || export_network(&e)) &&
               e.format->write(&e);
 
+    if (ok)
+        export_note(&e);
     cr_model_close(&e.model);
     return ok;
 }

@@ -27,6 +27,7 @@ const struct cr_metric cr_metric_accuracy = {
     },
     .maximize = true,
     .classifies = true,
+    .exclusive = true,
     .top = 1,
     .multilabel = accuracy_marks,
 };

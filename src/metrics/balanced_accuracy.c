@@ -57,6 +57,7 @@ const struct cr_metric cr_metric_balanced_accuracy = {
     },
     .maximize = true,
     .classifies = true,
+    .exclusive = true,
     .compares = true,
     .no_effect = balanced_accuracy_vain,
     .classes = cr_metric_votes_classes,

@@ -109,6 +109,7 @@ const struct cr_metric cr_metric_best_threshold = {
         .size = sizeof(struct best_threshold),
     },
     .classifies = true,
+    .exclusive = true,
     .compares = true,
     .mismatch = best_threshold_mismatch,
     .size = cr_roc_size,

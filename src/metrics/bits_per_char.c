@@ -32,6 +32,7 @@ const struct cr_metric cr_metric_bits_per_char = {
         .example = "metrics: [loss, bits_per_char]\n",
     },
     .classifies = true,
+    .exclusive = true,
     .size = cr_metric_nll_size,
     .add = bits_add,
     .value = bits_value,

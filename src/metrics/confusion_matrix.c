@@ -110,6 +110,7 @@ const struct cr_metric cr_metric_confusion_matrix = {
         .size = sizeof(struct confusion_matrix),
     },
     .classifies = true,
+    .exclusive = true,
     .compares = true,
     .no_effect = confusion_matrix_vain,
     .classes = confusion_matrix_classes,

@@ -13,7 +13,7 @@ const struct cr_metric cr_metric_f1 = {
         .name = "F1",
         .summary = "F1 score: harmonic mean of precision and recall.",
         .detail = "The unweighted mean over the classes; `eval --per-class` "
-                  "prints each class.",
+                  "prints each class. " CR_METRIC_MULTI_HOT,
         .example = "metrics: [F1]\n",
     },
     .maximize = true,

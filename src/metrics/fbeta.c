@@ -46,7 +46,7 @@ const struct cr_metric cr_metric_fbeta = {
         .summary = "F-beta score: weighted harmonic mean of precision and "
                    "recall.",
         .detail = "The unweighted mean over the classes. The name of the "
-                  "result contains beta, as in F0.5.",
+                  "result contains beta, as in F0.5. " CR_METRIC_MULTI_HOT,
         .example = "metrics: [{Fbeta: {beta: 0.5}}]\n",
         .opts = fbeta_opts,
         .size = sizeof(struct fbeta),

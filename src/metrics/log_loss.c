@@ -85,6 +85,7 @@ const struct cr_metric cr_metric_log_loss = {
         .size = sizeof(struct log_loss),
     },
     .classifies = true,
+    .exclusive = true,
     .compares = true,
     .no_effect = log_loss_vain,
     .size = cr_metric_nll_size,

@@ -69,6 +69,7 @@ const struct cr_metric cr_metric_matthews = {
     },
     .maximize = true,
     .classifies = true,
+    .exclusive = true,
     .compares = true,
     .no_effect = matthews_vain,
     .classes = cr_metric_votes_classes,

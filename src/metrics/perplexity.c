@@ -49,6 +49,7 @@ const struct cr_metric cr_metric_perplexity = {
         .size = sizeof(struct perplexity),
     },
     .classifies = true,
+    .exclusive = true,
     .size = cr_metric_nll_size,
     .add = perplexity_add,
     .value = perplexity_value,

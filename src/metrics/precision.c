@@ -29,7 +29,7 @@ const struct cr_metric cr_metric_precision = {
         .detail = "The unweighted mean over the classes; `eval --per-class` "
                   "prints each class. With eval_type: multilabel, the mean "
                   "over the samples of the same formula applied to the labels "
-                  "of one sample.",
+                  "of one sample. Without it: " CR_METRIC_MULTI_HOT,
         .example = "metrics: [precision]\n",
         .opts = precision_opts,
         .size = sizeof(struct cr_metric_multilabel_opts),

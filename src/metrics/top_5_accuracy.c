@@ -12,5 +12,6 @@ const struct cr_metric cr_metric_top_5_accuracy = {
     },
     .maximize = true,
     .classifies = true,
+    .exclusive = true,
     .top = 5,
 };

@@ -51,6 +51,7 @@ const struct cr_metric cr_metric_topk = {
     },
     .maximize = true,
     .classifies = true,
+    .exclusive = true,
     .size = cr_metric_hits_size,
     .add = topk_add,
     .value = cr_metric_hits_value,

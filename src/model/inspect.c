@@ -182,6 +182,67 @@ static void inspect_label(struct cr_model *m, const struct cr_net *net,
         m->n_columns = columns;
 }
 
+static void describe_column(struct cr_model *m, const struct cr_column *column)
+{
+    struct cr_state *s = &m->state;
+
+    if (s->n_columns == CR_STATE_COLUMNS)
+        return;
+    s->columns[s->n_columns] = *column;
+    s->columns[s->n_columns++].name =
+        cr_strdup(m->config->arena, column->name);
+}
+
+static bool describe_data(struct cr_model *m)
+{
+    struct cr_config *config = m->config;
+    struct cr_data_loader_opts want = { .split = "train", .seed = m->seed };
+    struct cr_data_loader *loader = cr_data_loader_open(config, &want);
+    const struct cr_dataset *data;
+    const char **names;
+
+    if (!loader)
+        return false;
+    if (!cr_data_loader_prepare(loader, config->diag)) {
+        cr_data_loader_close(loader);
+        return false;
+    }
+    data = cr_data_loader_dataset(loader);
+    for (int i = 0; i < data->columns; i++)
+        describe_column(m, &data->column[i]);
+    m->state.classes = data->classes;
+    if (data->class_names) {
+        names = CR_NEWS(config->arena, const char *, data->classes + 1);
+        for (int64_t i = 0; i < data->classes; i++)
+            names[i] = cr_strdup(config->arena, data->class_names[i]);
+        m->state.class_names = names;
+        config->classes = (struct cr_strs){ .n = (int)data->classes,
+                                            .v = names };
+    }
+    config->fitted = cr_data_loader_fitted(loader, config->arena);
+    cr_data_loader_close(loader);
+    return true;
+}
+
+bool cr_model_describe(struct cr_model *m)
+{
+    const struct cr_column *columns;
+    struct cr_net *net;
+    int n;
+
+    if (m->has_state)
+        return true;
+    if (cr_section(m->config, "dataset"))
+        return describe_data(m);
+    net = inspect_build(m, 1, false, false);
+    if (!net)
+        return false;
+    columns = cr_net_columns(net, &n);
+    for (int i = 0; i < n; i++)
+        describe_column(m, &columns[i]);
+    return true;
+}
+
 bool cr_model_inspect(struct cr_model *m, int64_t batch, bool values)
 {
     struct cr_diag *usual = m->config->diag;

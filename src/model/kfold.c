@@ -152,16 +152,22 @@ static bool kfold_evaluate(struct kfold *k, struct cr_model *model,
     return ok;
 }
 
-static bool kfold_score(struct kfold *k, struct cr_cli *cli,
+/* The config of the checkpoint already has the assignments of the line, and
+ * the variables that they set are not used in it any more. */
+static bool kfold_score(struct kfold *k, const struct cr_cli *line,
                         struct cr_kfold_run *run)
 {
+    static const char *const none[] = { NULL };
+    struct cr_cli cli = *line;
     struct cr_data_loader_opts want = { .split = "test" };
     struct cr_eval_section section = { 0 };
     struct cr_model model = { 0 };
     struct cr_data_loader *loader = NULL;
-    bool ok = cr_model_open(cli, run->dir, NULL, &model) &&
-              cr_section_read(model.config, "eval", &section);
+    bool ok;
 
+    cli.sets = none;
+    ok = cr_model_open(&cli, run->dir, NULL, &model) &&
+         cr_section_read(model.config, "eval", &section);
     if (ok) {
         want.seed = model.seed;
         want.batch_size = section.batch_size;

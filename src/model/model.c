@@ -18,12 +18,11 @@
 
 /* ---- Opening */
 
-/* Whether the command has a flag --ckpt. */
-static bool model_takes_ckpt(const struct cr_command *command)
+static bool model_has_flag(const struct cr_command *command, const char *name)
 {
     const struct cr_opt *row = command->about.opts;
 
-    while (row && row->name && strcmp(row->name, "ckpt") != 0)
+    while (row && row->name && strcmp(row->name, name) != 0)
         row++;
     return row && row->name;
 }
@@ -35,7 +34,10 @@ static bool model_no_config(struct cr_cli *cli, const char *path)
     cr_error(cli->diag, cr_at_file(cli->arena, path), CR_E_CKPT_FORMAT,
              files ? "the checkpoint contains no config; name a config file"
                    : "the checkpoint contains no config");
-    if (files && model_takes_ckpt(cli->command))
+    if (model_has_flag(cli->command, "config"))
+        cr_note(cli->diag, "usage: cellrun %s --config FILE.yaml --ckpt %s",
+                cli->command->about.name, path);
+    else if (files && model_has_flag(cli->command, "ckpt"))
         cr_note(cli->diag, "usage: cellrun %s FILE.yaml --ckpt %s",
                 cli->command->about.name, path);
     else if (!files)

@@ -93,6 +93,11 @@ const char *cr_model_class(const struct cr_model *model, int64_t class);
  * checkpoint, or from the first cell that declares its input features. Without
  * `values` no parameter is allocated or initialised. False after reporting. */
 bool cr_model_inspect(struct cr_model *model, int64_t batch, bool values);
+/* Weights without a state have no columns, classes and fitted values: takes
+ * them from the training data of the config, or without a data set from
+ * network.inputs, which are samples after the datapipe. False after
+ * reporting. */
+bool cr_model_describe(struct cr_model *model);
 /* Whether updates can be planned: the model has a loss and an optimizer. */
 bool cr_model_trains(const struct cr_model *model);
 

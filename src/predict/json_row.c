@@ -167,6 +167,25 @@ static bool row_string(struct scan *k, const char **text, size_t *len)
 
 static bool row_value(struct scan *k, int depth);
 
+/* Reads the value of `n` fields: numbers and arrays of them, or null, if all
+ * are missing. */
+static bool row_fields(struct scan *k, int depth, int n)
+{
+    char *at = k->s;
+    bool null = k->end - at >= 4 && memcmp(at, "null", 4) == 0;
+    int first = k->next, found;
+
+    if (!row_value(k, depth))
+        return false;
+    found = k->next - first;
+    if (!k->takes || found >= n || null)
+        return true;
+    k->s = at;
+    return row_wrong(k, cr_strf(k->diag->arena,
+                                "found %d value%s, expected %d", found,
+                                found == 1 ? "" : "s", n));
+}
+
 /* Reads the members between brackets, each with `each`. */
 static bool row_members(struct scan *k, char close, int depth,
                         bool (*each)(struct scan *k, int depth))
@@ -230,7 +249,7 @@ static bool row_member(struct scan *k, int depth)
         }
     if (!known && depth == 1 && !row->other)
         row->other = cr_strndup(k->diag->arena, key, len);
-    ok = row_value(k, depth);
+    ok = row_fields(k, depth, k->takes ? k->n : 0);
     k->takes = takes;
     k->next = next;
     k->last = last;
@@ -311,8 +330,20 @@ bool cr_json_row(struct cr_json_row *row, struct cr_diag *diag,
         return row_wrong(&k, "expected an object or an array");
     k.takes = *k.s == '[';
     k.last = k.n = c->n;
-    if (!row_value(&k, 0))
+    if (!row_fields(&k, 0, k.takes ? row->n_array : 0))
         return false;
     row_blank(&k);
     return k.s == k.end || row_wrong(&k, "found text after the value");
+}
+
+const char *cr_json_key(const struct cr_json_row *row, int at)
+{
+    const char *name = NULL;
+
+    for (int i = 0; i < row->n_keys; i++)
+        if (row->key[i].first <= at &&
+            at < row->key[i].first + row->key[i].n &&
+            (!name || row->key[i].n == 1))
+            name = row->key[i].name;
+    return name;
 }

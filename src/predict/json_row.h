@@ -22,6 +22,7 @@ struct cr_json_row {
     const char *other;      /* the first unknown key; NULL: none */
     struct cr_csv *to;      /* its `n` fields are set; a field without a value
                                is empty */
+    int n_array;            /* number of fields that an array must fill */
     char *plain;            /* strings with their escapes decoded; malloc, to be
                                freed by the caller */
     size_t cap;             /* bytes of `plain` */
@@ -31,5 +32,8 @@ struct cr_json_row {
  * point into `text` and row->plain, so both must outlive them. */
 bool cr_json_row(struct cr_json_row *row, struct cr_diag *diag,
                  const char *name, char *text, size_t len, int64_t line);
+
+/* The key of field `at`: one of its own, else that of several fields. */
+const char *cr_json_key(const struct cr_json_row *row, int at);
 
 #endif

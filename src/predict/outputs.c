@@ -213,10 +213,12 @@ static void outputs_best_threshold(struct cr_predict *j)
 static bool outputs_flags(struct cr_predict *j)
 {
     const struct cr_predict_opts *o = j->o;
-    bool classes = false, two = false;
+    bool classes = false, one = false, two = false;
 
     for (int i = 0; i < j->n_outs; i++) {
         classes = classes || j->out[i].kind != CR_PREDICT_VALUES;
+        one = one || j->out[i].kind == CR_PREDICT_CLASSES ||
+              j->out[i].kind == CR_PREDICT_BINARY;
         two = two || j->out[i].kind == CR_PREDICT_BINARY ||
               j->out[i].kind == CR_PREDICT_LABELS ||
               (j->out[i].kind == CR_PREDICT_CLASSES &&
@@ -226,6 +228,10 @@ static bool outputs_flags(struct cr_predict *j)
         return cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
                         "--topk, --probs and --wrong require an output with "
                         "classes");
+    if (!one && o->topk != CR_INT_NONE)
+        return cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
+                        "--topk requires an output with one class for each "
+                        "sample");
     if (!two && !isnan(o->threshold))
         return cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
                         "--threshold requires an output of two classes, or of "

@@ -45,7 +45,7 @@ enum { CR_ROWS_AUTO, CR_ROWS_CSV, CR_ROWS_TSV, CR_ROWS_JSONL, CR_ROWS_NAMES };
 /* The flags of the command. */
 struct cr_predict_opts {
     const char *against;
-    const char *ckpt, *to, *data, *files_from, *at;
+    const char *ckpt, *config, *to, *data, *files_from, *at;
     struct cr_strs id;
     int format, on_error, rows, names;
     int64_t topk, batch, result, samples;

@@ -29,7 +29,8 @@ static bool run_one_output(struct cr_predict *j)
 
 static bool run_read(struct cr_predict *j, const char *const *files)
 {
-    if (!cr_model_open(j->cli, j->o->ckpt, files, &j->model))
+    if (!cr_model_open(j->cli, j->o->ckpt, files, &j->model) ||
+        !cr_model_describe(&j->model))
         return false;
     if (j->o->data)
         j->loader = cr_model_samples(&j->model, j->o->data, j->o->batch);

@@ -8,6 +8,8 @@
 struct split {
     struct cr_predict *j;
     int feed[CR_COLUMNS_MAX], truth[CR_COLUMNS_MAX], id[CR_COLUMNS_MAX];
+    const char **field[CR_COLUMNS_MAX]; /* texts of a field of the rows that is
+                                           not a column; NULL: id[i] is one */
     const char *name;           /* of the split */
 };
 
@@ -17,6 +19,42 @@ static int split_find(const struct cr_column *columns, int n, const char *name)
         if (strcmp(columns[i].name, name) == 0)
             return i;
     return -1;
+}
+
+struct split_texts {
+    struct cr_arena *arena;
+    const char **v;
+};
+
+static bool split_field_text(void *ctx, int64_t i, const struct cr_csv *csv,
+                             const struct cr_csv_field *field)
+{
+    struct split_texts *to = ctx;
+
+    (void)csv;
+    to->v[i] = cr_strndup(to->arena, field->text, field->len);
+    return true;
+}
+
+/* Finds what --id names: a column, or a field of the rows of a table. */
+static bool split_id(struct split *s, int i, const struct cr_column *have,
+                     int n)
+{
+    struct cr_predict *j = s->j;
+    struct cr_dataset set = *cr_data_loader_dataset(j->loader);
+    struct split_texts texts = { .arena = j->cli->arena };
+    const char *name = j->o->id.v[i];
+
+    s->id[i] = split_find(have, n, name);
+    if (s->id[i] >= 0 && set.column[s->id[i]].spec.rank == 0)
+        return true;
+    if (!set.type->field)
+        return cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
+                        "--id: the data set has no column '%s' of single "
+                        "values", name);
+    texts.v = s->field[i] = CR_NEWS(texts.arena, const char *, set.count + 1);
+    return set.type->field(&set, j->cli->diag, CR_NOWHERE, name,
+                           split_field_text, &texts);
 }
 
 static bool split_columns(struct split *s)
@@ -47,15 +85,9 @@ static bool split_columns(struct split *s)
         if (at < 0 || !cr_spec_same(&have[at].spec, &j->truth[i].out))
             j->has_truth = false;
     }
-    for (int i = 0; i < j->o->id.n; i++) {
-        const struct cr_dataset *set = cr_data_loader_dataset(j->loader);
-
-        s->id[i] = split_find(have, n, j->o->id.v[i]);
-        if (s->id[i] < 0 || set->column[s->id[i]].spec.rank > 0)
-            return cr_error(diag, CR_NOWHERE, CR_E_USAGE,
-                            "--id: the data set has no column '%s' of single "
-                            "values", j->o->id.v[i]);
-    }
+    for (int i = 0; i < j->o->id.n; i++)
+        if (!split_id(s, i, have, n))
+            return false;
     return true;
 }
 
@@ -108,7 +140,8 @@ static bool split_row(struct split *s, const struct cr_batch *batch,
     if (j->o->id.n > 0)
         r.id = id = CR_NEWS(&j->text, const char *, j->o->id.n);
     for (int i = 0; i < j->o->id.n; i++)
-        id[i] = split_text(j, s->id[i], r.sample);
+        id[i] = s->field[i] ? s->field[i][r.sample]
+                            : split_text(j, s->id[i], r.sample);
     return cr_predict_add(j, &r);
 }
 

@@ -348,8 +348,10 @@ static void table_keys(struct cr_predict_rows *t)
     }
     for (int i = 0; i < more->n; i++)
         key[n++] = (struct cr_json_key){ .name = more->v[i] };
-    t->scan = (struct cr_json_row){ .key = key, .n_keys = n, .to = &t->object };
-    t->scan.given = CR_NEWS(arena, bool, t->total + id->n + 1);
+    t->scan = (struct cr_json_row){
+        .key = key, .n_keys = n, .to = &t->object, .n_array = t->total,
+        .given = CR_NEWS(arena, bool, t->total + id->n + 1)
+    };
 }
 
 static bool table_by_key(struct cr_predict_rows *t)
@@ -370,19 +372,6 @@ static bool table_by_key(struct cr_predict_rows *t)
     return table_by_place(t, &t->by_key, places, n, &t->object);
 }
 
-/* The key of field `at`: its own name, else the name of its column. */
-static const char *table_key(const struct cr_predict_rows *t, int at)
-{
-    const char *name = NULL;
-
-    for (int i = 0; i < t->scan.n_keys; i++)
-        if (t->scan.key[i].first <= at &&
-            at < t->scan.key[i].first + t->scan.key[i].n &&
-            (!name || t->scan.key[i].n == 1))
-            name = t->scan.key[i].name;
-    return name;
-}
-
 /* Checks the members of an object. Absent fields count as missing values, but
  * it is an error if all are absent, or if some are and the object has an
  * unknown member, which may be a typo. */
@@ -396,7 +385,7 @@ static bool table_object_ok(struct cr_predict_rows *t, int64_t line)
 
     for (int i = 0; i < t->total; i++)
         if (!t->scan.given[i])
-            names[lacks++] = table_key(t, i);
+            names[lacks++] = cr_json_key(&t->scan, i);
     pos.line = line < INT32_MAX ? (int)line : INT32_MAX;
     if (lacks == 0 || (lacks < t->total && !t->scan.other))
         return true;

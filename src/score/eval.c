@@ -38,6 +38,9 @@ struct cr_eval {
     /* Of the labels and predictions of the current evaluation: the first class
      * (-1: none so far), -2 after another one was found. */
     int64_t only_label, only_predicted;
+    double label_cut;           /* of labels by themselves (NaN: the loss has
+                                   classes) */
+    bool multi_hot;             /* some of these labels are not one-hot */
     double threshold, cut;      /* of the checkpoint, as a probability (NaN:
                                    none); cut: the same for raw outputs */
 };
@@ -277,6 +280,8 @@ static bool eval_metrics(struct cr_eval *e)
         e->scores.v[i].rows = e->rows[i];
         e->scores.v[i].table =
             CR_NEWS(&e->arena, double, e->rows[i] * e->rows[i]);
+        if (use->metric->of)
+            e->scores.v[i].actual = CR_NEWS(&e->arena, double, e->rows[i]);
     }
     e->state = CR_NEWS(&e->arena, char, e->state_size + 1);
     return ok;
@@ -348,6 +353,39 @@ static void eval_check_logits(const struct cr_eval *e)
     }
 }
 
+static double eval_label_cut(const struct cr_config *config)
+{
+    const struct cr_prob_loss *loss = cr_prob_loss(config);
+
+    if (!loss || !loss->binary)
+        return (double)NAN;
+    return loss->map == CR_PROB_IDENTITY ? 0.5 : 0;
+}
+
+/* Warns once of metrics that see one class where labels are not one-hot. */
+static void eval_check_labels(struct cr_eval *e)
+{
+    struct cr_diag *diag = e->config->diag;
+
+    for (int i = 0; i < e->metrics->n; i++) {
+        const struct cr_metric_use *use = &e->metrics->use[i];
+
+        if (!use->metric->exclusive ||
+            cr_metric_is_multilabel(use->metric, use->opts))
+            continue;
+        cr_warn(diag, use->pos, CR_E_NO_MATCH,
+                "the metric '%s' compares one class of each sample, but there "
+                "are samples with no label 1 or with several",
+                use->name);
+        if (use->metric->multilabel)
+            cr_hint(diag, "use {%s: {eval_type: multilabel, threshold: %g}}",
+                    use->name, e->label_cut);
+        else
+            cr_hint(diag, "F1, precision, recall, auc and average_precision "
+                          "take each label by itself");
+    }
+}
+
 struct cr_eval *cr_eval_open(struct cr_config *config, struct cr_net *net,
                              const struct cr_eval_opts *want)
 {
@@ -364,6 +402,7 @@ struct cr_eval *cr_eval_open(struct cr_config *config, struct cr_net *net,
     e->metrics = want->metrics;
     e->outcomes = want->outcomes;
     e->threshold = NAN;
+    e->label_cut = eval_label_cut(config);
     e->max_batches = want->max_batches > 0 ? want->max_batches : INT64_MAX;
     if (eval_columns(e, want) &&
         cr_plans_make(&e->plans, net, &plan, want->loader) && eval_metrics(e) &&
@@ -451,6 +490,13 @@ static bool eval_batch(struct cr_eval *e, struct cr_diag *diag,
         label.rank++;
         label.dim[0] = batch->n;
         eval_distinct(e, &m);
+        if (!isnan(e->label_cut) && label.type == CR_REAL &&
+            cr_metric_classified(&m))
+            m.label_cut = &e->label_cut;
+        if (m.label_cut && !e->multi_hot && cr_metric_multi_hot(&m)) {
+            e->multi_hot = true;
+            eval_check_labels(e);
+        }
     }
     for (int i = 0; i < e->metrics->n; i++)
         cr_metric_add(&e->metrics->use[i], e->state + e->state_at[i],
@@ -487,6 +533,8 @@ static void eval_finish(struct cr_eval *e, int64_t samples)
             score->columns = cr_metric_table(use, state, e->rows[i],
                                              (double *)score->table);
         }
+        if (score->actual)
+            cr_metric_actual(state, e->rows[i], (double *)score->actual);
     }
     cr_arena_free(&e->reported);
     e->reported = e->mem;

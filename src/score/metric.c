@@ -298,6 +298,25 @@ int64_t cr_metric_label(const struct cr_metric_batch *batch, int64_t at)
     return label >= 0 && label < metric_classes(batch) ? label : -1;
 }
 
+bool cr_metric_multi_hot(const struct cr_metric_batch *batch)
+{
+    int64_t n = cr_metric_positions(batch), stride;
+
+    for (int64_t i = 0; i < n; i++) {
+        int64_t at = cr_metric_first(batch, i, &stride), ones = 0, other = 0;
+
+        for (int64_t c = 0; c < metric_classes(batch); c++, at += stride) {
+            double label = cr_metric_target(batch, at);
+
+            ones += label == 1;
+            other += label != 0 && label != 1;
+        }
+        if (ones != 1 && other == 0)
+            return true;
+    }
+    return false;
+}
+
 int64_t cr_metric_argmax(const struct cr_metric_batch *batch, int64_t at)
 {
     const cr_real *x = batch->output + 2 * at;
@@ -583,6 +602,62 @@ static void metric_marks_add(const struct cr_metric_use *use,
     mean->all += n;
 }
 
+/* ---- Single classes: a confusion matrix and, for labels that turn out to be
+ * multi-hot, the counts of each label by itself. */
+
+struct metric_counts {
+    int64_t multi_hot;
+    int64_t v[]; /* (classes, classes), then correct, predicted and actual
+                    labels: (classes, 3) */
+};
+
+static size_t metric_counts_size(int64_t classes)
+{
+    return sizeof(struct metric_counts) +
+           (size_t)classes * (size_t)(classes + 3) * sizeof(int64_t);
+}
+
+static void metric_counts_add(struct metric_counts *to, int64_t classes,
+                              const struct cr_metric_batch *batch)
+{
+    int64_t *labels = to->v + classes * classes, stride;
+    int64_t n = batch->label_cut ? cr_metric_positions(batch) : 0;
+
+    cr_metric_confusion_add(NULL, to->v, classes, batch);
+    if (n > 0 && cr_metric_multi_hot(batch))
+        to->multi_hot = 1;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t at = cr_metric_first(batch, i, &stride);
+
+        for (int64_t c = 0; c < classes; c++, at += stride) {
+            bool predicted = (double)batch->output[at] >= *batch->label_cut;
+            bool is = cr_metric_target(batch, at) > 0.5;
+
+            labels[3 * c] += predicted && is;
+            labels[3 * c + 1] += predicted;
+            labels[3 * c + 2] += is;
+        }
+    }
+}
+
+static struct cr_metric_class metric_counts_of(const struct metric_counts *from,
+                                               int64_t classes, int64_t c)
+{
+    const int64_t *label = from->v + classes * classes + 3 * c;
+
+    if (!from->multi_hot)
+        return cr_metric_class(from->v, classes, c);
+    return (struct cr_metric_class){ .correct = (double)label[0],
+                                     .predicted = (double)label[1],
+                                     .actual = (double)label[2] };
+}
+
+void cr_metric_actual(const void *state, int64_t classes, double *to)
+{
+    for (int64_t c = 0; c < classes; c++)
+        to[c] = metric_counts_of(state, classes, c).actual;
+}
+
 /* ---- Dispatch over the kinds of metric */
 
 size_t cr_metric_size(const struct cr_metric_use *use, int64_t classes)
@@ -592,7 +667,7 @@ size_t cr_metric_size(const struct cr_metric_use *use, int64_t classes)
     if (use->metric->top)
         return cr_metric_hits_size(use->opts, classes);
     if (use->metric->of)
-        return cr_metric_confusion_size(use->opts, classes);
+        return metric_counts_size(classes);
     return use->metric->size(use->opts, classes);
 }
 
@@ -604,7 +679,7 @@ void cr_metric_add(const struct cr_metric_use *use, void *state,
     else if (use->metric->top)
         cr_metric_hits_add(state, use->metric->top, batch);
     else if (use->metric->of)
-        cr_metric_confusion_add(use->opts, state, classes, batch);
+        metric_counts_add(state, classes, batch);
     else
         use->metric->add(use->opts, state, classes, batch);
 }
@@ -627,7 +702,7 @@ double cr_metric_value(const struct cr_metric_use *use, const void *state,
     if (!use->metric->of)
         return use->metric->value(use->opts, state, classes);
     for (int64_t c = 0; c < classes; c++)
-        sum += use->metric->of(use->opts, cr_metric_class(state, classes, c));
+        sum += use->metric->of(use->opts, metric_counts_of(state, classes, c));
     return sum / (double)classes;
 }
 
@@ -645,6 +720,6 @@ int64_t cr_metric_table(const struct cr_metric_use *use, const void *state,
     if (use->metric->table)
         return use->metric->table(use->opts, state, classes, to);
     for (int64_t c = 0; c < classes; c++)
-        to[c] = use->metric->of(use->opts, cr_metric_class(state, classes, c));
+        to[c] = use->metric->of(use->opts, metric_counts_of(state, classes, c));
     return 1;
 }

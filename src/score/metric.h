@@ -31,6 +31,10 @@ struct cr_metric_batch {
      * or the number, is not below *cut. NULL: the larger output, or a metric's
      * own threshold. */
     const double *cut;
+    /* Each number of the output has a label of its own, because of the loss
+     * (BCEWithLogitsLoss): the label 1 is predicted from *label_cut on. NULL:
+     * a position has one class. */
+    const double *label_cut;
 };
 
 /* Counts of a class: correct predictions, predictions, labels. */
@@ -49,6 +53,8 @@ struct cr_metric {
         const void *opts);      /* optional: overrides `maximize` */
     bool undirected;            /* neither direction is better */
     bool classifies;            /* needs class outputs and class labels */
+    bool exclusive;             /* a position has one class: of labels that are
+                                   0 or 1 for each class it sees only one */
     bool compares;              /* needs one label per number of the output;
                                    with `classifies` an alternative to it */
     /* Optional: what else the metric needs, such as "an output of shape ...";
@@ -121,6 +127,12 @@ struct cr_metric_multilabel_opts {
     }
 bool cr_metric_is_multilabel(const struct cr_metric *metric, const void *opts);
 
+/* Of the metrics of single classes: how they count multi-hot labels. */
+#define CR_METRIC_MULTI_HOT                                                    \
+    "With BCEWithLogitsLoss, BCELoss or MultiLabelSoftMarginLoss, and labels " \
+    "that are 0 or 1 for each class and not one-hot, each label is counted "   \
+    "by itself, and predicted from the probability 0.5 on."
+
 /* A metric of a config and its name in results. */
 struct cr_metric_use {
     const struct cr_metric *metric;
@@ -145,7 +157,8 @@ bool cr_metrics_words(struct cr_config *config, const char *words,
 const struct cr_metric_use *cr_metrics_find(const struct cr_metrics *metrics,
                                             const char *name);
 
-/* Operations on metrics of all three kinds. */
+/* Operations on metrics of all three kinds. A metric of single classes counts
+ * each label by itself if one of the positions is multi-hot. */
 size_t cr_metric_size(const struct cr_metric_use *use, int64_t classes);
 void cr_metric_add(const struct cr_metric_use *use, void *state,
                    int64_t classes, const struct cr_metric_batch *batch);
@@ -161,6 +174,8 @@ int64_t cr_metric_table(const struct cr_metric_use *use, const void *state,
                         int64_t classes, double *to);
 /* Whether the metric has a table. */
 bool cr_metric_tabular(const struct cr_metric_use *use);
+/* Of a metric of single classes: the number of labels of each class. */
+void cr_metric_actual(const void *state, int64_t classes, double *to);
 
 /* ---- For metrics of classes: outputs of shape (n, ..classes at axis..),
  * labels of the shape without that axis as integers, or of the outputs' shape,
@@ -175,6 +190,8 @@ int64_t cr_metric_positions(const struct cr_metric_batch *batch);
 /* The label at a position; -1 for labels outside the classes, which are
  * ignored. */
 int64_t cr_metric_label(const struct cr_metric_batch *batch, int64_t at);
+/* Whether some position has not one label 1 and zeros: none, or several. */
+bool cr_metric_multi_hot(const struct cr_metric_batch *batch);
 /* First element of the output at a position, and the distance between its
  * classes. */
 int64_t cr_metric_first(const struct cr_metric_batch *batch, int64_t at,

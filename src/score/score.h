@@ -23,6 +23,8 @@ struct cr_score {
     int64_t rows, columns;  /* of the table: a row for each class, or point of
                                a curve; no columns: none */
     const double *table;
+    const double *actual;   /* number of labels of each class; NULL: not a
+                               metric of single classes */
 };
 
 struct cr_scores {

@@ -394,3 +394,43 @@ wide() {
     run -0 "$CELLRUN" ckpt convert w.npz -o back.safetensors
     [ "$(tail -c 8 back.safetensors | od -An -tf4 | xargs)" = "1 -2.5" ]
 }
+
+@test "load takes PyTorch's names of layers whose names differ" {
+    cat >t.yaml <<'END2'
+cellrun: 1
+network:
+  inputs: {x: {shape: [6], type: int32}}
+  cells:
+    emb: {Embedding: {vocab_size: 5, embedding_size: 4}}
+    conv: {Conv1d: {out_channels: 4, kernel_size: 3, has_bias: true}}
+    bn: BatchNorm1d
+    ln: {LayerNorm: {normalized_shape: [6]}}
+    fc: {Dense: {out_channels: 2}}
+  construct: |
+    h = bn(conv(transpose(emb(x), (0, 2, 1))))
+    return fc(mean(ln(h), 1))
+END2
+    local all='emb.weight:5,4 conv.weight:4,4,3 conv.bias:4 bn.weight:4
+        bn.bias:4 bn.running_mean:4 bn.running_var:4 fc.weight:2,6 fc.bias:2'
+    st torch.safetensors $all ln.weight:6 ln.bias:6 bn.num_batches_tracked:1
+    run -0 "$CELLRUN" ckpt load-report t.yaml load=torch.safetensors
+    [[ $output == *"loaded      11 "* ]]
+    [[ $output == *"PyTorch's    7   names, such as "* ]]
+    [[ $output == *"unused       1   bn.num_batches_tracked"* ]]
+    run -0 "$CELLRUN" summary t.yaml load=torch.safetensors
+    echo '[0,1,2,3,4,0]' | "$CELLRUN" predict --config t.yaml \
+        --ckpt torch.safetensors - >out
+    # all weights 0.5: what LayerNorm returns has the mean 0.5
+    awk '{ exit !(($2 - 2) ^ 2 < 1e-8 && $2 == $3) }' out
+    # other shapes do not fit, and names that are there come first
+    st bad.safetensors $all ln.weight:6,2 ln.bias:6 ln.beta:6
+    run -4 "$CELLRUN" ckpt load-report t.yaml load=bad.safetensors
+    [[ $output == *"1 of 11 parameters"*"missing    ln.gamma (6,)"* ]]
+    run -0 "$CELLRUN" ckpt load-report t.yaml load=bad.safetensors \
+        'load.skip=ln.gamma'
+    [[ $output == *"unused       2 "*"ln.bias"* ]]
+    # a file of cellrun has its own names
+    "$CELLRUN" export t.yaml --ckpt torch.safetensors -o own.npz -q
+    run -0 "$CELLRUN" ckpt load-report t.yaml load=own.npz
+    [[ $output == *"loaded      11 "* ]]
+}

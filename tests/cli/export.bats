@@ -252,6 +252,20 @@ END
     [[ $stderr = *"does not contain the type of column 'x'"* ]]
 }
 
+@test 'onnx and c name the transforms that they do not contain' {
+    "$CELLRUN" train net.yaml -q -o fit \
+        datapipe.x='[{TypeCast: float32}, Standardize]' >/dev/null
+    fails 0 export fit -o a.onnx
+    [ "$stderr" = 'the file has no datapipe; inputs are samples after it: x after TypeCast, Standardize (see --normalize)' ]
+    fails 0 export fit -o a.c
+    [[ $stderr == *'x after TypeCast, Standardize' ]]
+    for args in '--normalize -o a.onnx' '-q -o a.onnx' '--json -o a.onnx' \
+        '-o a.safetensors'; do
+        fails 0 export fit $args
+        [ -z "$stderr" ]
+    done
+}
+
 # c_build FILE.c: the program of a C file, FILE
 c_build() {
     local name=${1##*/}

@@ -277,3 +277,29 @@ END
         run -2 "$CELLRUN" help $words
     done
 }
+
+@test "help of a key that is a map lists its keys" {
+    run -0 "$CELLRUN" help train.ema
+    [[ $output == "train.ema: a map of keys"*"keys"*"  decay "* ]]
+    run -0 "$CELLRUN" help early_stop
+    [[ $output == *"  patience "* ]]
+}
+
+@test "help of a key of many types has each text once" {
+    run -0 "$CELLRUN" help group_params
+    [ "$(grep -c 'Overrides for groups' <<<"$output")" = 1 ]
+    [[ $output == *"Adam.group_params, AdamW.group_params,"* ]]
+    # in a list it is one sentence
+    run -0 "$CELLRUN" help 'layer-wise lr'
+    [[ $output == *"optimizer.group_params    Overrides for groups"* ]]
+}
+
+@test "help finds the tasks that people name" {
+    local word
+    for word in 'two losses' vae autoencoder 'padding mask' 'packed sequence' \
+        pytorch stdin 'best model' ensemble unet IoU forecast multi-task; do
+        "$CELLRUN" help "$word" >/dev/null
+    done
+    run -0 "$CELLRUN" help loss
+    [[ $output == *"aux: [first, second]"* ]]
+}

@@ -100,6 +100,20 @@ setup() {
     jq -e '.mse > 0 and (has("r2") | not)' <<<"$output"
 }
 
+@test "assignments apply once: variables, and lists that are extended" {
+    cat >v.yaml <<'END'
+base: c.yaml
+vars: {rate: 0.1}
+optimizer: {SGD: {learning_rate: $rate}}
+metrics: [loss]
+END
+    run -0 --separate-stderr "$CELLRUN" eval --kfold 2 v.yaml -q -o k --json \
+        vars.rate=0.2 metrics='!append [accuracy]'
+    jq -e '.folds | length == 2 and all(.accuracy >= 0 and .loss > 0)' \
+        <<<"$output"
+    grep -q 'learning_rate: 0.2' k/fold-1/resolved.yaml
+}
+
 @test "errors are plain" {
     run -2 "$CELLRUN" eval --kfold 3
     [[ $output == *"--kfold: found no config, expected FILE.yaml"* ]]

@@ -296,3 +296,50 @@ EOF
         'metrics=[{confusion_matrix: {threshold: -1e9}}, {best_threshold: {logits: true}}]'
     jq -e '.confusion_matrix | .[0][0] + .[1][0] == 0' evaluated.json
 }
+
+# multi_hot FILE N: (N, 3) labels, 0 to 3 of them 1
+multi_hot() {
+    perl -e 'print pack "f<*", map { my $i = $_; my $k = $i * 7 % 3;
+        ($k == 0, $k == 1 || $i % 4 == 0, $k == 2 && $i % 5 > 0) }
+        0 .. shift() - 1' "$2" | npy "$1" '<f4' "($2, 3)"
+}
+
+@test "F1, precision and recall count labels that are not one-hot by themselves" {
+    config m.yaml
+    multi_hot train-m.npy 300
+    multi_hot eval-m.npy 100
+    sed -i 's/-y.npy/-m.npy/; s/CrossEntropyLoss/BCEWithLogitsLoss/' m.yaml
+    run -0 --separate-stderr "$CELLRUN" train m.yaml -o m -q --epochs 8 \
+        metrics='[F1, {Fbeta: {beta: 2}}, {Accuracy: {eval_type: multilabel, threshold: 0}}]'
+    [ "$stderr" = "" ]
+    "$CELLRUN" predict --ckpt m --data eval --json >p
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt m --per-class --json \
+        --metrics F1,precision,recall
+    jq -e --slurpfile p p 'def n(f): [$p[] | select(f)] | length;
+        def near($a; $b; $c):
+            $a - (if $c == 0 then 0 else $b / $c end) | fabs < 1e-9;
+        . as $s | [range(3)] | map(. as $k |
+            n((.labels | index($k)) and .actual[$k] == 1) as $right |
+            n(.labels | index($k)) as $found |
+            n(.actual[$k] == 1) as $all | $s.per_class[$k] |
+            near(.precision; $right; $found) and
+            near(.recall; $right; $all) and
+            near(.F1; 2 * $right; $found + $all) and .samples == $all) |
+        all' <<<"$output"
+    jq -e '(.F1 - ([.per_class[].F1] | add / 3)) | fabs < 1e-12' <<<"$output"
+    # the others say that they see one class
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt m -q \
+        --metrics accuracy,matthews,auc
+    [[ $stderr == *"the metric 'accuracy' compares one class of each sample, but there are samples with no label 1 or with several"*"use {accuracy: {eval_type: multilabel, threshold: 0}}"* ]]
+    [[ $stderr == *"the metric 'matthews' compares"* ]]
+    [[ $stderr != *"'auc'"* ]]
+    # one-hot labels are classes, as in MindSpore
+    perl -e 'print pack "f<*", map { my $k = $_ * 7 % 3;
+        ($k == 0, $k == 1, $k == 2) } 0 .. 99' | npy eval-m.npy '<f4' '(100, 3)'
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt m -q --json \
+        --metrics F1,accuracy --per-class --confusion c.csv
+    [ "$stderr" = "" ]
+    jq -e '[.per_class[].samples] == [34, 33, 33]' <<<"$output"
+    jq -e '(.accuracy - ([.per_class[] | .recall * .samples] | add / 100)) |
+        fabs < 1e-9' <<<"$output"
+}

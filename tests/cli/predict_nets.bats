@@ -296,6 +296,8 @@ END2
     [ "$(jq -s -c 'map(.labels)' <<<"$output")" = '[["red"],[]]' ]
     run -0 "$CELLRUN" predict --ckpt labels --data train --wrong
     [ "$(cut -f 1-3 <<<"$output")" = $'train#0\t1 0 0\tred soft' ]
+    run -2 "$CELLRUN" predict --ckpt labels many.npy --topk 2
+    [[ $output == *"--topk requires an output with one class for each sample"* ]]
 }
 
 @test "log-probabilities become probabilities" {

@@ -113,6 +113,22 @@ END2
     [ "$(jq -s -c 'map(.output[0])' <<<"$output")" = '[1,5,3]' ]
 }
 
+@test "an array of JSON with too few values is one error, at its place" {
+    cat >"$tmp/rows.jsonl" <<'END2'
+{"num": [20], "city": "Rome"}
+{"num": 20, "city": "Rome"}
+[20, 1]
+{"num": [20, 1], "city": "Rome"}
+END2
+    run -3 --separate-stderr "$CELLRUN" predict --ckpt mixed "$tmp/rows.jsonl"
+    [ "${#lines[@]}" = 1 ]
+    [ "$(grep -c error: <<<"$stderr")" = 3 ]
+    [[ $stderr == *"rows.jsonl:1:9: error: JSON: found 1 value, expected 2 [E0203]"* ]]
+    [[ $stderr == *"rows.jsonl:2:9: error: JSON: found 1 value, expected 2 [E0203]"* ]]
+    [[ $stderr == *"rows.jsonl:3:1: error: JSON: found 2 values, expected 3 [E0203]"* ]]
+    echo '[20, 1, "Rome"]' | "$CELLRUN" predict --ckpt mixed - --id name
+}
+
 @test "JSON that is damaged is one row's error, with its column" {
     local bad
     for bad in '{"age":' '[1,2' '{"age":20 "city":1}' '"x"' '{"age":"\q"}' \
@@ -231,6 +247,15 @@ END2
     [[ $output == *"--data is not allowed with INPUT"* ]]
     run -2 "$CELLRUN" predict --ckpt mixed --data eval
     [[ $output == *"dataset.eval not found"* ]]
+}
+
+@test "--data: a field that is not a column, as an id" {
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt mixed --data people.csv \
+        --id name --id age
+    [ "$(cut -f2,3 <<<"$output" | xargs)" = "Ann 20 Bob 40 Cid 20 Dee 40" ]
+    run -2 --separate-stderr "$CELLRUN" predict --ckpt mixed --data people.csv \
+        --id nam
+    [[ $stderr == *"field 'nam' not found"*"did you mean 'name'?"* ]]
 }
 
 @test "--data of a checkpoint made elsewhere opens no file" {
@@ -400,4 +425,28 @@ END2
     [[ $output == *"expected a name that ends in .tsv"* ]]
     run -2 "$CELLRUN" predict --ckpt mixed people.csv -o "$tmp/x.csv" --json
     [[ $output == *"expected a name that ends in .jsonl"* ]]
+}
+
+@test "--config: weights without a config, fitted values of its data" {
+    "$CELLRUN" export mixed -o "$tmp/w.safetensors" -q
+    run -4 "$CELLRUN" predict --ckpt "$tmp/w.safetensors" people.csv
+    [[ $output == *"the checkpoint contains no config"*"usage: cellrun predict --config FILE.yaml --ckpt $tmp/w.safetensors"* ]]
+    run -0 --separate-stderr "$CELLRUN" predict --config mixed.yaml \
+        --ckpt "$tmp/w.safetensors" people.csv
+    [ -z "$stderr" ]
+    want '1 5 3 3' <<<"$output"
+    [ "$output" = "$("$CELLRUN" predict --ckpt mixed people.csv)" ]
+    run -0 "$CELLRUN" predict --config mixed.yaml \
+        --ckpt "$tmp/w.safetensors" --data train --id name
+    [ "${lines[1]}" = $'train#1\tBob\t20\t5' ]
+    run -2 "$CELLRUN" predict --config none.yaml --ckpt mixed people.csv
+    [[ $output == *"cannot open 'none.yaml'"* ]]
+    # without a data set: samples as the network takes them
+    sed '/^dataset/,/^network/{/^network/!d}; /^loss/,$d
+        s/inputs: .*/inputs: {num: {shape: [2]}, city: {shape: [], type: int32}}/' \
+        mixed.yaml >"$tmp/net.yaml"
+    printf '%s\n' '{"num": [-1, 1], "city": 0}' '[1, 1, 2]' |
+        "$CELLRUN" predict --config "$tmp/net.yaml" \
+            --ckpt "$tmp/w.safetensors" - >"$tmp/out"
+    want '3 5' <"$tmp/out"
 }

@@ -365,6 +365,21 @@ END
         "init": .params[1].init}' <<<"$output"
 }
 
+@test "groups of parameters that are unfrozen later" {
+    cd "$BATS_TEST_TMPDIR"
+    cat >late.yaml <<'END2'
+cellrun: 1
+network: {inputs: {x: {shape: [4]}}, cells: {a: {Dense: {out_channels: 4}}, b: {Dense: {out_channels: 2}}}, construct: return b(a(x))}
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1, group_params: [{params: "a.*", learning_rate: 0.01}]}}
+freeze: {patterns: ["a.*"], schedule: [{at: 1 epochs, unfreeze: ["a.weight"]}]}
+train: {epochs: 2}
+END2
+    run -0 "$CELLRUN" summary late.yaml --params --json
+    jq -e '.params | map({key: .name, value: .group}) | from_entries |
+        .["a.weight"] == 1 and .["a.bias"] == null' <<<"$output"
+}
+
 @test "groups of the optimizer next to parameters" {
     run -0 "$CELLRUN" summary net.yaml --params \
         'optimizer={SGD: {learning_rate: 0.1, group_params: [{params: "*.bias", weight_decay: 0.1}]}}'
