@@ -56,10 +56,14 @@ static bool diag_has_word(const char *text, const char *word)
 {
     size_t n = strlen(word);
 
-    for (const char *at = strstr(text, word); at; at = strstr(at + 1, word))
-        if ((at == text || !(isalnum((unsigned char)at[-1]) || at[-1] == '_')) &&
-            !(isalnum((unsigned char)at[n]) || at[n] == '_'))
+    for (const char *at = strstr(text, word); at; at = strstr(at + 1, word)) {
+        unsigned char before = at > text ? (unsigned char)at[-1] : ' ';
+        unsigned char after = (unsigned char)at[n];
+
+        if (!isalnum(before) && before != '_' && !isalnum(after) &&
+            after != '_')
             return true;
+    }
     return false;
 }
 
