@@ -583,6 +583,16 @@ const struct cr_column *cr_data_loader_columns(const struct cr_data_loader *p,
     return p->column;
 }
 
+bool cr_data_loader_misses(const struct cr_data_loader *p, int column)
+{
+    const struct cr_column_pipeline *c = p->op[column];
+    bool fills = c->tabular;
+
+    for (int i = 0; i < c->n; i++)
+        fills = fills || c->op[i]->fills;
+    return fills;
+}
+
 struct cr_pos cr_data_loader_pos(const struct cr_data_loader *p)
 {
     return p->pos;
