@@ -89,8 +89,8 @@ static bool rundir_used(const struct cr_rundir *dir)
            rundir_has_others(dir->ckpt, NULL);
 }
 
-/* Reports a FIFO, a device or a folder in the place of a file of the run, which
- * reading would wait for. */
+/* Reports a FIFO, a device or a folder in the place of a file of the run:
+ * opening it could wait for ever. */
 static bool rundir_is_file(const struct cr_rundir *dir, const char *path)
 {
     struct stat st;
@@ -263,8 +263,10 @@ void cr_rundir_close(struct cr_rundir *dir)
 
 bool cr_rundir_put(struct cr_rundir *dir, const char *name, const char *text)
 {
-    return cr_write_file(dir->diag, cr_rundir_file(dir, name), text,
-                         strlen(text));
+    const char *path = cr_rundir_file(dir, name);
+
+    return rundir_is_file(dir, path) &&
+           cr_write_file(dir->diag, path, text, strlen(text));
 }
 
 /* Copies the lines to keep. If all are kept the old file stays. */
