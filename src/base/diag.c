@@ -51,6 +51,34 @@ static bool diag_same_place(const struct cr_pos *a, const struct cr_pos *b)
            strcmp(a->src->name, b->src->name) == 0;
 }
 
+/* Whether a text has a word: no letter, digit or _ on either side. */
+static bool diag_has_word(const char *text, const char *word)
+{
+    size_t n = strlen(word);
+
+    for (const char *at = strstr(text, word); at; at = strstr(at + 1, word)) {
+        unsigned char before = at > text ? (unsigned char)at[-1] : ' ';
+        unsigned char after = (unsigned char)at[n];
+
+        if (!isalnum(before) && before != '_' && !isalnum(after) &&
+            after != '_')
+            return true;
+    }
+    return false;
+}
+
+/* Where to point for a message: see cr_elsewhere. */
+static struct cr_pos diag_part(const struct cr_diag *diag, struct cr_pos pos,
+                                const char *text)
+{
+    for (const struct cr_elsewhere *e = diag->elsewhere; e && pos.src;
+         e = e->next)
+        if (e->whole.src == pos.src && e->whole.line == pos.line &&
+            e->whole.col == pos.col && diag_has_word(text, e->name))
+            return e->part;
+    return pos;
+}
+
 static void diag_record(struct cr_diag *diag, struct cr_pos pos,
                         enum cr_code code, bool warning, const char *text)
 {
@@ -64,6 +92,7 @@ static void diag_record(struct cr_diag *diag, struct cr_pos pos,
         diag->hidden += !warning;
         return;
     }
+    pos = diag_part(diag, pos, text);
     for (m = diag->first; m; m = m->next)
         if (m->code == code && diag_same_place(&m->pos, &pos) &&
             strcmp(m->text, text) == 0)

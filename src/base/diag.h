@@ -57,12 +57,22 @@ struct cr_reported {
     struct cr_reported_text *first;
 };
 
+/* A part of a config that another source gives than the whole it belongs to,
+ * such as an argument of the command line: a message about the whole whose text
+ * has the part's name points at the part. */
+struct cr_elsewhere {
+    struct cr_pos whole, part;
+    const char *name;
+    const struct cr_elsewhere *next;
+};
+
 struct cr_diag {
     struct cr_arena *arena; /* where messages are kept; must be set */
     struct cr_message *first, *last;
     int errors, warnings;
     int hidden;             /* errors beyond the limit: counted, not kept */
     int hidden_printed;     /* the last number of them that was printed */
+    const struct cr_elsewhere *elsewhere; /* of the config loaded last */
     bool silent;            /* nothing is printed */
     bool strict;            /* warnings count as errors */
     bool dropped;           /* the newest was equal to an earlier one */

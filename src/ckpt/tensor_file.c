@@ -91,11 +91,15 @@ bool cr_tensor_file_pread(struct cr_tensor_file *s, struct cr_diag *diag,
 
 /* ---- Names */
 
+/* If not, errno says why: ENOENT for another kind of file, too. */
 static bool file_is(const char *path, mode_t kind)
 {
     struct stat st;
 
-    return stat(path, &st) == 0 && (st.st_mode & S_IFMT) == kind;
+    if (stat(path, &st) != 0)
+        return false;
+    errno = ENOENT;
+    return (st.st_mode & S_IFMT) == kind;
 }
 
 /* Names the newest run below a folder that is not a run directory. */
@@ -137,6 +141,12 @@ const char *cr_ckpt_resolve(struct cr_arena *arena, struct cr_diag *diag,
             path = cr_path_join(arena, name, within[i]);
             if (file_is(path, S_IFREG))
                 return path;
+            if (errno != ENOENT && errno != ENOTDIR) {
+                cr_error(diag, cr_at_file(diag->arena, path),
+                         CR_E_CKPT_MISSING, "cannot open: %s",
+                         strerror(errno));
+                return NULL;
+            }
         }
         cr_error(diag, at, CR_E_CKPT_MISSING,
                  "no checkpoint found in this folder: neither "

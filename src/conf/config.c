@@ -1,6 +1,7 @@
 #include "conf/config.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -154,7 +155,8 @@ static const char *config_other(const struct cr_config *config,
 const char *cr_config_path(const struct cr_config *config,
                            enum cr_action action, const char *path)
 {
-    const char *full;
+    const char *full, *found;
+    int error;
 
     if (!cr_config_allows(config, action, path))
         return NULL;
@@ -163,9 +165,12 @@ const char *cr_config_path(const struct cr_config *config,
         full = cr_path_join(config->arena, config->dir, path);
     if (access(full, F_OK) == 0)
         return full;
-    if (path[0] == '/' || action == CR_READ_FILE)
-        return NULL;
-    return cr_path_search(config->arena, getenv("CELLRUN_DATA"), path);
+    error = errno;
+    found = path[0] == '/' || action == CR_READ_FILE
+                ? NULL
+                : cr_path_search(config->arena, getenv("CELLRUN_DATA"), path);
+    /* in a folder that cannot be searched: opening it reports the reason */
+    return !found && error != ENOENT && error != ENOTDIR ? full : found;
 }
 
 bool cr_config_path_missing(const struct cr_config *config, struct cr_pos pos,

@@ -261,6 +261,32 @@ static void load_sets(struct cr_config *c, const struct cr_config_from *from)
     }
 }
 
+/* Adds the parts of a value that another source gives. In the diag's arena: it
+ * may outlive the config. */
+static void load_elsewhere(struct cr_diag *diag, const struct cr_node *node,
+                           const struct cr_node *above)
+{
+    const struct cr_node *args;
+    const char *type = above ? cr_node_type(above, &args) : NULL;
+    const struct cr_pos whole[] = { node->pos, node->key_pos,
+                                    type && args == node ? above->pos
+                                                         : node->pos };
+
+    for (CR_EACH(m, node)) {
+        for (size_t i = 0; m->key && m->pos.src && i < CR_LEN(whole); i++)
+            if (whole[i].src && m->pos.src != whole[i].src) {
+                struct cr_elsewhere *e = CR_NEW(diag->arena,
+                                                struct cr_elsewhere);
+
+                *e = (struct cr_elsewhere){ whole[i], m->pos,
+                                            cr_strdup(diag->arena, m->key),
+                                            diag->elsewhere };
+                diag->elsewhere = e;
+            }
+        load_elsewhere(diag, m, node);
+    }
+}
+
 /* ---- the whole ---- */
 
 /* Reports {Dense: ..., ReLU: }, which is neither a typed node nor a map of
@@ -371,6 +397,9 @@ struct cr_config *cr_config_load(struct cr_arena *arena, struct cr_diag *diag,
     }
     load_environment(c);
     load_sets(c, from);
+    diag->elsewhere = NULL;
+    for (CR_EACH(section, c->root))
+        load_elsewhere(diag, section, NULL);
     if (c->load_failed)
         return c;
     plugins = cr_node_get(c->root, "plugin") != NULL;

@@ -212,6 +212,15 @@ static bool drops(struct cr_data_loader *p, const struct cr_node *node,
     return flag(p->config, node, "drop_remainder", false, yes);
 }
 
+static bool say_empty(struct cr_data_loader *p)
+{
+    return cr_error(
+        p->config->diag,
+        p->set.count == 0 && p->set.path ? cr_at_file(p->arena, p->set.path)
+                                         : p->pos,
+        CR_E_DATA_EMPTY, "dataset.%s has no samples", p->want.split);
+}
+
 static bool make_batches(struct cr_data_loader *p,
                          const struct cr_datapipe_section *s)
 {
@@ -228,11 +237,7 @@ static bool make_batches(struct cr_data_loader *p,
                         "dataset.%s has %lld samples, fewer than one batch of "
                         "%lld, and drop_remainder drops an incomplete batch",
                         p->want.split, (long long)n, (long long)b);
-    return cr_error(
-        p->config->diag,
-        p->set.count == 0 && p->set.path ? cr_at_file(p->arena, p->set.path)
-                                         : p->pos,
-        CR_E_DATA_EMPTY, "dataset.%s has no samples", p->want.split);
+    return say_empty(p);
 }
 
 int cr_data_loader_labels(const struct cr_data_loader *p)
@@ -495,6 +500,18 @@ static void drop_unreadable(struct cr_data_loader *p, int on_error)
     o->n = n;
 }
 
+/* The data set; its files, if another source names these: an argument of the
+ * command line. */
+static struct cr_pos source_pos(const struct cr_data_loader *p)
+{
+    const struct cr_node *node = p->source.node, *files;
+
+    if (!node)
+        return p->config->root->pos;
+    files = arg(p, p->source.about->opts->name);
+    return files && files->pos.src != node->pos.src ? files->pos : node->pos;
+}
+
 static bool loader_open(struct cr_data_loader *p)
 {
     struct cr_datapipe_section section = { 0 };
@@ -505,7 +522,7 @@ static bool loader_open(struct cr_data_loader *p)
     if (!choose_source(p, &data) ||
         (!p->want.stored && !cr_datapipe_section_read(c, &section)))
         return false;
-    p->pos = p->source.node ? p->source.node->pos : c->root->pos;
+    p->pos = source_pos(p);
     p->set.type = (const struct cr_dataset_type *)p->source.about;
     p->open = true;
     if (!p->set.type->open(c, p->source.opts, p->pos, &p->set))
@@ -518,6 +535,8 @@ static bool loader_open(struct cr_data_loader *p)
         return false;
     if (p->want.stored)
         return true;
+    if (p->set.count == 0) /* a table without rows has no types, either */
+        return say_empty(p);
     drop_unreadable(p, data.on_error);
     return make_order(p, &section) && cr_data_loader_weigh(p, &section) &&
            make_columns(p) && choose_workers(p, &section) &&
@@ -562,6 +581,21 @@ const struct cr_column *cr_data_loader_columns(const struct cr_data_loader *p,
 {
     *n = p->set.columns;
     return p->column;
+}
+
+bool cr_data_loader_misses(const struct cr_data_loader *p, int column)
+{
+    const struct cr_column_pipeline *c = p->op[column];
+    bool fills = c->tabular;
+
+    for (int i = 0; i < c->n; i++)
+        fills = fills || c->op[i]->fills;
+    return fills;
+}
+
+struct cr_pos cr_data_loader_pos(const struct cr_data_loader *p)
+{
+    return p->pos;
 }
 
 int cr_data_loader_n_sizes(const struct cr_data_loader *p)

@@ -61,6 +61,12 @@ bool cr_data_loader_has(const struct cr_config *config, const char *split);
 /* The columns of a batch; *n is their number. */
 const struct cr_column *
 cr_data_loader_columns(const struct cr_data_loader *loader, int *n);
+/* Whether NaN in that column is a missing value: of a table, or where
+ * FillMissing replaces it. */
+bool cr_data_loader_misses(const struct cr_data_loader *loader, int column);
+/* The data set in the config, or its files where an argument of the command
+ * line names them. */
+struct cr_pos cr_data_loader_pos(const struct cr_data_loader *loader);
 /* The number of shapes that batches may have (MultiScale), and the columns in
  * one of them; those of the first are cr_data_loader_columns. */
 int cr_data_loader_n_sizes(const struct cr_data_loader *loader);

@@ -5,6 +5,7 @@
 #include "data/array.h"
 #include "data/fingerprint.h"
 
+#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -33,6 +34,10 @@ static bool add_files(struct cr_config *config, struct records *r,
 
         if (access(path, F_OK) == 0)
             r->path[r->n++] = path;
+        else if (errno != ENOENT && errno != ENOTDIR)
+            return cr_error(config->diag, cr_at_file(config->arena, path),
+                            CR_E_DATA_READ, "cannot open: %s",
+                            strerror(errno));
     }
     if (r->n > before)
         return true;

@@ -229,8 +229,9 @@ static bool entry_file(struct cr_config *config, const struct entry *e,
         return false;
     if (!path)
         return cr_config_path_missing(config, node->pos, "file", e->file);
-    text = cr_read_file(config->arena, config->diag, node->pos, path,
-                        CR_E_DATA_READ, (size_t)1 << 30, &len);
+    text = cr_read_file(config->arena, config->diag,
+                        cr_node_get(node, "file")->pos, path, CR_E_DATA_READ,
+                        (size_t)1 << 30, &len);
     for (; text && at < len; at += n + 1) {
         n = strcspn(text + at, "\n");
         if (n > 0)
@@ -238,6 +239,24 @@ static bool entry_file(struct cr_config *config, const struct entry *e,
                         text[at + n - 1] == '\r' ? n - 1 : n);
     }
     return text != NULL;
+}
+
+/* Checks that the special tokens differ. */
+static bool entry_special(struct cr_config *config, const struct entry *e,
+                          const struct cr_node *node)
+{
+    const struct cr_node *given = cr_node_get(node, "special_tokens"), *member;
+
+    for (int k = 1; k < e->special_tokens.n; k++)
+        for (int i = 0; i < k; i++)
+            if (strcmp(e->special_tokens.v[k], e->special_tokens.v[i]) == 0) {
+                member = cr_node_at(given, k);
+                return cr_error(config->diag, (member ? member : given)->pos,
+                                CR_E_CONFLICT,
+                                "vocab.%s: duplicate special token '%s'",
+                                node->key, e->special_tokens.v[k]);
+            }
+    return true;
 }
 
 struct cr_vocab *cr_vocab_build(struct cr_config *config, const char *column)
@@ -255,12 +274,15 @@ struct cr_vocab *cr_vocab_build(struct cr_config *config, const char *column)
                       node->pos, &e))
         return NULL;
     if (e.vocab_size != CR_INT_NONE && e.vocab_size < e.special_tokens.n) {
-        cr_error(config->diag, node->pos, CR_E_CONFLICT,
+        cr_error(config->diag, cr_node_get(node, "vocab_size")->pos,
+                 CR_E_CONFLICT,
                  "vocab.%s: vocab_size %lld is less than the %d special "
                  "tokens", column, (long long)e.vocab_size,
                  e.special_tokens.n);
         return NULL;
     }
+    if (!entry_special(config, &e, node))
+        return NULL;
     if (e.file ? entry_file(config, &e, node, &c)
                : entry_count(config, &e, node, &c)) {
         most = e.special_tokens.n + c.n;
@@ -278,9 +300,6 @@ struct cr_vocab *cr_vocab_build(struct cr_config *config, const char *column)
         }
         v = cr_vocab_make(config->arena, cr_strdup(config->arena, column), n,
                           token, " ");
-        if (!v)
-            cr_error(config->diag, node->pos, CR_E_CONFLICT,
-                     "vocab.%s: duplicate token", column);
     }
     free(c.slot);
     free(c.word);

@@ -4,6 +4,7 @@
 #include "data/array.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,6 +105,10 @@ static bool mnist_open(struct cr_config *config, const void *opts,
     if (!cr_config_may_path(config, CR_READ_DATA, o->dataset_dir))
         return false;
     dir = path ? opendir(path) : NULL;
+    if (!dir && path)
+        return cr_error(config->diag, cr_at_file(config->arena, path),
+                        CR_E_DATA_READ, "cannot read the folder: %s",
+                        strerror(errno));
     if (!dir)
         return mnist_missing(config, pos, o->dataset_dir, NULL);
     n = mnist_files(config->arena, dir, path, o->usage, "-images",

@@ -382,6 +382,14 @@ struct cr_nonfinite {
 struct cr_nonfinite cr_exec_first_nonfinite(struct cr_exec *exec, double sens);
 /* The first column of the batch with a value that is not finite; NULL: none. */
 const char *cr_exec_bad_column(const struct cr_exec *exec);
+/* Whether all labels of the batch, or of this process's part of it, have the
+ * value that a loss ignores (ignore_index). A mean of no labels is NaN. */
+struct cr_ignored {
+    const char *column;
+    int64_t label;
+    struct cr_pos pos;      /* of the loss */
+};
+bool cr_exec_all_ignored(const struct cr_exec *exec, struct cr_ignored *to);
 /* The first parameter or slot with a value that is not finite. */
 struct cr_nonfinite cr_net_nonfinite(const struct cr_net *net);
 

@@ -598,12 +598,12 @@ static bool convert_split(struct convert *c, struct cr_config *config,
 static bool convert_folder(struct cr_cli *cli, const char *dir)
 {
     struct stat st;
+    int error = mkdir(dir, 0777) == 0 ? 0 : errno;
 
-    if (mkdir(dir, 0777) == 0 ||
-        (stat(dir, &st) == 0 && S_ISDIR(st.st_mode)))
+    if (error == 0 || (stat(dir, &st) == 0 && S_ISDIR(st.st_mode)))
         return true;
     return cr_error(cli->diag, cr_at_file(cli->arena, dir), CR_E_SYSTEM,
-                    "cannot create this folder: %s", strerror(errno));
+                    "cannot create this folder: %s", strerror(error));
 }
 
 /* Gives all files their names; dataset.yaml is the last. */

@@ -1,4 +1,5 @@
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -11,6 +12,7 @@ struct verify {
     struct cr_cli *cli;
     struct cr_data_loader *loader;
     const char *split;
+    int columns;
     int label;       /* column of one integer class per sample; -1: none */
     int64_t classes; /* of the training data; 0: not known yet */
     int64_t highest; /* label of this split */
@@ -37,17 +39,53 @@ const char *const *cr_data_splits(struct cr_cli *cli, struct cr_config *config,
     return NULL;
 }
 
+/* What is looked up in a sample. */
+struct verify_sample {
+    int64_t label;
+    int bad;      /* 1 + the first column with a value that is not finite; 0:
+                     none */
+    int64_t at;   /* the index of that value */
+    double value;
+};
+
+/* Finds the first value of a column of real numbers that is neither finite nor
+ * missing. */
+static bool verify_finite(const struct verify *v,
+                          const struct cr_scan_sample *sample, int k,
+                          struct verify_sample *to)
+{
+    const struct cr_spec *spec = &sample->spec[k];
+    const char *x = sample->x[k];
+    bool misses = cr_data_loader_misses(v->loader, k);
+    int64_t n = cr_count(spec), i;
+
+    if (!x || !cr_type_is_float(spec->type))
+        return true;
+    for (i = 0; i < n; i++, x += cr_type_size(spec->type)) {
+        cr_convert(spec->type, x, CR_F64, &to->value, 1);
+        if (isfinite(to->value) || (misses && isnan(to->value)))
+            continue;
+        to->bad = k + 1;
+        to->at = i;
+        return false;
+    }
+    return true;
+}
+
 static void verify_read(void *ctx, const struct cr_scan_sample *sample,
                         void *result)
 {
     const struct verify *v = ctx;
-    int64_t *label = result;
+    struct verify_sample *to = result;
     double value = 0;
+    int k = 0;
 
     if (v->label >= 0 && sample->x[v->label])
         cr_convert(sample->spec[v->label].type, sample->x[v->label], CR_F64,
                    &value, 1);
-    *label = (int64_t)value;
+    to->label = (int64_t)value;
+    while (k < v->columns && verify_finite(v, sample, k, to))
+        k++;
 }
 
 static void verify_list(struct verify *v, int64_t index, const char *why)
@@ -75,30 +113,48 @@ static void verify_list(struct verify *v, int64_t index, const char *why)
     cr_arena_free(&mem);
 }
 
+/* What is wrong with a sample that could be read; NULL: nothing. */
+static const char *verify_why(const struct verify *v, struct cr_arena *mem,
+                              const struct verify_sample *s)
+{
+    const struct cr_column *columns;
+    int n;
+
+    if (s->bad > 0) {
+        columns = cr_data_loader_columns(v->loader, &n);
+        return cr_strf(mem, "value %" PRId64 " of column '%s' is %s", s->at,
+                       columns[s->bad - 1].name,
+                       isnan(s->value)  ? "NaN"
+                       : s->value > 0 ? "infinite"
+                                      : "-infinite");
+    }
+    if (v->label < 0 ||
+        (s->label >= 0 && (v->classes == 0 || s->label < v->classes)))
+        return NULL;
+    return v->classes > 0
+               ? cr_strf(mem,
+                         "label %" PRId64
+                         ", but the training data have classes 0 to %" PRId64,
+                         s->label, v->classes - 1)
+               : cr_strf(mem, "label %" PRId64 " is negative", s->label);
+}
+
 static void verify_take(void *ctx, int64_t index, const void *result,
                         const struct cr_diag *errors)
 {
     struct verify *v = ctx;
-    int64_t label = *(const int64_t *)result;
+    const struct verify_sample *sample = result;
     struct cr_arena mem = { 0 };
+    const char *why = errors->first ? errors->first->text : NULL;
 
     v->samples++;
     cr_work_step(&v->work, v->samples, v->samples);
-    if (errors->first) {
-        verify_list(v, index, errors->first->text);
-        return;
+    if (!why) {
+        v->highest = sample->label > v->highest ? sample->label : v->highest;
+        why = verify_why(v, &mem, sample);
     }
-    v->highest = label > v->highest ? label : v->highest;
-    if (v->label < 0 || (label >= 0 && (v->classes == 0 || label < v->classes)))
-        return;
-    verify_list(v, index,
-                v->classes > 0
-                    ? cr_strf(&mem,
-                              "label %" PRId64
-                              ", but the training data have classes 0 to "
-                              "%" PRId64,
-                              label, v->classes - 1)
-                    : cr_strf(&mem, "label %" PRId64 " is negative", label));
+    if (why)
+        verify_list(v, index, why);
     cr_arena_free(&mem);
 }
 
@@ -119,7 +175,7 @@ static int verify_label(const struct cr_dataset *set)
 static bool verify_split(struct verify *v, struct cr_config *config)
 {
     struct cr_data_loader_opts want = { .split = v->split, .headers = true };
-    struct cr_scan scan = { .bytes = sizeof(int64_t),
+    struct cr_scan scan = { .bytes = sizeof(struct verify_sample),
                             .read = verify_read,
                             .take = verify_take,
                             .ctx = v };
@@ -131,6 +187,7 @@ static bool verify_split(struct verify *v, struct cr_config *config)
     if (!v->loader)
         return false;
     set = cr_data_loader_dataset(v->loader);
+    v->columns = set->columns;
     v->label = verify_label(set);
     v->highest = -1;
     if (v->classes == 0)
@@ -173,7 +230,8 @@ bool cr_data_verify(struct cr_cli *cli, struct cr_config *config,
     if (bad > 0)
         return cr_error(cli->diag, CR_NOWHERE, CR_E_DATA_FORMAT,
                         "%" PRId64 " of %" PRId64
-                        " samples cannot be read or have a label out of range",
+                        " samples cannot be read, or have a value that is not "
+                        "finite or a label out of range",
                         bad, samples);
     return ok;
 }

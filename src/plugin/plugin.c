@@ -735,15 +735,16 @@ bool cr_plugin_each(struct cr_config *config,
     struct plugin_section section = { 0 };
     struct cr_strs paths = plugin_paths(config, &section);
     struct opener o = { .diag = config->diag };
-    struct cr_pos pos = config->root->pos;
+    const struct cr_node *m = cr_section(config, "plugin");
     bool ok = true;
 
-    for (int i = 0; i < paths.n; i++) {
+    m = m && m->kind == CR_NODE_LIST ? m->child : m;
+    for (int i = 0; i < paths.n; i++, m = m->next) {
         struct loaded f = { 0 };
         struct stat st;
         FILE *file;
 
-        o.pos = pos;
+        o.pos = m->pos;
         o.name = section.plugin.v[i];
         file = paths.v[i] ? plugin_file(&o, paths.v[i], &f, &st) : NULL;
         ok = file && plugin_hash(file, f.hash) && ok;

@@ -184,6 +184,38 @@ const char *cr_exec_bad_column(const struct cr_exec *e)
     return NULL;
 }
 
+/* Whether the n values are all the additional value of the bound. */
+static bool bound_only_except(const struct cr_bound *b, const int32_t *v,
+                              int64_t n)
+{
+    int64_t k = 0;
+
+    while (k < n && v[k] == b->except)
+        k++;
+    return b->has_except && n > 0 && k == n;
+}
+
+bool cr_exec_all_ignored(const struct cr_exec *e, struct cr_ignored *to)
+{
+    for (int i = 0; i < e->n_bounds; i++) {
+        int column = e->bounds[i].column;
+        const struct cr_column *c = &e->graph->columns[column];
+        const int32_t *v = e->fed[column];
+        int64_t each = cr_count(&c->spec), n = each * e->opts.batch;
+
+        if (v && cr_exec_local_column(e, column)) {
+            v += each * e->split->first;
+            n = each * e->split->n;
+        }
+        if (!v || !bound_only_except(&e->bounds[i].bound, v, n))
+            continue;
+        *to = (struct cr_ignored){ c->name, e->bounds[i].bound.except,
+                                   e->bounds[i].node->pos };
+        return true;
+    }
+    return false;
+}
+
 /* A parameter or slot; the type is that of the parameter's cell. */
 struct cr_nonfinite cr_net_nonfinite(const struct cr_net *net)
 {

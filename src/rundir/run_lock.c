@@ -202,7 +202,8 @@ static bool lock_is_held(struct claim *c)
     bool free, held;
 
     if (fd < 0)
-        fd = open(c->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+        fd = open(c->path,
+                  O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (fd < 0)
         return errno != ENOENT;
     free = flock(fd, LOCK_EX | LOCK_NB) == 0;

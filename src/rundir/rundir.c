@@ -89,6 +89,17 @@ static bool rundir_used(const struct cr_rundir *dir)
            rundir_has_others(dir->ckpt, NULL);
 }
 
+/* Reports a FIFO, a device or a folder in the place of a file of the run:
+ * opening it could wait for ever. */
+static bool rundir_is_file(const struct cr_rundir *dir, const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) != 0 || S_ISREG(st.st_mode) ||
+           cr_error(dir->diag, cr_at_file(dir->arena, path), CR_E_SYSTEM,
+                    "not a regular file");
+}
+
 bool cr_rundir_record(const struct cr_rundir *dir, const struct cr_node **to)
 {
     const char *path = cr_rundir_file(dir, "record.json"), *why, *text;
@@ -98,6 +109,8 @@ bool cr_rundir_record(const struct cr_rundir *dir, const struct cr_node **to)
     *to = NULL;
     if (access(path, F_OK) != 0)
         return true;
+    if (!rundir_is_file(dir, path))
+        return false;
     text = cr_read_file(dir->arena, dir->diag, CR_NOWHERE, path, CR_E_SYSTEM,
                         1 << 20, &len);
     if (!text)
@@ -250,8 +263,10 @@ void cr_rundir_close(struct cr_rundir *dir)
 
 bool cr_rundir_put(struct cr_rundir *dir, const char *name, const char *text)
 {
-    return cr_write_file(dir->diag, cr_rundir_file(dir, name), text,
-                         strlen(text));
+    const char *path = cr_rundir_file(dir, name);
+
+    return rundir_is_file(dir, path) &&
+           cr_write_file(dir->diag, path, text, strlen(text));
 }
 
 /* Copies the lines to keep. If all are kept the old file stays. */
@@ -288,9 +303,11 @@ bool cr_rundir_metrics(struct cr_rundir *dir,
                        bool (*keep)(void *ctx, const char *line), void *ctx)
 {
     const char *path = cr_rundir_file(dir, "metrics.jsonl");
-    FILE *old = fopen(path, "re");
-    bool ok = true;
+    bool ok = rundir_is_file(dir, path);
+    FILE *old = ok ? fopen(path, "re") : NULL;
 
+    if (!ok)
+        return false;
     if (!old && errno != ENOENT)
         return rundir_failed(dir, path, "read");
     if (old) {

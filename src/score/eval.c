@@ -38,6 +38,9 @@ struct cr_eval {
     /* Of the labels and predictions of the current evaluation: the first class
      * (-1: none so far), -2 after another one was found. */
     int64_t only_label, only_predicted;
+    /* Batches of the current evaluation whose labels the loss all ignores. */
+    int64_t n_ignored;
+    struct cr_ignored ignored;
     double label_cut;           /* of labels by themselves (NaN: the loss has
                                    classes) */
     bool multi_hot;             /* some of these labels are not one-hot */
@@ -107,11 +110,11 @@ static bool eval_columns(struct cr_eval *e, const struct cr_eval_opts *want)
             at++;
         e->from[i] = at;
         if (at == n)
-            ok = cr_error(diag, CR_NOWHERE, CR_E_SHAPE,
+            ok = cr_error(diag, cr_data_loader_pos(e->loader), CR_E_SHAPE,
                           "the evaluation data has no column '%s'", c->name);
         else if (!cr_spec_same(&have[at].spec, &c->spec))
             ok = cr_error(
-                diag, CR_NOWHERE, CR_E_SHAPE,
+                diag, cr_data_loader_pos(e->loader), CR_E_SHAPE,
                 "column '%s' of the evaluation data is %s %s, expected %s %s",
                 c->name, cr_type_name(have[at].spec.type),
                 cr_diag_format(diag->arena, &have[at].spec),
@@ -483,6 +486,8 @@ static bool eval_batch(struct cr_eval *e, struct cr_diag *diag,
         e->block_values[i].x =
             cr_exec_metric(exec, i, &e->block_values[i].spec);
     m.loss = cr_section(e->config, "loss") ? cr_exec_loss(exec) : (double)NAN;
+    if (isnan(m.loss) && cr_exec_all_ignored(exec, &e->ignored))
+        e->n_ignored++;
     if (e->label >= 0) {
         m.label = batch->data[e->label];
         memmove(&label.dim[1], &label.dim[0],
@@ -541,6 +546,22 @@ static void eval_finish(struct cr_eval *e, int64_t samples)
     e->mem = (struct cr_arena){ 0 };
 }
 
+/* Warns of batches without a label that counts: their loss is NaN, and so is
+ * the mean over all. */
+static void eval_check_ignored(const struct cr_eval *e, struct cr_diag *diag,
+                               int64_t batches)
+{
+    if (e->n_ignored == 0)
+        return;
+    cr_warn(diag, e->ignored.pos, CR_E_DATA_RANGE,
+            "the loss of the evaluation is NaN: in %" PRId64 " of %" PRId64
+            " batches all labels (column '%s') are %" PRId64
+            ", which the loss ignores",
+            e->n_ignored, batches, e->ignored.column, e->ignored.label);
+    cr_hint(diag, "remove such samples, or use larger batches: "
+                  "eval.batch_size");
+}
+
 bool cr_eval_run(struct cr_eval *e, struct cr_diag *diag,
                  bool (*stop)(void *ctx), void *ctx, bool *stopped)
 {
@@ -550,6 +571,7 @@ bool cr_eval_run(struct cr_eval *e, struct cr_diag *diag,
 
     *stopped = false;
     e->only_label = e->only_predicted = -1;
+    e->n_ignored = 0;
     memset(e->state, 0, e->state_size);
     cr_arena_free(&e->mem);
     if (e->outcomes)
@@ -570,6 +592,7 @@ bool cr_eval_run(struct cr_eval *e, struct cr_diag *diag,
     if (!cr_mpi_agree(diag, diag->errors == errors))
         return false;
     eval_finish(e, samples);
+    eval_check_ignored(e, diag, done);
     return true;
 }
 

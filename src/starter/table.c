@@ -163,7 +163,8 @@ static bool table_target(struct table *t, const char *name)
     return false;
 }
 
-/* Reads all values of a numeric field. */
+/* Reads all values of a field; false after reporting the first that is no
+ * finite number. */
 static bool table_values(const struct table *t, int field, double *to)
 {
     struct cr_csv csv;
@@ -172,10 +173,18 @@ static bool table_values(const struct table *t, int field, double *to)
 
     if (!cr_csv_open(&csv, t->s->diag, t->path, t->facts.delimiter))
         return false;
-    for (; ok && row < t->facts.rows && cr_csv_next(&csv, &bad); row++)
+    for (; ok && row < t->facts.rows && cr_csv_next(&csv, &bad); row++) {
+        const struct cr_csv_field *f = &csv.field[field];
+
         if (row >= 0)
-            ok = cr_csv_real(csv.field[field].text, csv.field[field].len,
-                             &to[row]);
+            ok = cr_csv_real(f->text, f->len, &to[row]) ||
+                 cr_error(t->s->diag, cr_csv_at(&csv, f),
+                          CR_E_DATA_FORMAT,
+                          "the target '%s': found '%s', expected a finite "
+                          "number",
+                          t->facts.field[field].name,
+                          cr_quote(t->s->arena, f->text, f->len));
+    }
     cr_csv_close(&csv);
     return ok && !bad;
 }
@@ -239,10 +248,6 @@ static bool table_task(struct table *t)
         table_classes(t);
         return true;
     }
-    if (!f->numbers)
-        return cr_error(diag, pos, CR_E_DATA_FORMAT,
-                        "the target '%s': found %s, expected numbers",
-                        f->name, cr_field_kind_name(f->kind));
     y = CR_NEWS(t->s->arena, double, t->facts.rows + 1);
     t->s->task = CR_TASK_REGRESS;
     return table_values(t, (int)(f - t->facts.field), y) &&

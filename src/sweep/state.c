@@ -60,7 +60,7 @@ static bool state_is_claimed(struct cr_arena *arena,
     return claimed || cr_run_lock_is_live(arena, point->dir);
 }
 
-/* The failure of a run without a record: "STATUS ERROR". */
+/* The failure of a run that left no record of it: "STATUS ERROR". */
 static bool state_failure(struct cr_arena *arena, struct cr_sweep *sweep,
                           struct cr_sweep_point *point)
 {
@@ -201,6 +201,9 @@ void cr_sweep_refresh(struct cr_sweep *sweep, struct cr_sweep_point *point)
         point->state = CR_POINT_RUNNING;
     else if (strcmp(status, "failed") == 0 || strcmp(status, "diverged") == 0)
         point->state = CR_POINT_FAILED;
+    else if (strcmp(status, "running") == 0 &&
+             state_failure(&arena, sweep, point))
+        point->state = CR_POINT_FAILED; /* while it was prepared */
     else
         point->state = CR_POINT_INTERRUPTED;
     cr_arena_free(&arena);

@@ -31,6 +31,14 @@ struct likely {
 
 /* ---- Opening */
 
+/* The section that asks for text, or nowhere: the command does. */
+static struct cr_pos generate_pos(const struct cr_config *config)
+{
+    const struct cr_node *section = cr_section(config, "sample");
+
+    return section ? section->key_pos : CR_NOWHERE;
+}
+
 /* Reports an error unless a sample is a sequence of characters, one index
  * each. */
 static bool generate_characters(struct cr_config *config,
@@ -40,7 +48,7 @@ static bool generate_characters(struct cr_config *config,
 
     return (!*vocab->joint && column->spec.rank == 1 &&
             column->spec.type == CR_I32) ||
-           cr_error(config->diag, CR_NOWHERE, CR_E_NETWORK,
+           cr_error(config->diag, generate_pos(config), CR_E_NETWORK,
                     "the network was not trained on characters: column '%s' is "
                     "not a sequence of characters",
                     column->name);
@@ -56,7 +64,7 @@ static int generate_column(struct cr_config *config,
         if (i == label)
             continue;
         if (found >= 0) {
-            cr_error(config->diag, CR_NOWHERE, CR_E_NETWORK,
+            cr_error(config->diag, generate_pos(config), CR_E_NETWORK,
                      "found a network with several input columns ('%s', '%s'), "
                      "expected one column of text",
                      columns[found].name, columns[i].name);
@@ -65,7 +73,7 @@ static int generate_column(struct cr_config *config,
         found = i;
     }
     if (found < 0 || !cr_vocab_kept(config, columns[found].name)) {
-        cr_error(config->diag, CR_NOWHERE, CR_E_NETWORK,
+        cr_error(config->diag, generate_pos(config), CR_E_NETWORK,
                  "the network was not trained on characters: no vocabulary "
                  "found for '%s'",
                  found < 0 ? "tokens" : columns[found].name);

@@ -52,7 +52,7 @@ static bool lr_curves_span(struct cr_config *config, struct cr_optim_use *use,
         return free;
     }
     run->per_epoch = (double)batches / (double)train->grad_accumulation;
-    return cr_train_total(config->diag, train, batches, &run->total) &&
+    return cr_train_total(config, train, batches, &run->total) &&
            cr_optim_bind(config->diag, use, run);
 }
 

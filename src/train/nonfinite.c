@@ -57,12 +57,20 @@ const char *cr_train_fix(struct cr_train *t, struct cr_exec *exec)
     const char *clip = isnan(t->opts.train.clip.norm)
                            ? "; or clip the gradients: train.clip.norm=1"
                            : "";
+    struct cr_ignored ignored;
 
     if (column)
         return cr_strf(t->arena,
                        "column '%s' of this batch has values that are not "
                        "finite: check the data",
                        column);
+    if (exec && cr_exec_all_ignored(exec, &ignored))
+        return cr_strf(t->arena,
+                       "all labels of this batch (column '%s') are %" PRId64
+                       ", which the loss ignores: a mean of no labels is NaN; "
+                       "remove such samples, use larger batches or "
+                       "train.nan=skip",
+                       ignored.column, ignored.label);
     if (cr_state_updates(&t->state) == 0)
         return "this is the first update: check the scale of the inputs, the "
                "initial values (init) and the loss";

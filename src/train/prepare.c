@@ -305,16 +305,22 @@ static bool prepare_span(struct cr_train *t)
     return cr_optim_bind(t->diag, &t->optim, &run);
 }
 
-bool cr_train_total(struct cr_diag *diag, const struct cr_train_section *train,
-                    int64_t per_epoch, int64_t *total)
+bool cr_train_total(struct cr_config *config,
+                    const struct cr_train_section *train, int64_t per_epoch,
+                    int64_t *total)
 {
+    const struct cr_node *section = cr_section(config, "train");
+    const struct cr_node *epochs = cr_node_get(section, "epochs");
+    const struct cr_node *updates = cr_node_get(section, "grad_accumulation");
+
     if (train->steps != CR_INT_NONE)
         *total = train->steps;
     else if (!cr_checked_mul(total, train->epochs, per_epoch))
-        return cr_error(diag, CR_NOWHERE, CR_E_OUT_OF_RANGE,
-                        "'train.epochs': too many steps");
+        return cr_error(config->diag, epochs ? epochs->pos : CR_NOWHERE,
+                        CR_E_OUT_OF_RANGE, "'train.epochs': too many steps");
     else if ((*total /= train->grad_accumulation) == 0)
-        return cr_error(diag, CR_NOWHERE, CR_E_OUT_OF_RANGE,
+        return cr_error(config->diag, updates ? updates->pos : CR_NOWHERE,
+                        CR_E_OUT_OF_RANGE,
                         "'train.grad_accumulation' is %" PRId64
                         ", but the run has fewer batches",
                         train->grad_accumulation);
@@ -352,7 +358,7 @@ static bool prepare_lengths(struct cr_train *t)
     t->length.batch = t->plans.batch;
     t->length.per_epoch = cr_data_loader_batches(t->loader);
     assert(t->length.per_epoch > 0);
-    if (!cr_train_total(t->diag, &t->opts.train, t->length.per_epoch,
+    if (!cr_train_total(t->config, &t->opts.train, t->length.per_epoch,
                         &t->length.total))
         return false;
     t->every.eval = cr_run_interval(&t->length, &t->opts.eval.every);

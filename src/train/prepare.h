@@ -13,8 +13,9 @@ struct cr_train;
  * reporting. */
 struct cr_data_loader_opts
 cr_train_loader_opts(const struct cr_train_section *train, uint64_t seed);
-bool cr_train_total(struct cr_diag *diag, const struct cr_train_section *train,
-                    int64_t per_epoch, int64_t *total);
+bool cr_train_total(struct cr_config *config,
+                    const struct cr_train_section *train, int64_t per_epoch,
+                    int64_t *total);
 /* Epochs of the run whose last update is done: batches left over at the end of
  * an epoch wait for the next update, but hold up no epoch. */
 int64_t cr_train_epochs_done(const struct cr_train *train);

@@ -19,6 +19,7 @@
 #include "ckpt/json.h"
 #include "ckpt/load.h"
 #include "ckpt/provenance.h"
+#include "ckpt/run_index.h"
 #include "ckpt/vocab.h"
 #include "kernels/blas.h"
 #include "plugin/plugin.h"
@@ -225,11 +226,10 @@ bool cr_train_restore(struct cr_train *t, struct cr_tensor_file *file)
 /* The key of the first difference; NULL if it cannot be determined. */
 static const char *start_differs(struct cr_train *t)
 {
-    struct cr_diag quiet = { .arena = t->arena };
     size_t len;
-    const char *text = cr_read_file(
-        t->arena, &quiet, CR_NOWHERE, cr_rundir_file(&t->dir, "resolved.yaml"),
-        CR_E_SYSTEM, 1 << 26, &len);
+    const char *text =
+        cr_run_file(t->arena, cr_rundir_file(&t->dir, "resolved.yaml"),
+                    1 << 26, &len);
 
     return text ? cr_config_diff(t->config, text, len) : NULL;
 }
@@ -516,13 +516,11 @@ static bool start_command(struct cr_train *t)
 {
     const char *path = cr_rundir_file(&t->dir, "command");
     const char *line = start_line(t), *old = NULL;
-    struct cr_diag quiet = { .arena = t->arena };
     bool resume = strcmp(t->cli->command->about.name, "resume") == 0;
     size_t len;
 
     if (t->files.resumed && resume) {
-        old = cr_read_file(t->arena, &quiet, CR_NOWHERE, path, CR_E_SYSTEM,
-                           1 << 20, &len);
+        old = cr_run_file(t->arena, path, 1 << 20, &len);
         if (!t->cli->sets[0] || !old)
             return true;
         if (len > 0 && old[len - 1] == '\n')

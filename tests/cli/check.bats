@@ -92,7 +92,7 @@ setup() {
 @test "shapes that do not fit" {
     run -2 --separate-stderr "$CELLRUN" check "$digits" \
         network.dense_relu_sequential.2.in_channels=500
-    [[ "$stderr" == *"mnist.yaml:23:7: error: input: found (64, 512), \
+    [[ "$stderr" == *"command line, argument 3: error: input: found (64, 512), \
 expected in_channels 500 as its last dimension [E0101]"* ]]
     [[ "$stderr" == *"in dense_relu_sequential.2"* ]]
 }

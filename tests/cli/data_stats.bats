@@ -115,7 +115,7 @@ END2
     [[ "${lines[0]}" == "dataset.train: sample 1: set/ant/1.png: "* ]]
     [[ "${lines[1]}" == "dataset.train: sample 8: set/cat/2.png: "* ]]
     [ "${#lines[@]}" = 2 ]
-    [[ "$stderr" == *"2 of 9 samples cannot be read or have a label out of range [E0203]"* ]]
+    [[ "$stderr" == *"2 of 9 samples cannot be read, or have a value that is not finite or a label out of range [E0203]"* ]]
     run -3 --separate-stderr "$CELLRUN" data verify i.yaml --json --threads 2
     [ "$(jq -c '.[0] | [.samples, (.bad | map(.sample)), .bad[1].place]' \
         <<<"$output")" = '[9,[1,8],"set/cat/2.png"]' ]
@@ -125,6 +125,7 @@ END2
 
 @test "verify: labels that are negative, or that training does not have" {
     numbers
+    echo 'datapipe: {x: [FillMissing]}' >>n.yaml
     run -0 "$CELLRUN" data verify n.yaml
     [ "$output" = "dataset.train: ok, 6 samples
 dataset.test: ok, 3 samples" ]
@@ -137,4 +138,20 @@ dataset.test: sample 2: label -1, but the training data have classes 0 to 2" ]
     [ "$output" = "dataset.test: sample 2: label -1 is negative" ]
     run -2 --separate-stderr "$CELLRUN" data stats
     [[ "$stderr" == *"data stats: found no config"* ]]
+}
+
+@test "verify: values that are not finite" {
+    numbers # with NaN
+    run -3 --separate-stderr "$CELLRUN" data verify n.yaml --split train
+    [[ "${lines[0]}" == "dataset.train: sample "*": value 1 of column 'x' is NaN" ]]
+    [ "${#lines[@]}" = 2 ]
+    [[ "$stderr" == *"2 of 6 samples cannot be read, or have a value that is not finite"* ]]
+    pack 'd<*' 1 2 inf 4 5 -inf | npy w.npy '<f8' '(3, 2)'
+    cat >w.yaml <<'END2'
+dataset: {train: {NumpySlicesDataset: {data: [w.npy], column_names: [x]}}}
+datapipe: {x: [FillMissing]}
+END2
+    run -3 --separate-stderr "$CELLRUN" data verify w.yaml
+    [ "$output" = "dataset.train: sample 1: value 0 of column 'x' is infinite
+dataset.train: sample 2: value 1 of column 'x' is -infinite" ]
 }

@@ -242,3 +242,24 @@ disk() {
     [[ $output == *"r/metrics.jsonl: error: "*"[E0602]"*"Nothing was run."* ]]
 }
 
+
+@test "a FIFO in the place of a file of a run is not waited for" {
+    run -0 "$CELLRUN" train c.yaml -o r -q
+    for f in record.json metrics.jsonl resolved.yaml; do
+        mv "r/$f" kept
+        mkfifo "r/$f"
+        run -1 --separate-stderr timeout -k 1 60 \
+            "$CELLRUN" resume r --epochs 5
+        [[ $stderr == *"r/$f: error: not a regular file [E0602]"* ]]
+        rm "r/$f"
+        mv kept "r/$f"
+    done
+    rm r/command
+    mkfifo r/command
+    run -0 timeout -k 1 60 "$CELLRUN" resume r -q train.epochs=5
+    rm r/command r/record.json
+    mkfifo r/record.json
+    run -1 --separate-stderr timeout -k 1 60 \
+        "$CELLRUN" train c.yaml -q -o r --force
+    [[ $stderr == *"r/record.json: error: not a regular file [E0602]"* ]]
+}

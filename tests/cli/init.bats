@@ -267,6 +267,17 @@ number() {
     run -2 "$CELLRUN" init mnist -o mnist.txt
 }
 
+@test "a target that is no finite number is named with its line" {
+    { echo a,y; for i in {1..30}; do echo "$i,$((i * 3)).5"; done; } >r.csv
+    for v in inf 1e400 word; do
+        sed "10s/,.*/,$v/" r.csv >s.csv
+        run -3 --separate-stderr "$CELLRUN" init --from-csv s.csv --target y \
+            --task regress -o s.yaml
+        [[ $stderr == "s.csv:10:3: error: the target 'y': found '$v', expected a finite number [E0203]"* ]]
+        [ ! -e s.yaml ]
+    done
+}
+
 @test "a table of text alone is sent to the template for text" {
     cd "$BATS_TEST_TMPDIR"
     perl -e 'print "text,mood\n";

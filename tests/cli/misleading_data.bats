@@ -76,7 +76,7 @@ scaled() {
 
 @test "the same samples in training and evaluation" {
     train 'dataset.eval.NumpySlicesDataset.data=[train-x.npy, train-y.npy]'
-    [[ $stderr == *"c.yaml:4:9: warning: 100% of the samples of dataset.eval are in dataset.train too: "*"[E0206]"* ]]
+    [[ $stderr == *"command line, argument "*": warning: 100% of the samples of dataset.eval are in dataset.train too: "*"[E0206]"* ]]
     [[ $stderr == *"eval_from_train"* ]]
     # 40 of 100
     cp eval-x.npy whole

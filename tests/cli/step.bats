@@ -114,6 +114,26 @@ stops() {
     [[ $stderr == *"column 'x' of this batch has values that are not finite: check the data"* ]]
 }
 
+@test "a batch whose labels the loss all ignores is named as the cause" {
+    perl -e 'print pack "l<*", map { $_ < 60 ? -100 : $_ % 3 } 0 .. 299' |
+        npy some-y.npy '<i4' '(300,)'
+    some='[train-x.npy, some-y.npy]'
+    run -5 --separate-stderr "$CELLRUN" train c.yaml -q -o a "${set[@]}" \
+        dataset.train.shuffle=false "dataset.train.data=$some"
+    [[ $stderr == *"the first output that is not finite: the loss [E0401]"* ]]
+    [[ $stderr == *"all labels of this batch (column 'label') are -100, which the loss ignores: a mean of no labels is NaN"* ]]
+    # a few among others are nothing to speak of
+    run -0 --separate-stderr "$CELLRUN" train c.yaml -q -o b --force \
+        --epochs 1 datapipe.batch.batch_size=100 "dataset.train.data=$some" \
+        dataset.train.shuffle=false
+    [ -z "$stderr" ]
+    # in an evaluation
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt b "dataset.eval.data=$some" \
+        eval.batch_size=16
+    [[ $stderr == *"warning: the loss of the evaluation is NaN: in 3 of 19 batches all labels (column 'label') are -100, which the loss ignores [E0204]"* ]]
+    [[ $output == *"loss: nan"* ]]
+}
+
 @test "divergence in the backward pass names where it begins" {
     # float16 holds the outputs, not the gradients: 1e5 / 16 times the weights
     run -5 --separate-stderr "$CELLRUN" train c.yaml -q -o a "${set[@]}" \

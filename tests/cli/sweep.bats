@@ -598,3 +598,14 @@ END
     run -0 timeout 60 "$CELLRUN" sweep "${points[@]}" -q
     [ "$(cut -f2 s/sweep.tsv | xargs)" = 'status done done' ]
 }
+
+@test "a run that fails while it is prepared has failed, also with a record" {
+    # record.json fits into a block, resolved.yaml does not
+    run -7 --separate-stderr bash -c "ulimit -f 1; exec '$CELLRUN' sweep c.yaml --dir s seed=1,2"
+    [[ $stderr == *" failed seed=1  cannot write "*": File too large [E0602]"* ]]
+    [ "$(cut -f 2,3 s/sweep.tsv | sort -u | xargs)" = "failed 1 status exit" ]
+    grep -q '"status":"running"' s/*/record.json
+    run -7 "$CELLRUN" sweep c.yaml --dir s seed=1,2 -q
+    run -0 "$CELLRUN" sweep c.yaml --dir s seed=1,2 -q --retry-failed
+    [ "$(cut -f 2 s/sweep.tsv | sort -u | xargs)" = "done status" ]
+}
