@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/mapping.h"
+#include "base/signals.h"
 #include "base/terminal.h"
 #include "conf/command_line.h"
 #include "mpi/mpi.h"
@@ -122,6 +123,7 @@ int main(int argc, char **argv)
     int status;
 
     main_streams();
+    cr_signals_init();
     /* errors that all processes of mpirun find are printed once */
     diag.silent = cr_mpi_rank_given() > 0;
     if (!cr_cli_read(&cli, argc, argv))

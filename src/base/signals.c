@@ -94,6 +94,17 @@ static void signals_suspend(int sig)
     errno = error;
 }
 
+void cr_signals_init(void)
+{
+    static const int ends[] = { SIGINT, SIGTERM };
+    struct sigaction act = { .sa_handler = signals_catch }, old;
+
+    sigemptyset(&act.sa_mask);
+    for (unsigned i = 0; i < sizeof ends / sizeof ends[0]; i++)
+        if (sigaction(ends[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
+            sigaction(ends[i], &act, NULL);
+}
+
 /* Signals ignored at the start stay ignored (nohup). INT is the exception:
  * shells ignore it for background jobs, which would disable kill -INT. */
 void cr_signals_start(void)

@@ -1,6 +1,6 @@
 /*
- * Signals to a run. The flags are static because a handler can see nothing
- * else.
+ * Signals to a command, and to a run. The flags are static because a handler
+ * can see nothing else.
  *
  * While a run is prepared, INT and TERM end the process at once, with 130 or
  * 143: there is nothing to save yet. Once training has begun, handlers only
@@ -23,7 +23,10 @@ enum {
 /* Erases from the start of the cursor's line to the end of the screen. */
 #define CR_SIGNALS_ERASE "\r\033[J"
 
-/* Installs the handlers. */
+/* INT and TERM end any command at once with 130 and 143, unless they are
+ * ignored. */
+void cr_signals_init(void);
+/* Installs the handlers of a run. */
 void cr_signals_start(void);
 /* Training begins: INT and TERM wait for the step. */
 void cr_signals_defer(void);

@@ -2,6 +2,8 @@
  * Calls that fail on demand, without root: a library for LD_PRELOAD.
  *
  *   INJECT_KIND=write INJECT_AT=3   the third write fails, as a full disk
+ *   INJECT_STOP=1                   the process stops there instead, and goes on
+ *                                   when it is continued
  *   INJECT_LOG=FILE                 at the end of the process `KIND CALLS` for
  *                                   each kind, and `failed KIND PATH` for the
  *                                   call that failed
@@ -15,6 +17,7 @@
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -127,6 +130,10 @@ static int hit(enum kind kind, const void *caller, const char *path)
     n = __atomic_add_fetch(&calls[kind], 1, __ATOMIC_RELAXED);
     if (kind != fails || n != fails_at)
         return 0;
+    if (getenv("INJECT_STOP")) {
+        raise(SIGSTOP);
+        return 0;
+    }
     snprintf(failed, sizeof failed, "%s", path ? path : "?");
     errno = kinds[kind].error;
     return 1;
