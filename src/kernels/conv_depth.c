@@ -267,7 +267,8 @@ static void apply(const struct cr_conv *c, const void *x, bool of_dy,
                   const struct cr_epilogue *end, cr_real *y, char *at)
 {
     int64_t chunk = chunk_of(c, of_dy), all = planes_of(c, of_dy), first;
-    int64_t plane = of_dy ? c->ci * pixels_of(c->in) : c->co * pixels_of(c->out);
+    int64_t plane = of_dy ? c->ci * pixels_of(c->in)
+                          : c->co * pixels_of(c->out);
     struct planes p = planes(c, x, of_dy);
 
     p.to = conv_carve(&at,
@@ -286,7 +287,7 @@ static void apply(const struct cr_conv *c, const void *x, bool of_dy,
     }
 }
 
-/* v, and behind it what the flat convolution packs. */
+/* v, followed by it as the flat convolution reads it. */
 static size_t packed_bytes(const struct cr_conv *c)
 {
     struct cr_conv f = flat(c, chunk_of(c, false), false);

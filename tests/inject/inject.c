@@ -2,8 +2,8 @@
  * Calls that fail on demand, without root: a library for LD_PRELOAD.
  *
  *   INJECT_KIND=write INJECT_AT=3   the third write fails, as a full disk
- *   INJECT_STOP=1                   the process stops there instead, and goes on
- *                                   when it is continued
+ *   INJECT_STOP=1                   it stops the process instead, until that
+ *                                   is continued
  *   INJECT_LOG=FILE                 at the end of the process `KIND CALLS` for
  *                                   each kind, and `failed KIND PATH` for the
  *                                   call that failed

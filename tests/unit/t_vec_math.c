@@ -1,4 +1,5 @@
-/* exp, expm1, log, log1p, tanh, erf and sigmoid against the library, over floats of all sizes. */
+/* exp, expm1, log, log1p, tanh, erf and sigmoid against the library, over
+ * floats of all sizes. */
 #include "num/vec_math.h"
 #include "tap.h"
 
@@ -68,7 +69,8 @@ int main(void)
            cr_vec_log1p(INFINITY) == INFINITY && isnan(cr_vec_log1p(-1.1f)),
        "log1p of 0, -1, infinity and below -1");
     ok(cr_vec_expm1(0) == 0 && cr_vec_expm1(-INFINITY) == -1 &&
-           cr_vec_expm1(INFINITY) == INFINITY && cr_vec_expm1(88.72f) < INFINITY,
+           cr_vec_expm1(INFINITY) == INFINITY &&
+           cr_vec_expm1(88.72f) < INFINITY,
        "expm1 of 0 and both ends");
     ok(isnan(cr_vec_exp(NAN)) && isnan(cr_vec_tanh(NAN)) &&
            isnan(cr_vec_erf(NAN)) && isnan(cr_vec_sigmoid(NAN)) &&
