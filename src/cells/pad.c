@@ -9,7 +9,11 @@
 
 #include <string.h>
 
-enum { CONSTANT, REFLECT, SYMMETRIC };
+enum {
+    CONSTANT,
+    REFLECT,
+    SYMMETRIC
+};
 
 struct pad {
     struct cr_ints paddings; /* pairs (before, after) */
@@ -208,9 +212,7 @@ static const struct cr_opt pad_opts[] = {
 };
 
 static const struct cr_op pad_op = {
-    .about = { .name = "mirror",
-               .opts = pad_opts,
-               .size = sizeof(struct pad) },
+    .about = { .name = "mirror", .opts = pad_opts, .size = sizeof(struct pad) },
     .min_inputs = 1,
     .max_inputs = 1,
     .outputs = 1,

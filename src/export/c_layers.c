@@ -95,9 +95,7 @@ static bool pool(struct cr_c *c, const char *arg)
                                 w[0].before, w[1].before),
                       max ? CR_C_INTS(c, w[0].dilation, w[1].dilation)
                           : CR_C_INTS(c, w[0].after, w[1].after,
-                                      a->pad_mode == CR_POOL_PAD &&
-                                          a->count_include_pad,
-                                      divisor)));
+                                      cr_pool_counts_pad(a), divisor)));
     return true;
 }
 

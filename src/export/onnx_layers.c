@@ -184,7 +184,7 @@ static const char *pool_mean(struct cr_onnx *o, const char *x, int dims,
                              const struct cr_pool_window *w)
 {
     const struct cr_pool_opts *a = o->node->attr;
-    bool padding = a->pad_mode == CR_POOL_PAD && a->count_include_pad;
+    bool padding = cr_pool_counts_pad(a);
     int64_t divisor = a->divisor_override == CR_INT_NONE ||
                               a->output_size.n > 0
                           ? 0

@@ -40,6 +40,11 @@
 #define POOL_INCLUDE                                              \
     CR_BOOL_DEFAULT(struct cr_pool_opts, count_include_pad, true, \
                     "With pad_mode pad: include the padding in the mean.")
+#define POOL_INCLUDE_SAME                                                      \
+    CR_BOOL_DEFAULT(struct cr_pool_opts, count_include_pad, true,              \
+                    "With pad_mode pad or same: include the padding in "       \
+                    "the mean. AvgPool1d and AvgPool2d never include that of " \
+                    "same.")
 #define POOL_DIVISOR                                                      \
     CR_INT_OPTIONAL(struct cr_pool_opts, divisor_override, 1, CR_DIM_MAX, \
                     "Divisor of the sum. Default: the number of elements.")
@@ -65,8 +70,8 @@ const struct cr_opt cr_pool_opts[] = {
 };
 
 const struct cr_opt cr_max_pool_opts[] = {
-    POOL_KERNEL,  POOL_STRIDE, POOL_PAD_MODE, POOL_PADDING, POOL_DILATION,
-    POOL_INDICES, POOL_CEIL,   { 0 },
+    POOL_KERNEL,   POOL_STRIDE,  POOL_PAD_MODE, POOL_PADDING,
+    POOL_DILATION, POOL_INDICES, POOL_CEIL,     { 0 },
 };
 
 const struct cr_opt cr_max_pool2d_opts[] = {
@@ -82,6 +87,11 @@ const struct cr_opt cr_avg_pool1d_opts[] = {
 const struct cr_opt cr_avg_pool2d_opts[] = {
     POOL_KERNEL,  POOL_STRIDE,  POOL_PAD_MODE, POOL_PADDING, POOL_CEIL,
     POOL_INCLUDE, POOL_DIVISOR, POOL_FORMAT,   { 0 },
+};
+
+const struct cr_opt cr_avg_pool3d_opts[] = {
+    POOL_KERNEL, POOL_STRIDE,       POOL_PAD_MODE, POOL_PADDING,
+    POOL_CEIL,   POOL_INCLUDE_SAME, POOL_DIVISOR,  { 0 },
 };
 
 /* ---- windows ---- */
@@ -126,6 +136,13 @@ static struct cr_window window_of(const struct cr_pool_opts *o, int i,
     return w;
 }
 
+bool cr_pool_counts_pad(const struct cr_pool_opts *o)
+{
+    return o->count_include_pad &&
+           (o->pad_mode == CR_POOL_PAD ||
+            (o->pad_mode == CR_POOL_SAME && o->dims == 3));
+}
+
 static struct cr_pool pool_of(const struct cr_pool_opts *o,
                               const struct cr_spec *x)
 {
@@ -148,7 +165,7 @@ static struct cr_pool pool_of(const struct cr_pool_opts *o,
         p.w[1] = p.w[2];
         p.w[2] = w;
     }
-    p.count_pad = o->pad_mode == CR_POOL_PAD && o->count_include_pad;
+    p.count_pad = cr_pool_counts_pad(o);
     p.divisor = o->divisor_override == CR_INT_NONE ? 0 : o->divisor_override;
     return p;
 }
@@ -206,19 +223,22 @@ static bool pool_shape(struct cr_build *b, const struct cr_pool_opts *o,
                   { "padding", &o->padding },
                   { "dilation", &o->dilation },
                   { "output_size", &o->output_size } };
+    static const char *const shapes[] = { "(N, C, L)", "(N, C, H, W)",
+                                          "(N, C, D, H, W)" };
+    static const char *const counts[] = { "one number", "one number or two",
+                                          "one number or three" };
     const struct cr_spec *spec = cr_val_spec(x);
     size_t i;
 
     if (spec->rank != dims + 1 && spec->rank != dims + 2)
         return cr_fail(b, CR_E_SHAPE, "input is %s, expected %s",
                        cr_diag_format(cr_build_arena(b), spec),
-                       dims == 1 ? "(N, C, L)" : "(N, C, H, W)");
+                       shapes[dims - 1]);
     for (i = 0; i < CR_LEN(lists); i++)
         if (lists[i].list->n > 1 && lists[i].list->n != dims)
             return cr_fail(b, CR_E_OUT_OF_RANGE,
                            "%s: expected %s, found %d numbers", lists[i].name,
-                           dims == 1 ? "one number" : "one number or two",
-                           lists[i].list->n);
+                           counts[dims - 1], lists[i].list->n);
     return true;
 }
 
@@ -289,8 +309,7 @@ struct cr_val *cr_adaptive_build(struct cr_build *b, struct cr_val *x,
     if (!x || !pool_shape(b, attr, x, 2))
         return NULL;
     for (i = 0; i < o->output_size.n; i++)
-        size[i] = o->output_size.v[i] == CR_INT_NONE ? 0
-                                                     : o->output_size.v[i];
+        size[i] = o->output_size.v[i] == CR_INT_NONE ? 0 : o->output_size.v[i];
     if (!largest)
         return cr_nhwc_out(b, o->data_format, CR_EMIT(b, "avg_pool", attr, x));
     y = CR_EMIT(b,

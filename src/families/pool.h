@@ -30,7 +30,7 @@ extern const struct cr_opt cr_pool_opts[]; /* of the ops */
 
 /* The rows of the cells, in MindSpore's order. */
 extern const struct cr_opt cr_max_pool_opts[], cr_max_pool2d_opts[],
-    cr_avg_pool1d_opts[], cr_avg_pool2d_opts[];
+    cr_avg_pool1d_opts[], cr_avg_pool2d_opts[], cr_avg_pool3d_opts[];
 
 /* AdaptiveAvgPool2d and AdaptiveMaxPool2d. Those of one dimension take a
  * lone int64_t, output_size. */
@@ -40,12 +40,15 @@ struct cr_adaptive_opts {
     int data_format;
 };
 
+/* Whether a mean is over the padding, too: in MindSpore that of `same` only
+ * over three dimensions. */
+bool cr_pool_counts_pad(const struct cr_pool_opts *opts);
 /* An op's plan: sets out[0], reports what does not fit. */
 bool cr_pool_plan(struct cr_op_plan *plan, struct cr_pool *pool);
 /* The same for a step, whose plan has said that it fits. */
 struct cr_pool cr_pool_of(const struct cr_op_ctx *ctx);
 
-/* The cells' build and check. dims: 1 or 2. */
+/* The cells' build and check. dims: 1 to 3. */
 struct cr_val *cr_max_pool_build(struct cr_build *b, struct cr_val *x,
                                  int dims);
 struct cr_val *cr_avg_pool_build(struct cr_build *b, struct cr_val *x,

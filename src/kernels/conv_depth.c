@@ -35,9 +35,9 @@ enum {
 struct planes {
     const char *x;
     char *to;
-    int64_t size;             /* of a number */
-    int64_t from, q, first;   /* planes of the source and the result of an
-                                 image; the first one of `to` */
+    int64_t size;           /* of a number */
+    int64_t from, q, first; /* planes of the source and the result of an
+                               image; the first one of `to` */
     int64_t taps, multiply, add, step, divide;
     int64_t pixels, groups, channels; /* of a plane; channels of a group */
 };
@@ -87,8 +87,8 @@ static int64_t pixels_of(const int64_t dim[3])
 /* Numbers of a plane of u. */
 static int64_t u_plane(const struct cr_conv *c, bool of_dy)
 {
-    return c->kernel[D] * (of_dy ? c->co * pixels_of(c->out)
-                                 : c->ci * pixels_of(c->in));
+    return c->kernel[D] *
+           (of_dy ? c->co * pixels_of(c->out) : c->ci * pixels_of(c->in));
 }
 
 /* Planes of the result. */
@@ -166,18 +166,18 @@ static struct planes planes(const struct cr_conv *c, const void *x, bool of_dy)
 }
 
 /* n runs of some numbers, of the size of T, `step` numbers apart. */
-#define RUNS(T, name)                                                       \
-    static void name(int64_t n, int64_t run, const T *from, T *to,          \
-                     int64_t step)                                          \
-    {                                                                       \
-        int64_t i, k;                                                       \
-                                                                            \
-        for (i = 0; i < n; i++, from += run, to += step)                    \
-            if (run >= 16)                                                  \
-                memcpy(to, from, (size_t)run * sizeof *to);                 \
-            else                                                            \
-                for (k = 0; k < run; k++)                                   \
-                    to[k] = from[k];                                        \
+#define RUNS(T, name)                                              \
+    static void name(int64_t n, int64_t run, const T *from, T *to, \
+                     int64_t step)                                 \
+    {                                                              \
+        int64_t i, k;                                              \
+                                                                   \
+        for (i = 0; i < n; i++, from += run, to += step)           \
+            if (run >= 16)                                         \
+                memcpy(to, from, (size_t)run * sizeof *to);        \
+            else                                                   \
+                for (k = 0; k < run; k++)                          \
+                    to[k] = from[k];                               \
     }
 RUNS(cr_real, runs)
 RUNS(uint16_t, low_runs)
@@ -235,15 +235,15 @@ static void turn(const struct cr_conv *c, bool of_dy, bool back,
         for (i = 0; i < ci; i++)
             for (k = 0; k < depth; k++) {
                 int64_t plain = ((o * ci + i) * depth + k) * taps;
-                int64_t row = of_dy ? (o / co * depth + k) * co + o % co
-                                    : o * depth + k;
+                int64_t row =
+                    of_dy ? (o / co * depth + k) * co + o % co : o * depth + k;
                 int64_t turned = (row * ci + i) * taps;
 
                 for (t = 0; t < taps && !back; t++)
                     to[turned + t] = w[plain + t];
                 for (t = 0; t < taps && back; t++)
-                    to[plain + t] = alpha * w[turned + t] +
-                                    (add ? to[plain + t] : 0);
+                    to[plain + t] =
+                        alpha * w[turned + t] + (add ? to[plain + t] : 0);
             }
 }
 
@@ -267,12 +267,12 @@ static void apply(const struct cr_conv *c, const void *x, bool of_dy,
                   const struct cr_epilogue *end, cr_real *y, char *at)
 {
     int64_t chunk = chunk_of(c, of_dy), all = planes_of(c, of_dy), first;
-    int64_t plane = of_dy ? c->ci * pixels_of(c->in)
-                          : c->co * pixels_of(c->out);
+    int64_t plane =
+        of_dy ? c->ci * pixels_of(c->in) : c->co * pixels_of(c->out);
     struct planes p = planes(c, x, of_dy);
 
-    p.to = conv_carve(&at,
-                      chunk * u_plane(c, of_dy) * (int64_t)sizeof(cr_real));
+    p.to =
+        conv_carve(&at, chunk * u_plane(c, of_dy) * (int64_t)sizeof(cr_real));
     for (first = 0; first < all; first += chunk) {
         int64_t n = conv_min(chunk, all - first);
         struct cr_conv f = flat(c, n, of_dy);
@@ -342,8 +342,8 @@ static void weight(const struct cr_conv *c, const cr_real *x, const cr_real *dy,
     char *at = scratch;
     cr_real *dv = conv_carve(&at, weights(c) * (int64_t)sizeof *dv);
 
-    p.to = conv_carve(&at,
-                      chunk * u_plane(c, false) * (int64_t)sizeof(cr_real));
+    p.to =
+        conv_carve(&at, chunk * u_plane(c, false) * (int64_t)sizeof(cr_real));
     for (first = 0; first < all; first += chunk) {
         int64_t n = conv_min(chunk, all - first);
         struct cr_conv f = flat(c, n, false);

@@ -93,8 +93,8 @@ static void see(const struct cr_depthwise_axis *a, int64_t k,
     at = floor_div(at, a->divide);
     taps[class->n++] = (struct cr_depthwise_tap){ k, at };
     class->lo = conv_max(class->lo, -floor_div(at, a->multiply));
-    class->hi = conv_min(class->hi,
-                         floor_div(a->from - 1 - at, a->multiply) + 1);
+    class->hi =
+        conv_min(class->hi, floor_div(a->from - 1 - at, a->multiply) + 1);
 }
 
 static size_t classes_bytes(const struct cr_conv *c)
@@ -243,8 +243,7 @@ static size_t scratch_bytes(const struct cr_conv *c)
 
 const struct cr_conv_kernel cr_conv_depthwise = {
     .head = { .name = "conv_depthwise", .blas = "own", .accepts = accepts },
-    .takes = CR_END_SCALE | CR_END_BIAS | CR_END_ADD | CR_END_ACT |
-             CR_END_MASK,
+    .takes = CR_END_SCALE | CR_END_BIAS | CR_END_ADD | CR_END_ACT | CR_END_MASK,
     .low_x = true,
     .low_dy = true,
     .low_to = true,

@@ -5,7 +5,10 @@
 
 #define CHAINS 16
 
-enum { X, W };
+enum {
+    X,
+    W
+};
 
 /* A run is a sample, or a channel of a sample if each channel has its own w. */
 struct runs {

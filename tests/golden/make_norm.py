@@ -146,6 +146,27 @@ POOLS1 = {
 for key, text in POOLS1.items():
     cell('pool1d_' + key, '{%s}' % text, (2, 3, 8), modes='t')
 
+POOLS3 = {
+    'max': 'MaxPool3d: {kernel_size: 2, stride: 2}',
+    'max_dhw': 'MaxPool3d: {kernel_size: [1, 2, 3], stride: [1, 2, 1]}',
+    'max_same': 'MaxPool3d: {kernel_size: 3, stride: 2, pad_mode: same}',
+    'max_pad': 'MaxPool3d: {kernel_size: [3, 2, 3], stride: 2, '
+               'pad_mode: pad, padding: [1, 0, 1]}',
+    'max_dilation': 'MaxPool3d: {kernel_size: 2, stride: 1, pad_mode: pad, '
+                    'dilation: [1, 2, 2]}',
+    'avg': 'AvgPool3d: {kernel_size: 2, stride: 2}',
+    'avg_same': 'AvgPool3d: {kernel_size: 3, stride: 2, pad_mode: same}',
+    'avg_pad': 'AvgPool3d: {kernel_size: 3, stride: 2, pad_mode: pad, '
+               'padding: 1}',
+    'avg_pad_without': 'AvgPool3d: {kernel_size: [3, 2, 3], stride: 2, '
+                       'pad_mode: pad, padding: [1, 0, 1], '
+                       'count_include_pad: false}',
+    'avg_divisor': 'AvgPool3d: {kernel_size: 2, stride: 2, '
+                   'divisor_override: 3}',
+}
+for key, text in POOLS3.items():
+    cell('pool3d_' + key, '{%s}' % text, (2, 3, 4, 5, 6), modes='t')
+
 # ---- activations: between two Dense cells, and alone over a wide range
 ACTS = {
     'relu6': 'ReLU6', 'leaky': '{LeakyReLU: {alpha: 0.1}}', 'elu': 'ELU',
