@@ -15,10 +15,8 @@ const struct cr_cell cr_cell_avg_pool3d = {
                   "the same with one value per window. Elements outside the "
                   "input count with pad_mode pad and same unless "
                   "count_include_pad is false.",
-        .example = "network:\n"
-                   "  inputs: {x: {shape: [1, 8, 8, 8]}}\n"
-                   "  cells: [{AvgPool3d: {kernel_size: 2, stride: 2}}, "
-                   "Flatten, {Dense: {out_channels: 10}}]\n",
+        .example = "network: {pool: {AvgPool3d: {kernel_size: 2, stride: "
+                   "2}}, flatten: Flatten, fc: {Dense: {out_channels: 10}}}\n",
         .opts = cr_avg_pool3d_opts,
         .size = sizeof(struct cr_pool_opts),
     },

@@ -15,10 +15,8 @@ const struct cr_cell cr_cell_max_pool3d = {
                   "the same with one value per window. Of equal elements the "
                   "first is taken; NaN is larger than any number; padding is "
                   "never the maximum.",
-        .example = "network:\n"
-                   "  inputs: {x: {shape: [1, 8, 8, 8]}}\n"
-                   "  cells: [{MaxPool3d: {kernel_size: 2, stride: 2}}, "
-                   "Flatten, {Dense: {out_channels: 10}}]\n",
+        .example = "network: {pool: {MaxPool3d: {kernel_size: 2, stride: "
+                   "2}}, flatten: Flatten, fc: {Dense: {out_channels: 10}}}\n",
         .opts = cr_max_pool_opts,
         .size = sizeof(struct cr_pool_opts),
     },

@@ -520,6 +520,7 @@ const struct cr_onnx_emitter cr_onnx_layers[] = {
     { "batch_norm", batch_norm, "BatchNormalization", false },
     { "conv2d", conv, "Conv", false },
     { "conv2d_transpose", conv, "ConvTranspose", false },
+    { "conv3d_transpose", conv, "ConvTranspose", false },
     { "conv3d", conv, "Conv", false },
     { "group_norm", group_norm, "InstanceNormalization", false },
     { "layer_norm", layer_norm, "LayerNormalization", false },

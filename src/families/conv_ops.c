@@ -604,7 +604,7 @@ struct cr_val *cr_conv_cell_build(struct cr_build *b, struct cr_val *in,
     const struct cr_conv_cell *o = cr_opts(b);
     const struct cr_spec *x = cr_val_spec(in);
     struct cr_arena *a = cr_build_arena(b);
-    bool transposed = strcmp(op, "conv2d_transpose") == 0;
+    bool transposed = cr_ends(op, "_transpose");
     struct cr_convolve *attr = CR_NEW(a, struct cr_convolve);
     struct cr_spec spec = { .type = CR_REAL };
     struct cr_val *w, *bias = NULL;

@@ -95,8 +95,8 @@ struct cr_conv_cell {
         CR_OBJ_OPTIONAL(struct cr_conv_cell, bias_init, CR_KIND_INIT,          \
                         "Initial bias.")
 
-/* name: of the cell; rank: spatial dimensions; op: conv2d, conv3d or
- * conv2d_transpose. */
+/* name: of the cell; rank: spatial dimensions; op: conv2d or conv3d, or that
+ * and _transpose. */
 struct cr_val *cr_conv_cell_build(struct cr_build *b, struct cr_val *x,
                                   const char *name, int rank, const char *op);
 

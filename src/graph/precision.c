@@ -53,6 +53,7 @@ static const struct row {
     { "conv2d", WHITE | LOW | BIAS },
     { "conv3d", WHITE | LOW | BIAS },
     { "conv2d_transpose", WHITE | LOW | BIAS },
+    { "conv3d_transpose", WHITE | LOW | BIAS },
     { "linear", WHITE | LOW | BIAS },
     { "linear_steps", LOW },
     { "matmul", WHITE | LOW },

@@ -96,6 +96,21 @@ conv('t_dilation', B1 + ', dilation: 2, pad_mode: pad, padding: 1, '
      'has_bias: true', (2, 3, 5, 4), kind='Conv2dTranspose')
 conv('t_group', 'in_channels: 4, out_channels: 6, kernel_size: 3, stride: 2, '
      'group: 2', (2, 4, 3, 5), kind='Conv2dTranspose')
+T1 = 'in_channels: 3, out_channels: 4, kernel_size: 3'
+conv('1dt', T1 + ', has_bias: true', (2, 3, 8), kind='Conv1dTranspose')
+conv('1dt_stride', T1 + ', stride: 2', (2, 3, 5), kind='Conv1dTranspose')
+conv('1dt_valid', T1 + ', stride: 4, pad_mode: valid', (2, 3, 5),
+     kind='Conv1dTranspose')
+conv('1dt_pad', T1 + ', stride: 2, pad_mode: pad, padding: 1, dilation: 2',
+     (1, 3, 6), kind='Conv1dTranspose')
+T3 = 'in_channels: 2, out_channels: 3, kernel_size: [2, 3, 3]'
+conv('3dt', T3, (2, 2, 3, 4, 5), kind='Conv3dTranspose')
+conv('3dt_stride', T3 + ', stride: 2, has_bias: true', (2, 2, 3, 4, 5),
+     kind='Conv3dTranspose')
+conv('3dt_valid', T3 + ', stride: [1, 2, 2], pad_mode: valid',
+     (2, 2, 3, 4, 3), kind='Conv3dTranspose')
+conv('3dt_pad', T3 + ', stride: 2, pad_mode: pad, padding: 1, '
+     'output_padding: 1', (2, 2, 3, 4, 3), kind='Conv3dTranspose')
 
 
 def tuples(node):
