@@ -202,6 +202,12 @@ static void input(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
 
 /* ---- the gradient of the weight ---- */
 
+/* Channels of a unit: all where rows must be widened for it. */
+static int64_t group(const struct cr_conv *c)
+{
+    return c->x_low || c->dy_low ? whole(c) : GROUP * conv_lanes();
+}
+
 static int64_t chunks(const struct cr_conv *c)
 {
     return conv_min(c->n, CONV_CHUNKS);
@@ -218,7 +224,7 @@ static void weight(const struct cr_conv *c, const cr_real *x, const cr_real *dy,
                                    .n = c->n,
                                    .channels = c->ci,
                                    .chunks = chunks(c),
-                                   .group = GROUP * conv_lanes(),
+                                   .group = group(c),
                                    .to = conv_carve(&at, 0),
                                    .room = room(c) };
     int64_t taps = conv_taps(c), lanes = whole(c), i, j, k;
