@@ -159,11 +159,13 @@ static struct cr_pool pool_of(const struct cr_pool_opts *o,
     if (x->rank == dims + 2) {
         p.c = x->dim[1];
         p.last = x->layout == CR_CHANNELS_LAST;
-    } else if (x->layout == CR_CHANNELS_LAST) { /* (C, H, W) as (C, W, H) */
-        struct cr_window w = p.w[1];
+    } else if (x->layout == CR_CHANNELS_LAST) {
+        /* (C, D, H, W) of one sample lies as (C, H, W, D) */
+        struct cr_window first = p.w[3 - dims];
 
-        p.w[1] = p.w[2];
-        p.w[2] = w;
+        for (i = 3 - dims; i < 2; i++)
+            p.w[i] = p.w[i + 1];
+        p.w[2] = first;
     }
     p.count_pad = cr_pool_counts_pad(o);
     p.divisor = o->divisor_override == CR_INT_NONE ? 0 : o->divisor_override;

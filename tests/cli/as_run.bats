@@ -255,6 +255,25 @@ END2
     done
 }
 
+@test "pooling of images as samples without a batch, with channels last" {
+    reals x.npy '(4, 16, 12, 14)' 10752
+    for pool in '{AvgPool3d: {kernel_size: [2, 3, 1], stride: [2, 1, 3]}}' \
+        '{MaxPool3d: {kernel_size: [2, 3, 1], stride: [2, 1, 3]}}' \
+        '{AvgPool3d: {kernel_size: [3, 1, 2], pad_mode: same}}'; do
+        cat >planes.yaml <<END
+cellrun: 1
+network:
+  - {Conv2d: {in_channels: 16, out_channels: 32, kernel_size: 3}}
+  - $pool
+loss: {inputs: [y], construct: return mean(y * y)}
+optimizer: {SGD: {learning_rate: 0.1}}
+END
+        "$CELLRUN" trace planes.yaml --feed x=x.npy --grad --as-run -o run.npz
+        run -0 "$CELLRUN" trace planes.yaml --feed x=x.npy --grad --eager \
+            --against run.npz --atol 1e-6
+    done
+}
+
 @test "low precision: convolutions and pooling, some samples at a time" {
     [[ $("$CELLRUN" version) == *"real: float32"* ]] || skip "double precision"
     reals x.npy '(40, 2, 32, 32)' 81920
