@@ -52,10 +52,9 @@ static struct cr_depthwise_source source(const struct cr_conv *c, const void *x,
     return (struct cr_depthwise_source){
         .x = x,
         .stored = low ? c->low : CR_REAL,
-        .rows = in[H],
         .row = in[W] * c->ci,
         /* as many as a row of the result looks over */
-        .kept = (c->kernel[H] - 1) * c->dilation[H] + 1,
+        .kept = conv_min((c->kernel[H] - 1) * c->dilation[H] + 1, in[H]),
     };
 }
 

@@ -39,7 +39,7 @@ struct cr_depthwise_class {
 struct cr_depthwise_source {
     const void *x;
     enum cr_type stored; /* CR_REAL, or the type that takes two bytes */
-    int64_t rows, row;   /* of an image; numbers of a row */
+    int64_t row;         /* numbers of a row */
     int64_t kept;        /* rows that a thread keeps widened */
 };
 

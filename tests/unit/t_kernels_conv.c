@@ -558,6 +558,30 @@ static enum verdict threads(void)
                : WRONG;
 }
 
+/* Rows that are kept widened are no more than an image has, however far the
+ * kernel reaches. */
+static void wide_kernel(void)
+{
+    struct cr_conv c = { .n = 4,
+                         .group = 16,
+                         .ci = 16,
+                         .co = 16,
+                         .in = { 1, 32, 32 },
+                         .out = { 1, 32, 32 },
+                         .kernel = { 1, 3, 3 },
+                         .stride = { 1, 1, 1 },
+                         .dilation = { 1, 1000000, 1000000 },
+                         .pad_before = { 0, 1000000, 1000000 },
+                         .x = CR_CHANNELS_LAST,
+                         .y = CR_CHANNELS_LAST,
+                         .low = CR_F16,
+                         .x_low = true,
+                         .dy_low = true };
+
+    ok(cr_conv_depthwise.thread_scratch(&c) < 1 << 20,
+       "conv_depthwise: a thread keeps no more rows than an image has");
+}
+
 static void compare(int w, int implementation)
 {
     char name[100];
@@ -613,5 +637,6 @@ int main(void)
         kernel_compare("gradient of the bias", i, bias);
     }
     cr_thread_pool_stop();
+    wide_kernel();
     return done();
 }
