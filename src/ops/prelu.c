@@ -17,10 +17,11 @@ struct runs {
                            of w */
 };
 
-static struct runs prelu_runs(const struct cr_op_ctx *s)
+static struct runs prelu_runs(const struct cr_spec in[2],
+                              const struct cr_op_ctx *s)
 {
-    const struct cr_spec *x = &s->in[X];
-    struct runs r = { s, 1, 1, s->in[W].dim[0] };
+    const struct cr_spec *x = &in[X];
+    struct runs r = { s, 1, 1, in[W].dim[0] };
     int i;
 
     for (i = 0; i < x->rank; i++)
@@ -44,7 +45,7 @@ static bool prelu_plan(struct cr_op_plan *p)
                         cr_diag_format(p->arena, x));
     p->out[0] = *x;
     /* one sum per run */
-    p->scratch = (size_t)cr_count(&p->in[X]) * sizeof(double);
+    p->scratch = (size_t)prelu_runs(p->in, NULL).n * sizeof(double);
     return true;
 }
 
@@ -66,7 +67,7 @@ CR_CLONES static void prelu_range(void *ctx, int64_t from, int64_t to)
 
 static void prelu_forward(const struct cr_op_ctx *s)
 {
-    struct runs r = prelu_runs(s);
+    struct runs r = prelu_runs(s->in, s);
 
     cr_parallel_for_coarse(r.n, (double)r.size, &r, prelu_range);
 }
@@ -135,7 +136,7 @@ static void prelu_back_range(void *ctx, int64_t from, int64_t to)
 
 static void prelu_backward(const struct cr_op_ctx *s)
 {
-    struct runs r = prelu_runs(s);
+    struct runs r = prelu_runs(s->in, s);
     const double *sums = s->scratch;
     cr_real *dw = s->dx[W];
     int64_t run, c;

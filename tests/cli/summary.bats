@@ -297,6 +297,25 @@ END
     grep -qx 'multiply-adds: 128000 per sample' <<<"$output"
 }
 
+@test "memory of PReLU is that of its values, and a number for each sample" {
+    for act in PReLU LeakyReLU; do
+        cat >act.yaml <<END
+cellrun: 1
+network:
+  inputs: {x: {shape: [256], type: float32}}
+  a: {Dense: [256, 1024]}
+  act: $act
+  b: {Dense: [1024, 2]}
+loss: MSELoss
+optimizer: {SGD: {learning_rate: 0.1}}
+datapipe: {batch: {batch_size: 512}}
+END
+        "$CELLRUN" summary act.yaml --threads 1 --json | jq .memory_bytes
+    done >bytes
+    run -0 awk 'NR == 1 { p = $1 } END { print (p - $1 < 512 * 16) }' bytes
+    [ "$output" = 1 ]
+}
+
 @test "memory is that of the step that train makes" {
     cat >net.yaml <<'YAML'
 network: {a: {Dense: [300, 200]}, b: {Dense: [200, 300]}}
