@@ -4,7 +4,7 @@
 
 /* In order of preference. Ours where our own kernels compute products: so plain
  * and the libraries can be had for comparison. */
-static const struct cr_kernel *const rows[] = { &cr_conv_depthwise.head,
+static const struct cr_kernel *const rows[] = { &cr_conv_grouped.head,
                                                 &cr_conv_nhwc_amx.head,
                                                 &cr_conv_nhwc_bf16.head,
                                                 &cr_conv_winograd.head,

@@ -511,11 +511,13 @@ static void choices(void)
            strcmp(conv_of(CR_ROW_MAJOR, 3, 1, 3, 16), "conv_im2col") == 0,
        "planes of many channels or few columns: by products");
     ok(strcmp(conv_of(CR_CHANNELS_LAST, 28, 1, 3, 8), "conv_nhwc") == 0 &&
-           strcmp(conv_of(CR_CHANNELS_LAST, 28, 4, 8, 8), "conv_nhwc") == 0,
-       "channels last, groups too: direct");
-    ok(strcmp(conv_of(CR_CHANNELS_LAST, 28, 8, 8, 8), "conv_depthwise") == 0 &&
+           strcmp(conv_of(CR_CHANNELS_LAST, 28, 4, 64, 64), "conv_nhwc") == 0,
+       "channels last, groups of many channels too: direct");
+    ok(strcmp(conv_of(CR_CHANNELS_LAST, 28, 8, 8, 8), "conv_grouped") == 0 &&
+           strcmp(conv_of(CR_CHANNELS_LAST, 28, 4, 8, 8), "conv_grouped") ==
+               0 &&
            strcmp(conv_of(CR_ROW_MAJOR, 28, 8, 8, 8), "conv_nchw") == 0,
-       "a group for each channel: a kernel of its own, with channels last");
+       "groups of few channels: a kernel of its own, with channels last");
 }
 
 static void processors(void)
