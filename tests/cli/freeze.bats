@@ -56,6 +56,18 @@ moved() {
     [[ "$stderr" == *"freeze: found 'maybe', expected true or false"* ]]
 }
 
+@test "parameters that no gradient reaches keep their bytes, decay included" {
+    # MindSpore's optimizers decay them
+    cat >more.yaml <<'END'
+network: !replace
+  cells: {a: {Dense: [3, 5]}, b: {Dense: [5, 3]}, off: {Dense: [3, 2]}}
+  construct: |
+    unused = off(x)
+    return b(stop_gradient(a(x)))
+END
+    [ "$(moved more.yaml)" = "b.bias b.weight" ]
+}
+
 @test "frozen parameters have no gradient in trace" {
     "$CELLRUN" trace net.yaml 'freeze.patterns=["a.*"]' --grad \
         -o o.safetensors
