@@ -44,7 +44,7 @@ static const struct cr_opt ckpt_opts[] = {
       .text = "FILE",
       .doc = "convert, rename, strip, average: the file to write: "
              ".safetensors, .npz (bfloat16 becomes float32) or MindSpore's "
-             ".ckpt." },
+             ".ckpt; - is standard output, as safetensors." },
     { .name = "dtype",
       .at = offsetof(struct cr_ckpts_opts, edit.dtype),
       .type = CR_OPT_ENUM,
@@ -118,7 +118,9 @@ static bool ckpt_usage(struct cr_cli *cli, const struct cr_ckpts_sub *sub,
     if (o->edit.dtype && !writes)
         return cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
                         "ckpt %s does not take --dtype", sub->name);
-    return cr_cli_ending(cli, "-o", o->edit.out, CR_TENSORS_ENDINGS);
+    return cr_cli_ending(cli, "-o", o->edit.out, CR_TENSORS_ENDINGS) &&
+           cr_cli_not_json(cli, "-o", o->edit.out) &&
+           cr_cli_no_terminal(cli, "-o", o->edit.out);
 }
 
 static int ckpt_run(struct cr_cli *cli)

@@ -6,8 +6,9 @@
 static const struct cr_opt export_opts[] = {
     CR_ENUM_DEFAULT(struct cr_export_opts, to, 0, CR_EXPORT_TO,
                     "Format to write. auto: by the suffix of -o."),
-    CR_STR_OPTIONAL(struct cr_export_opts, out, "File to write.", .flag = 'o',
-                    .text = "FILE"),
+    CR_STR_OPTIONAL(struct cr_export_opts, out,
+                    "File to write; - is standard output, with --to.",
+                    .flag = 'o', .text = "FILE"),
     CR_ENUM_DEFAULT(struct cr_export_opts, dtype, 0, CR_SAVED_DTYPES,
                     "Type of the stored weights. auto: that of the "
                     "checkpoint. An ONNX model computes in float32 in any "

@@ -51,6 +51,10 @@ static bool export_usage(struct cr_export *e)
 {
     if (!export_format(e))
         return false;
+    if (!cr_cli_not_json(e->cli, "-o", e->o->out) ||
+        (e->format != &cr_export_c &&
+         !cr_cli_no_terminal(e->cli, "-o", e->o->out)))
+        return false;
     e->dtype = cr_dtype_of(e->o->dtype);
     if (e->o->normalize && !e->format->network)
         return cr_error(e->diag, CR_NOWHERE, CR_E_USAGE,

@@ -70,7 +70,7 @@ static void edit_print(struct edit *e)
 {
     if (e->cli->json)
         printf("{\"tensors\": %d}\n", e->n);
-    else if (!e->cli->quiet)
+    else if (cr_cli_says(e->cli, e->o->out))
         printf("%s: %d tensor%s\n", cr_escape(e->cli->arena, e->o->out), e->n,
                e->n == 1 ? "" : "s");
 }
@@ -338,7 +338,7 @@ static bool edit_write(struct edit *e, bool scored)
     struct cr_meta *more = CR_NEWS(e->cli->arena, struct cr_meta, n + 1);
 
     if (!cr_tensor_file_is_cellrun(e->file) ||
-        !cr_ends(e->o->out, ".safetensors"))
+        cr_ends(e->o->out, ".npz") || cr_ends(e->o->out, ".ckpt"))
         return cr_tensors_write(e->cli->diag, e->o->out, e->tensor, e->n);
     ckpt.config = cr_tensor_file_meta(e->file, "cellrun.config");
     for (int i = 0; i < n; i++) {

@@ -588,3 +588,22 @@ END
     ${CC:-cc} use.c net.o -o use -lm
     cmp <(./net <<<'1 2 3') <(./use)
 }
+
+@test 'export and ckpt write to a pipe with -o -, and nothing else there' {
+    local to sub
+    for to in safetensors npz ckpt onnx c; do
+        "$CELLRUN" export run -q -o "network.$to"
+        "$CELLRUN" export run --to "$to" -o - 2>err | cmp - "network.$to"
+        run -2 --separate-stderr "$CELLRUN" export run --to "$to" -o - --json
+        [[ $stderr == *"--json and -o - both write to standard output"* ]]
+    done
+    for sub in convert strip; do
+        "$CELLRUN" ckpt "$sub" run -q -o "s.safetensors"
+        "$CELLRUN" ckpt "$sub" run -o - | cmp - "s.safetensors"
+    done
+    [ ! -e ./- ]
+    run -2 script -qec "'$CELLRUN' export run --to npz -o -" /dev/null
+    [[ $output == *"-o -: standard output is a terminal"* ]]
+    run -2 script -qec "'$CELLRUN' ckpt strip run -o -" /dev/null
+    [[ $output == *"-o -: standard output is a terminal"* ]]
+}
