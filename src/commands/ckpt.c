@@ -160,6 +160,8 @@ const struct cr_command cr_command_ckpt = {
             "beta1_power). That format does not store requires_grad: "
             "load_checkpoint sets it to True for all tensors of any file, "
             "and load_param_into_net does not change it in the network. "
+            "Names stay as they are: export CONFIG --ckpt FILE writes a file "
+            "of another program with the names of a network. "
             "rename is a convert that also renames: its result has no config, "
             "because that describes the network with the old names; give one "
             "with eval FILE.yaml --ckpt, or use `load`. strip keeps the "
