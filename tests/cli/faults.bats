@@ -263,3 +263,29 @@ disk() {
         "$CELLRUN" train c.yaml -q -o r --force
     [[ $stderr == *"r/record.json: error: not a regular file [E0602]"* ]]
 }
+
+@test "too many open files: said as such, neither as no trust nor as no runs" {
+    local k
+    [[ $("$CELLRUN" version) != *-fsanitize* ]] ||
+        skip 'a sanitizer must be the first library that is loaded'
+    config c.yaml
+    "$CELLRUN" train c.yaml -q -o runs/r --epochs 1 >/dev/null
+    mkdir -p runs/empty/ckpt
+    "$CELLRUN" eval --ckpt runs/r >want
+    for k in $(seq 12); do
+        run --separate-stderr env INJECT_KIND=open INJECT_AT=$k \
+            LD_PRELOAD="$BUILD/tests/inject/inject.so" \
+            "$CELLRUN" eval --ckpt runs/r
+        [[ $stderr != *trusted* ]]
+        [ "$status" = 0 ] || [[ $stderr == *"Too many open files"* ]]
+        [ "$status" != 0 ] || [ "$output" = "$(cat want)" ]
+    done
+    "$CELLRUN" runs gc -n >want
+    for k in $(seq 12); do
+        run --separate-stderr env INJECT_KIND=folder INJECT_AT=$k \
+            LD_PRELOAD="$BUILD/tests/inject/inject.so" \
+            "$CELLRUN" runs gc -n
+        [ "$output" = "$(cat want)" ] ||
+            [[ $stderr == *"cannot read the folder: Too many open files"* ]]
+    done
+}
