@@ -289,3 +289,38 @@ disk() {
             [[ $stderr == *"cannot read the folder: Too many open files"* ]]
     done
 }
+
+@test "a run whose directory is replaced writes nothing into the other one" {
+    local p
+    "$CELLRUN" train c.yaml -o r -q --epochs 1000000 eval.every='9 h' \
+        checkpoint.every='9 h' >out 2>err 3>&- &
+    p=$!
+    within 20 test -s r/metrics.jsonl
+    mv r moved
+    "$CELLRUN" train c.yaml -o r -q --epochs 1 seed=2 >/dev/null
+    cp -r r want
+    kill -INT $p
+    status=0
+    wait $p || status=$?
+    [ "$status" = 1 ]
+    grep -q 'r: error: another process has taken over this run directory' err
+    diff -r r want
+    [ -s moved/metrics.jsonl ]
+}
+
+@test "a run whose directory is moved away says what it cannot write, and ends with 1" {
+    local p
+    "$CELLRUN" train c.yaml -o r -q --epochs 1000000 eval.every='9 h' \
+        checkpoint.every='9 h' >out 2>err 3>&- &
+    p=$!
+    within 20 test -s r/metrics.jsonl
+    mv r moved
+    kill -INT $p
+    status=0
+    wait $p || status=$?
+    [ "$status" = 1 ]
+    grep -q '^r/ckpt/.*: error: cannot write into its folder: No such file' err
+    grep -q '^r/record.json: error: cannot write into its folder: No such' err
+    [ ! -e r ]
+    grep -q '^status: interrupted' out
+}
