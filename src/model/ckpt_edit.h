@@ -30,9 +30,10 @@ bool cr_ckpt_strip(struct cr_cli *cli, const struct cr_ckpt_edit *o,
 
 /* Writes the weights that eval and predict use, without metadata: for other
  * programs. With `of`, whose network was built, they are those that it loads
- * from the file, under its names; NULL: those of the file's own config. With eval.use_ema the moving averages take the place of the
- * parameters. Floating point is converted to `type` (CR_TYPES: unchanged);
- * `suffix` selects the format. False after reporting. */
+ * from the file, under its names; NULL: those of the file's own config. With
+ * eval.use_ema the moving averages take the place of the parameters. Floating
+ * point is converted to `type` (CR_TYPES: unchanged); `suffix` selects the
+ * format. False after reporting. */
 bool cr_ckpt_weights(struct cr_cli *cli, const struct cr_ckpt_edit *o,
                      const char *path, const struct cr_model *of,
                      const char *suffix, enum cr_type type);

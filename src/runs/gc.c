@@ -84,7 +84,7 @@ static bool gc_is_file(const char *path)
 
 /* ---- Looking */
 
-/* Warns about a folder that is left out, for errno. */
+/* Warns about a folder that cannot be read, by errno. */
 static void gc_warn(struct gc_list *list, const char *path)
 {
     if (errno != ENOENT)

@@ -285,7 +285,7 @@ disk() {
         run --separate-stderr env INJECT_KIND=folder INJECT_AT=$k \
             LD_PRELOAD="$BUILD/tests/inject/inject.so" \
             "$CELLRUN" runs gc -n
-        [ "$output" = "$(cat want)" ] ||
+        [ "$status:$output" = "0:$(cat want)" ] ||
             [[ $stderr == *"cannot read the folder: Too many open files"* ]]
     done
 }

@@ -255,7 +255,7 @@ needs_signals_in_calls() {
     run -0 "$CELLRUN" train c.yaml -o r -q --resume auto
 }
 
-@test "data convert and selftest leave no folder behind a signal" {
+@test "data convert and selftest: a signal leaves no folder" {
     [[ $("$CELLRUN" version) != *-fsanitize* ]] ||
         skip 'a sanitizer must be the first library that is loaded'
     for s in INT:130 TERM:143; do
@@ -282,7 +282,7 @@ needs_signals_in_calls() {
     [ -z "$(find tmp -type d -empty -name 'cellrun*')" ]
 }
 
-@test "sweep --jobs auto leaves no folder behind a signal" {
+@test "sweep --jobs auto: a signal leaves no folder" {
     [ "$(nproc)" -gt 1 ] || skip 'one processor: nothing is measured'
     export TMPDIR=$PWD/tmp
     mkdir tmp
@@ -293,7 +293,7 @@ needs_signals_in_calls() {
         ends "${s#*:}"
         [ -z "$(ls tmp)" ]
     done
-    # the sweep goes on
+    # the sweep is continued
     run -0 "$CELLRUN" sweep c.yaml --dir s -q --jobs 2 seed=1,2
 }
 
