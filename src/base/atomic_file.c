@@ -154,6 +154,9 @@ bool cr_atomic_file_open(struct cr_atomic_file *f, struct cr_diag *diag,
     *f = (struct cr_atomic_file){
         .diag = diag, .path = path, .fd = -1, .dir = -1
     };
+    f->standard = strcmp(path, "-") == 0;
+    if (f->standard)
+        return true;
     if (atomic_is_device(path)) {
         f->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
         return f->fd >= 0 || atomic_fail(f, "cannot write", errno);
@@ -194,7 +197,9 @@ fail:
 
 static bool atomic_put(struct cr_atomic_file *f, const char *from, size_t len)
 {
-    while (!f->failed && len > 0) {
+    if (f->standard && len > 0)
+        f->failed = f->failed || fwrite(from, 1, len, stdout) != len;
+    while (!f->standard && !f->failed && len > 0) {
         size_t part = len < ATOMIC_CHUNK ? len : ATOMIC_CHUNK;
         ssize_t n = write(f->fd, from, part);
 

@@ -9,7 +9,7 @@
  * free.
  *
  * A device or a pipe is written in place. A symbolic link stays, and its
- * target is replaced.
+ * target is replaced. The path - is standard output: main reports its errors.
  */
 #ifndef CR_BASE_ATOMIC_FILE_H
 #define CR_BASE_ATOMIC_FILE_H
@@ -25,6 +25,7 @@ struct cr_atomic_file {
     char *buffer;            /* small writes wait here, `waiting` bytes */
     size_t waiting;
     bool unnamed;            /* part does not exist yet */
+    bool standard;           /* written to stdout */
     bool failed;             /* reported already */
 };
 

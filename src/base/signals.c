@@ -10,7 +10,7 @@ static volatile sig_atomic_t signals_stop, signals_hup, signals_usr1,
 static volatile sig_atomic_t signals_training, signals_usr1_ends;
 static volatile sig_atomic_t signals_bar;
 static volatile double signals_suspended; /* written while nothing else runs */
-static const char *volatile signals_lock;
+static const char *volatile signals_lock, *volatile signals_folder;
 static bool signals_shared;
 /* stop, HUP, USR1, USR2 of this process alone */
 static volatile sig_atomic_t signals_own[CR_SIGNALS];
@@ -26,11 +26,13 @@ static void signals_erase(void)
 
 static void signals_quit(int status)
 {
-    const char *lock = signals_lock;
+    const char *lock = signals_lock, *folder = signals_folder;
 
     signals_erase();
     if (lock)
         unlink(lock);
+    if (folder)
+        rmdir(folder);
     _exit(status);
 }
 
@@ -142,6 +144,11 @@ void cr_signals_defer(void)
 void cr_signals_lock(const char *path)
 {
     signals_lock = path;
+}
+
+void cr_signals_folder(const char *path)
+{
+    signals_folder = path;
 }
 
 void cr_signals_usr1_stops(void)

@@ -32,6 +32,8 @@ void cr_signals_start(void);
 void cr_signals_defer(void);
 /* The file to remove when the process ends at once; NULL: none. */
 void cr_signals_lock(const char *path);
+/* The folder to remove after it, if it is empty. */
+void cr_signals_folder(const char *path);
 /* Whether a progress bar is on the terminal, with the cursor at its start. It
  * is erased when the process ends at once or is suspended. */
 void cr_signals_bar(bool shown);

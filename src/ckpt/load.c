@@ -469,7 +469,8 @@ static bool load_is_cellrun_state(const struct cr_load_job *job,
 }
 
 /* The same for any file: a slot prefix of MindSpore before the name of another
- * tensor of the file, or one of MindSpore's numbers. */
+ * tensor of the file, one of MindSpore's numbers, or the counter of PyTorch's
+ * BatchNorm. */
 bool cr_load_is_state(const struct cr_load_job *job, const char *name)
 {
     static const char *const slots[] = {
@@ -491,6 +492,9 @@ bool cr_load_is_state(const struct cr_load_job *job, const char *name)
     for (size_t i = 0; i < CR_LEN(numbers); i++)
         if (strcmp(name, numbers[i]) == 0)
             return true;
+    if (cr_ends(name, "num_batches_tracked") &&
+        !cr_tensor_file_is_cellrun(job->file))
+        return true;
     for (size_t i = 0; i < CR_LEN(slots); i++)
         if (cr_starts(name, slots[i]) &&
             cr_tensor_file_find(job->file, name + strlen(slots[i])))
@@ -525,6 +529,25 @@ bool cr_load_weights(struct cr_tensor_file *file, struct cr_diag *diag,
     }
     cr_arena_free(&mem);
     return ok;
+}
+
+const struct cr_tensor_info **cr_load_entries(struct cr_arena *arena,
+                                              struct cr_tensor_file *file,
+                                              struct cr_diag *diag,
+                                              struct cr_net *net)
+{
+    struct cr_load_job job = { .arena = arena, .diag = diag, .file = file };
+    const struct cr_tensor_info **to;
+
+    if (!load_sources(&job))
+        return NULL;
+    load_match(&job, net, NULL);
+    if (!cr_load_refuse(&job, false, false))
+        return NULL;
+    to = CR_NEWS(arena, const struct cr_tensor_info *, job.n_targets + 1);
+    for (int i = 0; i < job.n_targets; i++)
+        to[i] = job.target[i].entry;
+    return to;
 }
 
 static bool load_tensors(struct cr_tensor_file *file, struct cr_diag *diag,

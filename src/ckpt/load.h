@@ -29,6 +29,13 @@ bool cr_load(struct cr_config *config, struct cr_net *net, const char *path,
 bool cr_load_weights(struct cr_tensor_file *file, struct cr_diag *diag,
                      struct cr_net *net, bool exact);
 
+/* The tensor of the file that cr_load_weights loads into each parameter; NULL
+ * after reporting those that are missing or have another shape. */
+const struct cr_tensor_info **cr_load_entries(struct cr_arena *arena,
+                                              struct cr_tensor_file *file,
+                                              struct cr_diag *diag,
+                                              struct cr_net *net);
+
 /* Whether a tensor of the file is not a weight but other state of a run: an
  * optimizer slot, a counter or state of cellrun. Slots are recognised by the
  * names of the network's parameters; without `net` (NULL), by the slot names of

@@ -49,32 +49,48 @@ static const char *provenance_stamp(struct cr_arena *arena, const char *dir)
                    (intmax_t)st.st_ctim.tv_sec, st.st_ctim.tv_nsec);
 }
 
-/* The hashes of a directory with a valid stamp; NULL: none. */
-static const struct cr_node *provenance_read(struct cr_arena *arena,
-                                             const char *dir)
+/* Whether the file is not there for this user, rather than out of reach for the
+ * moment, such as of a process with too many open files. */
+static bool provenance_is_absent(int error)
+{
+    return error == ENOENT || error == ENOTDIR || error == ELOOP ||
+           error == EACCES || error == EPERM || error == ENXIO;
+}
+
+/* Reads the hashes of a directory with a valid stamp; NULL: none. False after
+ * reporting. */
+static bool provenance_read(struct cr_arena *arena, struct cr_diag *diag,
+                            const char *dir, const struct cr_node **to)
 {
     const char *stamp = provenance_stamp(arena, dir), *why;
-    int fd = open(cr_path_join(arena, dir, CR_PROVENANCE),
-                  O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    const char *path = cr_path_join(arena, dir, CR_PROVENANCE);
+    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     const struct cr_node *root = NULL;
     struct stat st;
     char *text;
-    ssize_t n;
+    ssize_t n = 0;
     size_t at;
 
+    *to = NULL;
+    if (fd < 0 && provenance_is_absent(errno))
+        return true;
     if (fd < 0)
-        return NULL;
+        return cr_error(diag, cr_at_file(arena, path), CR_E_SYSTEM,
+                        "cannot open: %s", strerror(errno));
     if (stamp && fstat(fd, &st) == 0 && provenance_private(&st) &&
         (uintmax_t)st.st_size < PROVENANCE_MAX) {
         text = cr_alloc(arena, (size_t)st.st_size + 1, 1);
         n = read(fd, text, (size_t)st.st_size);
         if (n > 0)
             root = cr_json_read(arena, text, (size_t)n, &why, &at);
+        if (n < 0)
+            cr_error(diag, cr_at_file(arena, path), CR_E_SYSTEM,
+                     "cannot read: %s", strerror(errno));
     }
     close(fd);
-    return root && strcmp(cr_json_str(root, "stamp", ""), stamp) == 0
-               ? cr_node_get(root, "configs")
-               : NULL;
+    if (root && strcmp(cr_json_str(root, "stamp", ""), stamp) == 0)
+        *to = cr_node_get(root, "configs");
+    return n >= 0;
 }
 
 static bool provenance_has(const struct cr_node *configs, const char *hash)
@@ -88,13 +104,15 @@ static bool provenance_has(const struct cr_node *configs, const char *hash)
 bool cr_provenance_add(struct cr_arena *arena, struct cr_diag *diag,
                        const char *dir, const char *hash)
 {
-    const struct cr_node *configs = provenance_read(arena, dir);
+    const struct cr_node *configs;
     const char *stamp = provenance_stamp(arena, dir);
     const char *path = cr_path_join(arena, dir, CR_PROVENANCE);
     struct cr_buf b = { .arena = arena };
     struct cr_atomic_file file;
     struct stat st;
 
+    if (!provenance_read(arena, diag, dir, &configs))
+        return false;
     if (!stamp || provenance_has(configs, hash))
         return true;
     cr_buf_f(&b, "{\"stamp\":\"%s\",\"configs\":[\"%s\"", stamp, hash);
@@ -120,15 +138,17 @@ bool cr_provenance_add(struct cr_arena *arena, struct cr_diag *diag,
                     "cannot change the mode: %s", strerror(errno));
 }
 
-bool cr_provenance_own(struct cr_arena *arena, const char *ckpt,
-                       const char *hash)
+bool cr_provenance_own(struct cr_arena *arena, struct cr_diag *diag,
+                       const char *ckpt, const char *hash, bool *own)
 {
     char *real = realpath(ckpt, NULL);
     const char *folder = real ? cr_path_dir(arena, real) : "";
-    bool own = strcmp(cr_path_base(folder), "ckpt") == 0 &&
-               provenance_has(
-                   provenance_read(arena, cr_path_dir(arena, folder)), hash);
+    const struct cr_node *configs = NULL;
+    bool ok = strcmp(cr_path_base(folder), "ckpt") != 0 ||
+              provenance_read(arena, diag, cr_path_dir(arena, folder),
+                              &configs);
 
+    *own = provenance_has(configs, hash);
     free(real);
-    return own;
+    return ok;
 }

@@ -34,9 +34,9 @@ const char *cr_provenance_hash(struct cr_arena *arena, const char *config,
 bool cr_provenance_add(struct cr_arena *arena, struct cr_diag *diag,
                        const char *dir, const char *hash);
 
-/* Whether a run of this user has written the checkpoint, by its path
- * DIR/ckpt/FILE and its hash. */
-bool cr_provenance_own(struct cr_arena *arena, const char *ckpt,
-                       const char *hash);
+/* Sets *own: whether a run of this user has written the checkpoint, by its path
+ * DIR/ckpt/FILE and its hash. False after reporting. */
+bool cr_provenance_own(struct cr_arena *arena, struct cr_diag *diag,
+                       const char *ckpt, const char *hash, bool *own);
 
 #endif

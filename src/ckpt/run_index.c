@@ -1,6 +1,7 @@
 #include "ckpt/run_index.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,16 +143,20 @@ bool cr_runs_add(struct cr_runs *runs, const char *path)
     return true;
 }
 
-/* The entries of a folder, as paths; *n is their number. */
-static const char **runs_entries(struct cr_arena *arena, const char *path,
-                                 int *n)
+/* The entries of a folder, as paths; *n is their number. A folder of other
+ * users is skipped, what else cannot be read is a warning. */
+static const char **runs_entries(struct cr_runs *runs, const char *path, int *n)
 {
+    struct cr_arena *arena = runs->arena;
     const char **entry = NULL;
     DIR *d = opendir(path);
     struct dirent *e;
     int cap = 0;
 
     *n = 0;
+    if (!d && errno != ENOENT && errno != ENOTDIR && errno != EACCES)
+        cr_warn(runs->diag, cr_at_file(arena, path), CR_E_SYSTEM,
+                "cannot read the folder: %s", strerror(errno));
     while (d && (e = readdir(d)) != NULL) {
         if (e->d_name[0] == '.')
             continue;
@@ -175,7 +180,7 @@ static void runs_search(struct cr_runs *runs, const char *path, int depth)
 
     if (cr_runs_add(runs, path) || depth == 0)
         return;
-    entry = runs_entries(runs->arena, path, &n);
+    entry = runs_entries(runs, path, &n);
     prefetch = cr_prefetch_start(runs->arena, entry, n, "record.json");
     for (int i = 0; i < n; i++) {
         cr_prefetch_reach(prefetch, i);

@@ -44,7 +44,7 @@ static const struct cr_opt ckpt_opts[] = {
       .text = "FILE",
       .doc = "convert, rename, strip, average: the file to write: "
              ".safetensors, .npz (bfloat16 becomes float32) or MindSpore's "
-             ".ckpt." },
+             ".ckpt; - is standard output, as safetensors." },
     { .name = "dtype",
       .at = offsetof(struct cr_ckpts_opts, edit.dtype),
       .type = CR_OPT_ENUM,
@@ -118,7 +118,9 @@ static bool ckpt_usage(struct cr_cli *cli, const struct cr_ckpts_sub *sub,
     if (o->edit.dtype && !writes)
         return cr_error(cli->diag, cli->operand_pos[0], CR_E_USAGE,
                         "ckpt %s does not take --dtype", sub->name);
-    return cr_cli_ending(cli, "-o", o->edit.out, CR_TENSORS_ENDINGS);
+    return cr_cli_ending(cli, "-o", o->edit.out, CR_TENSORS_ENDINGS) &&
+           cr_cli_not_json(cli, "-o", o->edit.out) &&
+           cr_cli_no_terminal(cli, "-o", o->edit.out);
 }
 
 static int ckpt_run(struct cr_cli *cli)
@@ -158,6 +160,8 @@ const struct cr_command cr_command_ckpt = {
             "beta1_power). That format does not store requires_grad: "
             "load_checkpoint sets it to True for all tensors of any file, "
             "and load_param_into_net does not change it in the network. "
+            "Names stay as they are: export CONFIG --ckpt FILE writes a file "
+            "of another program with the names of a network. "
             "rename is a convert that also renames: its result has no config, "
             "because that describes the network with the old names; give one "
             "with eval FILE.yaml --ckpt, or use `load`. strip keeps the "

@@ -305,10 +305,7 @@ static void config_plot(struct cr_cli *cli, struct cr_buf *buf,
     }
     if (o->out) {
         config_plot_svg(&svg, &rates);
-        if (strcmp(o->out, "-") == 0)
-            cr_buf_str(buf, cr_buf_text(&svg));
-        else
-            cr_write_file(cli->diag, o->out, cr_buf_text(&svg), svg.len);
+        cr_write_file(cli->diag, o->out, cr_buf_text(&svg), svg.len);
     } else if (cli->json) {
         config_plot_json(buf, &rates);
     } else {

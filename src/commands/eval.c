@@ -150,10 +150,7 @@ static bool eval_confusion(const struct cr_model *model,
             cr_buf_f(&b, ",%.0f", score->table[i * n + k]);
         cr_buf_char(&b, '\n');
     }
-    if (strcmp(path, "-") != 0)
-        return cr_write_file(model->config->diag, path, b.text, b.len);
-    fwrite(b.text, 1, b.len, stdout);
-    return true;
+    return cr_write_file(model->config->diag, path, b.text, b.len);
 }
 
 static const char *const eval_columns[] = { "precision", "recall", "F1" };

@@ -6,8 +6,9 @@
 static const struct cr_opt export_opts[] = {
     CR_ENUM_DEFAULT(struct cr_export_opts, to, 0, CR_EXPORT_TO,
                     "Format to write. auto: by the suffix of -o."),
-    CR_STR_OPTIONAL(struct cr_export_opts, out, "File to write.", .flag = 'o',
-                    .text = "FILE"),
+    CR_STR_OPTIONAL(struct cr_export_opts, out,
+                    "File to write; - is standard output, with --to.",
+                    .flag = 'o', .text = "FILE"),
     CR_ENUM_DEFAULT(struct cr_export_opts, dtype, 0, CR_SAVED_DTYPES,
                     "Type of the stored weights. auto: that of the "
                     "checkpoint. An ONNX model computes in float32 in any "
@@ -51,8 +52,10 @@ const struct cr_command cr_command_export = {
             "index out of range is zeros. ckpt (MindSpore), npz and "
             "safetensors files contain the weights that eval and predict use: "
             "no optimizer slots, and with eval.use_ema the moving averages. A "
-            "checkpoint without config can be written as these, or as onnx "
-            "with the config and --ckpt.",
+            "checkpoint without config is written as these with the names of "
+            "its tensors; with the config and --ckpt it is written as any "
+            "format, with the names of the network: those of PyTorch are "
+            "matched as `load` does.",
         .example = "cellrun export runs/digits -o digits.onnx\n"
                    "cellrun export runs/digits --normalize -o raw.onnx\n"
                    "cellrun export runs/digits -o digits.c\n"

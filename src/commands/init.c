@@ -44,8 +44,10 @@ static const struct cr_opt init_opts[] = {
       .type = CR_OPT_STR,
       .need = CR_OPTIONAL,
       .text = "X.npy,Y.npy",
-      .doc = "Write a config for two arrays: rows or images, and their "
-             "targets." },
+      .doc = "Write a config for two arrays: rows, sequences (n, time, "
+             "features) or images, and their targets. (n, height, width) is "
+             "images if these are bytes or squares; (n, height, width, 1) "
+             "always is." },
     CR_ENUM_DEFAULT(
         struct init, task, CR_TASK_AUTO, "auto|classify|regress",
         "Kind of the target. auto: classes if it has strings or few distinct "

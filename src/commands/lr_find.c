@@ -202,7 +202,8 @@ static void lr_find_report(struct cr_cli *cli, const struct curve *c)
         lr_find_number(&b, "diverged", diverged);
         lr_find_number(&b, "suggestion", suggestion);
     }
-    fputs(cr_buf_text(&b), stdout);
+    fputs(cr_buf_text(&b),
+          o->out && strcmp(o->out, "-") == 0 ? stderr : stdout);
 }
 
 /* ---- The command */
@@ -261,7 +262,8 @@ static int lr_find_run(struct cr_cli *cli)
     if (o->min >= o->max)
         cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
                  "--min must be less than --max");
-    cr_cli_ending(cli, "-o", o->out, ".svg");
+    if (cr_cli_ending(cli, "-o", o->out, ".svg"))
+        cr_cli_not_json(cli, "-o", o->out);
     t.config = cr_cli_config(cli);
     if (cli->diag->errors == 0)
         ran = lr_find_train(cli, &t);

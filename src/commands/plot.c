@@ -474,10 +474,6 @@ static bool plot_file(const struct plot_job *job)
 {
     struct cr_buf svg = plot_svg(job), png = { .arena = job->arena };
 
-    if (strcmp(job->o->out, "-") == 0) {
-        fwrite(cr_buf_text(&svg), 1, svg.len, stdout);
-        return true;
-    }
     if (!cr_ends(job->o->out, ".png"))
         return cr_write_file(job->cli->diag, job->o->out, svg.text, svg.len);
     return cr_chart_png(job->cli->diag, svg.text, svg.len, PNG_SCALE, &png) &&

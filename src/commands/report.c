@@ -30,10 +30,7 @@ static bool report_write(struct cr_cli *cli, struct cr_runs *runs, int refresh)
     struct cr_buf page = { .arena = runs->arena };
 
     cr_report_page(cli, runs, refresh, &page);
-    if (strcmp(o->out, "-") != 0)
-        return cr_write_file(cli->diag, o->out, page.text, page.len);
-    fwrite(page.text, 1, page.len, stdout);
-    return true;
+    return cr_write_file(cli->diag, o->out, page.text, page.len);
 }
 
 /* Finds the runs in memory of `arena`; *running: whether some run is still

@@ -11,7 +11,7 @@
 #include "train/section.h"
 
 struct sample {
-    const char *ckpt, *prompt;
+    const char *ckpt, *config, *prompt;
     int64_t length, top_k;
     double temperature, top_p;
 };
@@ -20,6 +20,11 @@ static const struct cr_opt sample_opts[] = {
     CR_STR(struct sample, ckpt,
            "Checkpoint or run directory (best checkpoint, else last).",
            .text = "CKPT"),
+    CR_STR_OPTIONAL(
+        struct sample, config,
+        "Config to use instead of that of the checkpoint; needed for weights "
+        "without one, such as a safetensors file of another program.",
+        .text = "FILE"),
     CR_STR_OPTIONAL(struct sample, prompt,
                     "Beginning of the text. Default: the start of a line.",
                     .text = "TEXT"),
@@ -125,10 +130,11 @@ static bool sample_text(struct job *j)
 static int sample_run(struct cr_cli *cli)
 {
     const struct sample *o = cr_cli_opts(cli);
+    const char *const files[] = { o->config, NULL };
     struct job j = { .cli = cli };
 
-    if (cr_model_open(cli, o->ckpt, NULL, &j.model) && sample_how(&j) &&
-        sample_prepare(&j))
+    if (cr_model_open(cli, o->ckpt, files, &j.model) &&
+        cr_model_describe(&j.model) && sample_how(&j) && sample_prepare(&j))
         sample_text(&j);
     cr_model_close(&j.model);
     cr_generate_close(j.generate);
@@ -150,7 +156,7 @@ const struct cr_command cr_command_sample = {
         .opts = sample_opts,
         .size = sizeof(struct sample),
     },
-    .usage = "--ckpt CKPT [key=value...] [flags]",
+    .usage = "--ckpt CKPT [--config FILE] [key=value...] [flags]",
     .max_operands = 0,
     .takes_config = true,
     .run = sample_run,

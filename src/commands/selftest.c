@@ -18,6 +18,7 @@
 
 #include "base/clock.h"
 #include "base/cpu.h"
+#include "base/signals.h"
 #include "base/str.h"
 #include "base/thread_pool.h"
 #include "ckpt/load.h"
@@ -596,10 +597,14 @@ static void selftest_checkpoint(struct job *j)
         return;
     }
     path = cr_path_join(j->cli->arena, dir, "round.safetensors");
+    cr_signals_lock(path);
+    cr_signals_folder(dir);
     why = made_net(&a, MLP, 1, NULL) && made_net(&b, MLP, 1, NULL)
               ? selftest_round(&a, &b, path)
               : made_why(&a, j->cli->arena);
     selftest_says(j, "checkpoint", why);
+    cr_signals_lock(NULL);
+    cr_signals_folder(NULL);
     unlink(path);
     rmdir(dir);
     made_free(&a);

@@ -604,8 +604,6 @@ static void summary_json(const struct job *j)
 static bool summary_write(const struct job *j, const char *path,
                           const char *text)
 {
-    if (strcmp(path, "-") == 0)
-        return fputs(text, stdout) >= 0;
     return cr_write_file(j->cli->diag, path, text, strlen(text));
 }
 

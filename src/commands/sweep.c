@@ -250,12 +250,14 @@ static int sweep_local(struct cr_sweep *sweep, const struct sweep *o)
                                 .threads = sweep->cli->threads,
                                 .threads_set = sweep_threads(sweep),
                                 .fail_fast = o->fail_fast };
-    int status;
+    int status, stop = 0;
 
     if (!sweep_make_folder(sweep, sweep->dir))
         return 1;
     if (run.jobs == 0)
-        cr_sweep_auto_jobs(sweep, &run);
+        stop = cr_sweep_auto_jobs(sweep, &run);
+    if (stop)
+        return 128 + stop;
     if (run.threads == 0 && run.threads_set == 0 && run.jobs > 1) {
         run.threads = cr_cpu_count() / run.jobs;
         if (run.threads < 1)

@@ -38,11 +38,14 @@
 #include "train/state.h"
 #include "train/step_plan.h"
 
+#define TRACE_TO "auto|safetensors|npz|ckpt"
+
 struct trace {
     const char *ckpt, *against, *out, *print;
     struct cr_strs feed, wrt, sens;
     bool eval, predict, eager, as_run, grad;
     int64_t step;
+    int to;
     double rtol, atol;
 };
 
@@ -92,8 +95,11 @@ static const struct cr_opt trace_opts[] = {
                    "slots too.",
                    .implicit_value = "1"),
     CR_STR_OPTIONAL(struct trace, out,
-                    "File to write: .safetensors, .npz or MindSpore's .ckpt.",
+                    "File to write: .safetensors, .npz or MindSpore's .ckpt; "
+                    "- is standard output.",
                     .flag = 'o', .text = "FILE"),
+    CR_ENUM_DEFAULT(struct trace, to, 0, TRACE_TO,
+                    "Format of -o. auto: by its suffix, or safetensors."),
     CR_STR_OPTIONAL(
         struct trace, print,
         "Print the values of this cell's output, its parameters and "
@@ -629,12 +635,22 @@ static void trace_against(struct trace_job *t)
 
 /* ---- The command */
 
+static const char *const trace_suffix[] = {
+    CR_TENSORS_ENDINGS, ".safetensors", ".npz", ".ckpt"
+};
+
 static bool trace_usage(struct trace_job *t)
 {
     const struct trace *o = t->o;
 
-    if (!cr_cli_ending(t->cli, "-o", o->out, CR_TENSORS_ENDINGS))
+    if (!cr_cli_ending(t->cli, "-o", o->out, trace_suffix[o->to]) ||
+        !cr_cli_not_json(t->cli, "-o", o->out) ||
+        !cr_cli_no_terminal(t->cli, "-o", o->out))
         return false;
+    if (o->out && strcmp(o->out, "-") == 0 && (o->print || o->against))
+        return cr_error(t->diag, CR_NOWHERE, CR_E_USAGE,
+                        "--%s and -o - both write to standard output",
+                        o->print ? "print" : "against");
     if ((o->eval || o->predict) && o->step > 0)
         return cr_error(t->diag, CR_NOWHERE, CR_E_USAGE,
                         "--step and --%s: an update belongs to training",
@@ -717,7 +733,9 @@ static int trace_run(struct cr_cli *cli)
         trace_build(&t) && trace_compute(&t)) {
         trace_accumulate(&t);
         if (t.o->out)
-            cr_tensors_write(t.diag, t.o->out, t.tensor, t.n);
+            cr_tensors_write_as(
+                t.diag, t.o->out,
+                t.o->to ? trace_suffix[t.o->to] : t.o->out, t.tensor, t.n);
         if (t.o->against)
             trace_against(&t);
         if (t.o->print)

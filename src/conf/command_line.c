@@ -617,6 +617,27 @@ bool cr_cli_ending(struct cr_cli *cli, const char *flag, const char *path,
                     cr_buf_text(&list));
 }
 
+bool cr_cli_not_json(struct cr_cli *cli, const char *flag, const char *path)
+{
+    return !path || strcmp(path, "-") != 0 || !cli->json ||
+           cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
+                    "--json and %s - both write to standard output", flag);
+}
+
+bool cr_cli_no_terminal(struct cr_cli *cli, const char *flag, const char *path)
+{
+    return !path || strcmp(path, "-") != 0 || !isatty(STDOUT_FILENO) ||
+           cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
+                    "%s -: standard output is a terminal, expected a file or "
+                    "a pipe",
+                    flag);
+}
+
+bool cr_cli_says(const struct cr_cli *cli, const char *path)
+{
+    return !cli->quiet && strcmp(path, "-") != 0;
+}
+
 struct cr_config *cr_cli_config(struct cr_cli *cli)
 {
     struct cr_config_from from = { .files = cli->operands,

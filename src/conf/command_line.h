@@ -69,6 +69,13 @@ int cr_cli_errors(struct cr_cli *cli, const char *then);
  * may have any name. False after reporting. */
 bool cr_cli_ending(struct cr_cli *cli, const char *flag, const char *path,
                    const char *endings);
+/* Reports a path "-" if --json writes to standard output too. */
+bool cr_cli_not_json(struct cr_cli *cli, const char *flag, const char *path);
+/* Reports a path "-" if standard output is a terminal: for files of bytes. */
+bool cr_cli_no_terminal(struct cr_cli *cli, const char *flag,
+                        const char *path);
+/* Whether to print a line about the file written to the path of a flag. */
+bool cr_cli_says(const struct cr_cli *cli, const char *path);
 
 /* cr_config_load with the operands as files and the line's assignments. */
 struct cr_config *cr_cli_config(struct cr_cli *cli);

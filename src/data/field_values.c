@@ -61,6 +61,17 @@ static bool has_unit(const char *text, size_t len)
     return true;
 }
 
+/* Whether a row has nothing in the fields, several, of a column. */
+static bool is_blank(const struct cr_csv *csv,
+                     const struct cr_csv_dataset_column *c)
+{
+    int k = 0;
+
+    while (k < c->of.n && csv->field[c->of.field[k]].len == 0)
+        k++;
+    return k > 1 && k == c->of.n;
+}
+
 static bool wrong(struct cr_csv_dataset *f, const struct cr_csv *csv,
                   const struct cr_csv_field *field,
                   const struct cr_csv_dataset_column *c, const char *expected)
@@ -72,7 +83,9 @@ static bool wrong(struct cr_csv_dataset *f, const struct cr_csv *csv,
 
     cr_error(f->config->diag, cr_csv_at(csv, field), CR_E_DATA_FORMAT,
              "%s: found %s, expected %s",
-             strcmp(name, column) == 0
+             is_blank(csv, c) ? cr_strf(arena, "column '%s', %d fields",
+                                        column, c->of.n)
+             : strcmp(name, column) == 0
                  ? cr_strf(arena, "column '%s'", column)
                  : cr_strf(arena, "column '%s', field '%s'", column,
                            cr_quote(arena, name, strlen(name))),
@@ -360,8 +373,13 @@ bool cr_csv_dataset_row(struct cr_csv_dataset *f, const struct cr_csv *csv,
         struct cr_csv_dataset_column *c = &f->column[i];
         char *to = cr_csv_dataset_row_new(f, c, f->rows);
 
-        for (k = 0; k < c->of.n; k++)
-            ok = field(f, csv, c, file, k, to) && ok;
+        for (k = 0; k < c->of.n; k++) {
+            if (field(f, csv, c, file, k, to))
+                continue;
+            ok = false;
+            if (is_blank(csv, c))
+                break; /* the others miss the same */
+        }
     }
     f->rows++;
     return ok;

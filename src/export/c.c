@@ -281,11 +281,13 @@ static bool c_node(struct cr_c *c, const struct cr_inference_node *node)
 
 /* ---- The file */
 
-/* "lenet" of "runs/lenet.c"; characters not allowed in C identifiers become
- * _. */
+/* "lenet" of "runs/lenet.c", "network" of standard output; characters not
+ * allowed in C identifiers become _. */
 static const char *c_stem(struct cr_arena *arena, const char *path)
 {
-    char *name = cr_strdup(arena, cr_path_stem(arena, path));
+    bool standard = strcmp(path, "-") == 0;
+    char *name = cr_strdup(arena, standard ? "network"
+                                           : cr_path_stem(arena, path));
 
     for (char *at = name; *at; at++)
         if (!isalnum((unsigned char)*at) || (unsigned char)*at > 127)
@@ -446,7 +448,7 @@ static bool c_write(struct cr_export *e)
         printf("{\"inputs\": %" PRId64 ", \"outputs\": %" PRId64
                ", \"bytes\": %zu}\n",
                n_in, n_out, file.len);
-    else if (!e->cli->quiet)
+    else if (cr_cli_says(e->cli, e->o->out))
         printf("%s: %s_predict, %" PRId64 " inputs, %" PRId64 " outputs\n",
                cr_escape(e->arena, e->o->out), name, n_in, n_out);
     return true;

@@ -51,6 +51,10 @@ static bool export_usage(struct cr_export *e)
 {
     if (!export_format(e))
         return false;
+    if (!cr_cli_not_json(e->cli, "-o", e->o->out) ||
+        (e->format != &cr_export_c &&
+         !cr_cli_no_terminal(e->cli, "-o", e->o->out)))
+        return false;
     e->dtype = cr_dtype_of(e->o->dtype);
     if (e->o->normalize && !e->format->network)
         return cr_error(e->diag, CR_NOWHERE, CR_E_USAGE,
@@ -87,13 +91,11 @@ static void export_hash(struct cr_export *e)
     e->config_hash = hex;
 }
 
-/* Opens the checkpoint and makes the graph. The data set is opened only if the
- * checkpoint does not describe its columns. */
-static bool export_network(struct cr_export *e)
+/* The data set is opened only if the checkpoint does not describe its
+ * columns. */
+bool cr_export_inspect(struct cr_export *e)
 {
     struct cr_model *m = &e->model;
-    struct cr_column *column;
-    int n;
 
     if (!cr_model_operands(e->cli, m) || !cr_model_weights(m, e->o->ckpt))
         return false;
@@ -105,7 +107,17 @@ static bool export_network(struct cr_export *e)
     export_hash(e);
     m->no_data = m->has_state && m->state.n_columns > 0;
     m->no_optim = true;
-    if (!cr_model_inspect(m, CR_INFERENCE_BATCH, false))
+    return cr_model_inspect(m, CR_INFERENCE_BATCH, false);
+}
+
+/* Opens the checkpoint and makes the graph. */
+static bool export_network(struct cr_export *e)
+{
+    struct cr_model *m = &e->model;
+    struct cr_column *column;
+    int n;
+
+    if (!cr_export_inspect(e))
         return false;
     n = m->n_columns;
     column = CR_NEWS(e->arena, struct cr_column, n + 1);

@@ -59,6 +59,9 @@ extern const struct cr_export_format *const cr_export_formats[];
  * file or config with --ckpt, according to the options. False after
  * reporting. */
 bool cr_export(struct cr_cli *cli, const struct cr_export_opts *o);
+/* Opens the checkpoint and builds the network, without values. False after
+ * reporting. */
+bool cr_export_inspect(struct cr_export *e);
 
 /* ---- The formats */
 

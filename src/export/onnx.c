@@ -243,7 +243,7 @@ static void onnx_print(const struct cr_onnx *o)
 
     if (cli->json)
         printf("{\"nodes\": %d, \"tensors\": %d}\n", o->n_nodes, o->n_tensors);
-    else if (!cli->quiet)
+    else if (cr_cli_says(cli, o->e->o->out))
         printf("%s: %d node%s, %d tensor%s\n",
                cr_escape(o->arena, o->e->o->out), o->n_nodes,
                o->n_nodes == 1 ? "" : "s", o->n_tensors,

@@ -11,6 +11,7 @@ static bool tensors_write(struct cr_export *e)
 {
     struct cr_ckpt_edit edit = { .out = e->o->out };
     const char *path = e->o->ckpt;
+    bool config = path && e->cli->n_operands > 0;
 
     if (!path && e->cli->n_operands == 1)
         path = e->cli->operands[0];
@@ -22,7 +23,10 @@ static bool tensors_write(struct cr_export *e)
     if (e->dtype == CR_BF16 && strcmp(e->format->name, "npz") == 0)
         return cr_error(e->diag, CR_NOWHERE, CR_E_USAGE,
                         "--dtype bfloat16: NPZ files cannot hold it");
-    return cr_ckpt_weights(e->cli, &edit, path, e->format->suffix, e->dtype);
+    if (config && !cr_export_inspect(e))
+        return false;
+    return cr_ckpt_weights(e->cli, &edit, path, config ? &e->model : NULL,
+                           e->format->suffix, e->dtype);
 }
 
 const struct cr_export_format cr_export_ckpt = {

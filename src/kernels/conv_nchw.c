@@ -11,7 +11,8 @@ static bool accepts(const void *what)
 {
     const struct cr_conv *c = what;
     return conv_lanes() > 0 && c->x == CR_ROW_MAJOR && c->y == CR_ROW_MAJOR &&
-           conv_is_flat(c) && c->stride[H] == 1 && c->stride[W] == 1;
+           conv_is_flat(c) && c->stride[H] == 1 && c->stride[W] == 1 &&
+           conv_copy_fits(c);
 }
 
 /* ---- scratch ---- */

@@ -33,7 +33,7 @@ static bool accepts(const void *what)
 {
     const struct cr_conv *c = what;
     return conv_lanes() > 0 && c->x == CR_CHANNELS_LAST &&
-           c->y == CR_CHANNELS_LAST && conv_is_flat(c);
+           c->y == CR_CHANNELS_LAST && conv_is_flat(c) && conv_copy_fits(c);
 }
 
 static bool accepts_pairs(const void *what)

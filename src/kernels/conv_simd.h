@@ -15,6 +15,8 @@
 
 #define CONV_SUM_BYTES (32 << 10) /* of what a tile of sums passes over */
 #define CONV_PARTIAL_BYTES (256 << 10)
+#define CONV_COPY_BYTES (64 << 20) /* of a copy of an image, at most, or */
+#define CONV_COPY_IMAGES 16        /* so many images */
 #define CONV_CHUNKS 8 /* of a batch */
 
 enum {
@@ -79,6 +81,23 @@ CR_INLINE bool conv_is_flat(const struct cr_conv *c)
 {
     return c->in[0] == 1 && c->out[0] == 1 && c->kernel[0] == 1 &&
            c->pad_before[0] == 0;
+}
+
+/* Whether a copy of an image, with the zeros that outputs see around it, is no
+ * more than a few images. Those of a far dilation see zeros almost everywhere,
+ * which a kernel that copies no image skips. */
+CR_INLINE bool conv_copy_fits(const struct cr_conv *c)
+{
+    double image = (double)c->in[H] * (double)c->in[W] +
+                   (double)c->out[H] * (double)c->out[W];
+    double copy = (double)(c->ci > c->co ? c->ci : c->co) / (double)c->group;
+
+    image *= copy;
+    for (int i = H; i <= W; i++)
+        copy *= (double)c->in[i] + (double)c->out[i] * (double)c->stride[i] +
+                (double)(c->kernel[i] - 1) * (double)c->dilation[i];
+    return copy * sizeof(cr_real) <= CONV_COPY_BYTES ||
+           copy <= CONV_COPY_IMAGES * image;
 }
 
 CR_INLINE int64_t conv_taps(const struct cr_conv *c)

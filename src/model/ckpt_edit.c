@@ -70,7 +70,7 @@ static void edit_print(struct edit *e)
 {
     if (e->cli->json)
         printf("{\"tensors\": %d}\n", e->n);
-    else if (!e->cli->quiet)
+    else if (cr_cli_says(e->cli, e->o->out))
         printf("%s: %d tensor%s\n", cr_escape(e->cli->arena, e->o->out), e->n,
                e->n == 1 ? "" : "s");
 }
@@ -242,11 +242,23 @@ static bool inspect_weights(struct cr_model *model)
     return cr_model_inspect(model, 0, false);
 }
 
+/* Takes the network of a model. */
+static bool edit_network(struct edit *e, const struct cr_model *model)
+{
+    struct cr_eval_section eval = { 0 };
+
+    e->net = model->net;
+    if (cr_section(model->config, "eval") &&
+        !cr_section_read(model->config, "eval", &eval))
+        return false;
+    e->ema = eval.use_ema;
+    return true;
+}
+
 /* Opens the first input and builds the network of its config, without values,
  * whose parameters are the weights. */
 static bool edit_open_weights(struct edit *e, const char *path)
 {
-    struct cr_eval_section eval = { 0 };
     struct cr_model *model;
 
     e->file = edit_open(e, path);
@@ -259,12 +271,7 @@ static bool edit_open_weights(struct edit *e, const char *path)
         return false;
     }
     cr_model_close(model);
-    e->net = model->net;
-    if (cr_section(model->config, "eval") &&
-        !cr_section_read(model->config, "eval", &eval))
-        return false;
-    e->ema = eval.use_ema;
-    return true;
+    return edit_network(e, model);
 }
 
 /* Whether a tensor is written: a parameter, or a moving average that evaluation
@@ -338,7 +345,7 @@ static bool edit_write(struct edit *e, bool scored)
     struct cr_meta *more = CR_NEWS(e->cli->arena, struct cr_meta, n + 1);
 
     if (!cr_tensor_file_is_cellrun(e->file) ||
-        !cr_ends(e->o->out, ".safetensors"))
+        cr_ends(e->o->out, ".npz") || cr_ends(e->o->out, ".ckpt"))
         return cr_tensors_write(e->cli->diag, e->o->out, e->tensor, e->n);
     ckpt.config = cr_tensor_file_meta(e->file, "cellrun.config");
     for (int i = 0; i < n; i++) {
@@ -386,31 +393,62 @@ bool cr_ckpt_strip(struct cr_cli *cli, const struct cr_ckpt_edit *o,
 
 /* ---- export */
 
+/* The weights that the network of `of` loads from a file, as entries. */
+static const struct cr_tensor_info **
+edit_loaded(struct edit *e, const char *path, const struct cr_model *of, int *n)
+{
+    e->file = edit_open(e, path);
+    if (!e->file || !edit_network(e, of))
+        return NULL;
+    cr_net_params(of->net, n);
+    return cr_load_entries(e->cli->arena, e->file, e->cli->diag, of->net);
+}
+
+/* Reads a weight, or its moving average; `param`: of a network of another
+ * config. */
+static bool edit_read_weight(struct edit *e, const struct cr_tensor_info *entry,
+                             const struct cr_param *param, enum cr_type type)
+{
+    struct cr_tensor *to = &e->tensor[e->n++];
+    const char *name = param ? param->name : entry->name;
+    const struct cr_tensor_info *mean = NULL;
+
+    if (e->ema)
+        mean = cr_tensor_file_find(
+            e->file, cr_strf(e->cli->arena, "cellrun.ema.%s", name));
+    if (!edit_read(e, mean ? mean : entry, name, to))
+        return false;
+    if (param) { /* of the same values; an axis of 1 may be missing */
+        enum cr_type own = to->spec.type;
+
+        to->spec = param->spec;
+        to->spec.type = own;
+    }
+    edit_convert(e, to, type);
+    return true;
+}
+
 bool cr_ckpt_weights(struct cr_cli *cli, const struct cr_ckpt_edit *o,
-                     const char *path, const char *suffix, enum cr_type type)
+                     const char *path, const struct cr_model *of,
+                     const char *suffix, enum cr_type type)
 {
     struct edit e = { .cli = cli, .o = o };
     const struct cr_tensor_info **entry = NULL;
-    bool ok = edit_open_weights(&e, path);
+    const struct cr_param *param = NULL;
+    bool ok;
     int n = 0;
 
-    if (ok)
+    if (of)
+        entry = edit_loaded(&e, path, of, &n);
+    else if (edit_open_weights(&e, path))
         entry = edit_weights(&e, &n);
+    if (of && entry)
+        param = cr_net_params(of->net, &n);
     ok = entry != NULL;
     e.tensor = CR_NEWS(cli->arena, struct cr_tensor, n + 1);
-    for (int i = 0; ok && i < n; i++) {
-        const struct cr_tensor_info *mean = NULL;
-
-        if (cr_starts(entry[i]->name, "cellrun.ema."))
-            continue;
-        if (e.ema)
-            mean = cr_tensor_file_find(
-                e.file, cr_strf(cli->arena, "cellrun.ema.%s", entry[i]->name));
-        ok = edit_read(&e, mean ? mean : entry[i], entry[i]->name,
-                       &e.tensor[e.n++]);
-        if (ok)
-            edit_convert(&e, &e.tensor[e.n - 1], type);
-    }
+    for (int i = 0; ok && i < n; i++)
+        if (!cr_starts(entry[i]->name, "cellrun.ema."))
+            ok = edit_read_weight(&e, entry[i], param ? &param[i] : NULL, type);
     ok = ok && cr_tensors_write_as(cli->diag, o->out, suffix, e.tensor, e.n);
     if (ok)
         edit_print(&e);

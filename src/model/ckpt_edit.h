@@ -8,6 +8,8 @@
 #include "conf/command_line.h"
 #include "num/spec.h"
 
+struct cr_model;
+
 struct cr_ckpt_edit {
     const char *out;       /* file to write; its suffix selects the format */
     const char *match;     /* glob of the tensors to convert; NULL: all */
@@ -27,11 +29,14 @@ bool cr_ckpt_strip(struct cr_cli *cli, const struct cr_ckpt_edit *o,
                    const char *path);
 
 /* Writes the weights that eval and predict use, without metadata: for other
- * programs. With eval.use_ema the moving averages take the place of the
- * parameters. Floating point is converted to `type` (CR_TYPES: unchanged);
- * `suffix` selects the format. False after reporting. */
+ * programs. With `of`, whose network was built, they are those that it loads
+ * from the file, under its names; NULL: those of the file's own config. With
+ * eval.use_ema the moving averages take the place of the parameters. Floating
+ * point is converted to `type` (CR_TYPES: unchanged); `suffix` selects the
+ * format. False after reporting. */
 bool cr_ckpt_weights(struct cr_cli *cli, const struct cr_ckpt_edit *o,
-                     const char *path, const char *suffix, enum cr_type type);
+                     const char *path, const struct cr_model *of,
+                     const char *suffix, enum cr_type type);
 
 /* Writes the arithmetic mean of the weights of n >= 1 files, computed in
  * double, with the config of the first (Izmailov et al. 2018, Averaging Weights

@@ -5,9 +5,11 @@
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/atomic_file.h"
 #include "base/float_text.h"
+#include "base/signals.h"
 #include "base/str.h"
 #include "base/table.h"
 #include "conf/scalar.h"
@@ -59,6 +61,7 @@ struct convert {
     struct cr_config *config;
     const struct cr_data_loader *loader;
     bool failed;
+    bool made; /* the folder */
     struct cr_work_progress work;
     struct cr_buf yaml, json;
 };
@@ -595,12 +598,18 @@ static bool convert_split(struct convert *c, struct cr_config *config,
 
 /* ---- All */
 
-static bool convert_folder(struct cr_cli *cli, const char *dir)
+/* Creates the folder, which goes again if nothing gets into it. */
+static bool convert_folder(struct convert *c)
 {
+    struct cr_cli *cli = c->cli;
+    const char *dir = c->dir;
     struct stat st;
     int error = mkdir(dir, 0777) == 0 ? 0 : errno;
 
-    if (error == 0 || (stat(dir, &st) == 0 && S_ISDIR(st.st_mode)))
+    c->made = error == 0;
+    if (c->made)
+        cr_signals_folder(dir);
+    if (c->made || (stat(dir, &st) == 0 && S_ISDIR(st.st_mode)))
         return true;
     return cr_error(cli->diag, cr_at_file(cli->arena, dir), CR_E_SYSTEM,
                     "cannot create this folder: %s", strerror(error));
@@ -633,7 +642,7 @@ bool cr_data_convert(struct cr_cli *cli, struct cr_config *config,
                          .json = { .arena = cli->arena } };
     struct cr_buf labels = { .arena = cli->arena };
     const char *yaml = cr_path_join(cli->arena, dir, "dataset.yaml");
-    bool ok = splits && convert_apart(&c, yaml) && convert_folder(cli, dir);
+    bool ok = splits && convert_apart(&c, yaml) && convert_folder(&c);
     int n_files;
 
     /* Without split, nothing of the old data sets may stay, such as
@@ -654,6 +663,9 @@ bool cr_data_convert(struct cr_cli *cli, struct cr_config *config,
     ok = ok && convert_commit(&c, yaml);
     for (int i = 0; i < c.n_files; i++)
         cr_atomic_file_discard(&c.file[i]);
+    cr_signals_folder(NULL);
+    if (!ok && c.made)
+        rmdir(dir); /* unless it has files by now */
     if (ok && cli->json) {
         struct cr_buf path = { .arena = cli->arena };
 

@@ -348,11 +348,9 @@ static bool sheet_write(struct job *j, const struct cr_contact_sheet *s)
 
     if (!png->encode(diag, &spec, s->rgb, &bytes))
         return false;
-    if (strcmp(j->to, "-") == 0)
-        return fwrite(bytes.text, 1, bytes.len, stdout) == bytes.len;
     if (!cr_write_file(diag, j->to, bytes.text, bytes.len))
         return false;
-    if (!j->cli->quiet)
+    if (cr_cli_says(j->cli, j->to))
         fprintf(stderr,
                 "%s: %" PRId64 " sample%s of dataset.%s, %" PRId64
                 " x %" PRId64 " pixels\n",
@@ -434,7 +432,8 @@ static bool data_loader(struct job *j, struct cr_config *config)
     struct cr_data_loader_opts want = { .split = j->split };
     bool first, images = false;
 
-    if (!cr_cli_ending(j->cli, "-o", j->to, ".png"))
+    if (!cr_cli_ending(j->cli, "-o", j->to, ".png") ||
+        !cr_cli_no_terminal(j->cli, "-o", j->to))
         return false;
     want.train = strcmp(j->split, "train") == 0;
     if (!cr_seed_read(config, &want.seed) || !data_classes(j, config))

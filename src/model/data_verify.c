@@ -8,12 +8,15 @@
 #include "data/scan.h"
 #include "model/data_stats.h"
 
+enum { VERIFY_DEPTH = 16 }; /* of losses in blocks */
+
 struct verify {
     struct cr_cli *cli;
     struct cr_data_loader *loader;
     const char *split;
     int columns;
     int label;       /* column of one integer class per sample; -1: none */
+    struct cr_ints ignored; /* labels that the loss ignores */
     int64_t classes; /* of the training data; 0: not known yet */
     int64_t highest; /* label of this split */
     int64_t samples, bad;
@@ -38,6 +41,62 @@ const char *const *cr_data_splits(struct cr_cli *cli, struct cr_config *config,
              "found no dataset.train, dataset.eval or dataset.test");
     return NULL;
 }
+
+/* ---- Labels that the loss ignores */
+
+/* The value of `ignore_index` of a typed node; CR_INT_NONE: it has none. */
+static int64_t verify_ignore_index(const char *type,
+                                   const struct cr_node *args)
+{
+    const struct cr_descriptor *about = cr_registry_find(CR_KIND_LOSS, type);
+    const struct cr_node *given = cr_node_get(args, "ignore_index");
+    const struct cr_opt *row = about ? about->opts : NULL;
+
+    while (row && row->name && strcmp(row->name, "ignore_index") != 0)
+        row++;
+    if (!row || !row->name)
+        return CR_INT_NONE;
+    if (given)
+        return given->kind == CR_NODE_INT ? given->integer : CR_INT_NONE;
+    return row->int_default;
+}
+
+/* Collects those of the losses at or below a node, and of a block that it
+ * names. */
+static void verify_collect(struct cr_arena *arena,
+                           const struct cr_node *blocks,
+                           const struct cr_node *node, int depth,
+                           struct cr_ints *to)
+{
+    const struct cr_node *args = NULL;
+    const char *type = cr_node_type(node, &args);
+    int64_t label = type ? verify_ignore_index(type, args) : CR_INT_NONE;
+    int64_t *v;
+
+    if (label != CR_INT_NONE) {
+        v = CR_NEWS(arena, int64_t, to->n + 1);
+        if (to->n > 0)
+            memcpy(v, to->v, (size_t)to->n * sizeof *v);
+        v[to->n] = label;
+        *to = (struct cr_ints){ to->n + 1, v };
+    }
+    if (depth == 0)
+        return;
+    if (type && cr_node_get(blocks, type))
+        verify_collect(arena, blocks, cr_node_get(blocks, type), depth - 1, to);
+    for (CR_EACH(m, node))
+        verify_collect(arena, blocks, m, depth - 1, to);
+}
+
+static bool verify_is_ignored(const struct verify *v, int64_t label)
+{
+    for (int i = 0; i < v->ignored.n; i++)
+        if (v->ignored.v[i] == label)
+            return true;
+    return false;
+}
+
+/* ---- Samples */
 
 /* What is looked up in a sample. */
 struct verify_sample {
@@ -128,7 +187,7 @@ static const char *verify_why(const struct verify *v, struct cr_arena *mem,
                        : s->value > 0 ? "infinite"
                                       : "-infinite");
     }
-    if (v->label < 0 ||
+    if (v->label < 0 || verify_is_ignored(v, s->label) ||
         (s->label >= 0 && (v->classes == 0 || s->label < v->classes)))
         return NULL;
     return v->classes > 0
@@ -150,7 +209,8 @@ static void verify_take(void *ctx, int64_t index, const void *result,
     v->samples++;
     cr_work_step(&v->work, v->samples, v->samples);
     if (!why) {
-        v->highest = sample->label > v->highest ? sample->label : v->highest;
+        if (sample->label > v->highest && !verify_is_ignored(v, sample->label))
+            v->highest = sample->label;
         why = verify_why(v, &mem, sample);
     }
     if (why)
@@ -211,6 +271,9 @@ bool cr_data_verify(struct cr_cli *cli, struct cr_config *config,
     int64_t bad = 0, samples = 0;
     bool ok = splits != NULL;
 
+    verify_collect(cli->arena, cr_node_get(config->root, "blocks"),
+                   cr_node_get(config->root, "loss"), VERIFY_DEPTH,
+                   &v.ignored);
     for (int i = 0; splits && splits[i]; i++) {
         v.json = (struct cr_buf){ .arena = cli->arena };
         v.split = splits[i];

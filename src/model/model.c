@@ -47,14 +47,16 @@ static bool model_no_config(struct cr_cli *cli, const char *path)
     return false;
 }
 
-/* Whether a run of this user wrote the checkpoint. */
-static bool model_is_own(struct cr_arena *arena, const struct cr_model *m,
-                         const char *config)
+/* Sets *own: whether a run of this user wrote the checkpoint. False after
+ * reporting. */
+static bool model_is_own(struct cr_cli *cli, const struct cr_model *m,
+                         const char *config, bool *own)
 {
-    return cr_provenance_own(arena, cr_tensor_file_path(m->file),
-                             cr_provenance_hash(arena, config,
-                                                m->state.config_dir,
-                                                m->state.plugins));
+    return cr_provenance_own(
+        cli->arena, cli->diag, cr_tensor_file_path(m->file),
+        cr_provenance_hash(cli->arena, config, m->state.config_dir,
+                           m->state.plugins),
+        own);
 }
 
 bool cr_model_read(struct cr_cli *cli, struct cr_tensor_file *file,
@@ -70,6 +72,7 @@ bool cr_model_read(struct cr_cli *cli, struct cr_tensor_file *file,
         .sets = cli->sets,
         .set_args = cli->set_args,
     };
+    bool own = cli->trust;
 
     *to = (struct cr_model){ .file = file };
     if (text) {
@@ -81,7 +84,9 @@ bool cr_model_read(struct cr_cli *cli, struct cr_tensor_file *file,
         from.text = NULL;
     else if (!from.text)
         return model_no_config(cli, path);
-    else if (cli->trust || model_is_own(cli->arena, to, from.text))
+    else if (!own && !model_is_own(cli, to, from.text, &own))
+        return false;
+    else if (own)
         from.text_dir = to->state.config_dir;
     else
         from.text_kind = CR_FROM_CKPT;

@@ -172,7 +172,8 @@ static bool arrays_npz(struct cr_predict *j)
             cr_strf(arena, "actual.%s", j->truth[k].name),
             arrays_spec(a->n, &j->truth[k].out), a->truth[k].v
         };
-    return cr_tensor_format_npz.write(j->cli->diag, j->o->to, t, n);
+    return cr_tensor_format_npz.write(j->cli->diag, j->o->to ? j->o->to : "-",
+                                      t, n);
 }
 
 bool cr_predict_arrays_write(struct cr_predict *j)

@@ -530,9 +530,9 @@ bool cr_predict_write_open(struct cr_predict *j)
 
     if (!write_ending(j) || !write_against_ok(j))
         return false;
-    if (j->o->format == CR_PREDICT_NPZ && !path)
-        return cr_error(j->cli->diag, CR_NOWHERE, CR_E_USAGE,
-                        "--format npz requires -o FILE");
+    if (j->o->format >= CR_PREDICT_NPY &&
+        !cr_cli_no_terminal(j->cli, "-o", path ? path : "-"))
+        return false;
     if (j->o->format >= CR_PREDICT_NPY)
         cr_predict_arrays_open(j);
     if (cr_mpi_rank() > 0) /* process 0 writes */

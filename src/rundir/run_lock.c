@@ -296,17 +296,26 @@ static void lock_tell(const struct cr_run_lock *lock, const char *path)
         lock->on_change(path);
 }
 
-static void lock_touch(struct cr_run_lock *lock)
+/* Looks whether path and folder are still the ones that were taken. */
+static void lock_look(struct cr_run_lock *lock)
 {
     struct stat st, now;
+    bool other = lock->ino != 0 && stat(lock->folder, &now) == 0 &&
+                 (now.st_dev != lock->dev || now.st_ino != lock->ino);
 
-    futimens(lock->fd, NULL);
     /* A lock removed by hand names no other owner. */
-    if (fstat(lock->fd, &st) == 0 && stat(lock->path, &now) == 0 &&
-        (now.st_dev != st.st_dev || now.st_ino != st.st_ino)) {
+    if (!other && fstat(lock->fd, &st) == 0 && stat(lock->path, &now) == 0)
+        other = now.st_dev != st.st_dev || now.st_ino != st.st_ino;
+    if (other) {
         lock_tell(lock, NULL); /* now belongs to another process */
         __atomic_store_n(&lock->lost, true, __ATOMIC_RELAXED);
     }
+}
+
+static void lock_touch(struct cr_run_lock *lock)
+{
+    futimens(lock->fd, NULL);
+    lock_look(lock);
 }
 
 static void *lock_thread(void *of)
@@ -362,6 +371,7 @@ bool cr_run_lock_take(struct cr_arena *arena, struct cr_diag *diag,
                        .path = cr_path_join(arena, folder, "lock"),
                        .fd = -1 };
     int dir = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), error;
+    struct stat st;
     bool ok;
 
     lock_self(&c.self);
@@ -370,6 +380,12 @@ bool cr_run_lock_take(struct cr_arena *arena, struct cr_diag *diag,
         lock_bury_claims(&c);
     ok = lock_prepare(&c) && lock_claim(&c);
     unlink(c.mine);
+    lock->folder = folder;
+    lock->ino = 0;
+    if (dir >= 0 && fstat(dir, &st) == 0) {
+        lock->dev = st.st_dev;
+        lock->ino = st.st_ino;
+    }
     if (dir >= 0)
         close(dir);
     lock->fd = c.fd;
@@ -397,6 +413,7 @@ void cr_run_lock_moved(struct cr_arena *arena, struct cr_run_lock *lock,
 {
     pthread_mutex_lock(&lock->mutex);
     lock->path = cr_path_join(arena, folder, "lock");
+    lock->folder = folder;
     lock_tell(lock, lock->path);
     pthread_mutex_unlock(&lock->mutex);
 }
@@ -404,6 +421,13 @@ void cr_run_lock_moved(struct cr_arena *arena, struct cr_run_lock *lock,
 bool cr_run_lock_lost(const struct cr_run_lock *lock)
 {
     return __atomic_load_n(&lock->lost, __ATOMIC_RELAXED);
+}
+
+bool cr_run_lock_lost_now(struct cr_run_lock *lock)
+{
+    if (lock->path && !cr_run_lock_lost(lock))
+        lock_look(lock);
+    return cr_run_lock_lost(lock);
 }
 
 void cr_run_lock_release(struct cr_run_lock *lock)

@@ -17,11 +17,15 @@
 #define CR_RUNDIR_RUN_LOCK_H
 
 #include <pthread.h>
+#include <sys/types.h>
 
 #include "base/diag.h"
 
 struct cr_run_lock {
     const char *path;       /* NULL: not held */
+    const char *folder;
+    dev_t dev;              /* of the folder, if it is known */
+    ino_t ino;              /* 0: it is not */
     double beat;            /* seconds between touches; 0: the default */
     /* Optional: called with the path when the lock is taken, and with NULL when
      * it is released or lost, so that a signal handler can remove it. */
@@ -45,8 +49,11 @@ bool cr_run_lock_is_live(struct cr_arena *arena, const char *folder);
 void cr_run_lock_moved(struct cr_arena *arena, struct cr_run_lock *lock,
                        const char *folder);
 /* Whether another process has taken the lock, as it may from a machine whose
- * process did not run for minutes. */
+ * process did not run for minutes, or another folder has the name: by the last
+ * heartbeat. */
 bool cr_run_lock_lost(const struct cr_run_lock *lock);
+/* The same, at this moment: before files are written. */
+bool cr_run_lock_lost_now(struct cr_run_lock *lock);
 /* Releases the lock, if it is held. */
 void cr_run_lock_release(struct cr_run_lock *lock);
 

@@ -18,10 +18,7 @@ static void export_run(struct cr_runs_job *job)
              ok;
     if (!ok || !cr_runs_export(&runs, job->o->tsv, &to))
         return;
-    if (job->o->out && strcmp(job->o->out, "-") != 0)
-        cr_write_file(cli->diag, job->o->out, to.text, to.len);
-    else
-        fwrite(cr_buf_text(&to), 1, to.len, stdout);
+    cr_write_file(cli->diag, job->o->out ? job->o->out : "-", to.text, to.len);
 }
 
 const struct cr_runs_sub cr_runs_sub_export = {

@@ -84,10 +84,30 @@ static bool gc_is_file(const char *path)
 
 /* ---- Looking */
 
-/* Whether a folder has nothing but what a run makes before it begins. */
-static bool gc_is_empty(struct cr_arena *arena, const char *path)
+/* Warns about a folder that cannot be read, by errno. */
+static void gc_warn(struct gc_list *list, const char *path)
+{
+    if (errno != ENOENT)
+        cr_warn(list->job->cli->diag, cr_at_file(list->arena, path),
+                CR_E_SYSTEM, "cannot read the folder: %s", strerror(errno));
+}
+
+/* NULL after a warning. */
+static DIR *gc_open(struct gc_list *list, const char *path)
 {
     DIR *d = opendir(path);
+
+    if (!d)
+        gc_warn(list, path);
+    return d;
+}
+
+/* Sets *is: whether a folder has nothing but what a run makes before it
+ * begins. False after a warning. */
+static bool gc_is_empty(struct gc_list *list, const char *path, bool *is)
+{
+    struct cr_arena *arena = list->arena;
+    DIR *d = gc_open(list, path);
     struct dirent *e;
     int n = 0;
     bool empty = d != NULL;
@@ -101,8 +121,10 @@ static bool gc_is_empty(struct cr_arena *arena, const char *path)
         if (strcmp(name, "ckpt") == 0) {
             struct cr_run_contents c;
 
-            empty = cr_run_contents(arena, inner, &c) && c.files == 0 &&
-                    c.n_others == 0;
+            empty = cr_run_contents(arena, inner, &c);
+            if (!empty)
+                gc_warn(list, inner);
+            empty = empty && c.files == 0 && c.n_others == 0;
         } else {
             empty = gc_is_file(inner) &&
                     (strcmp(name, "lock") == 0 || cr_run_is_temporary(name));
@@ -110,13 +132,15 @@ static bool gc_is_empty(struct cr_arena *arena, const char *path)
     }
     if (d)
         closedir(d);
-    return empty && n > 0;
+    *is = empty && n > 0;
+    return d != NULL;
 }
 
-static void gc_temporary(struct cr_arena *arena, struct gc_item *item,
+static void gc_temporary(struct gc_list *list, struct gc_item *item,
                          const char *folder)
 {
-    DIR *d = gc_is_folder(folder) ? opendir(folder) : NULL;
+    struct cr_arena *arena = list->arena;
+    DIR *d = gc_is_folder(folder) ? gc_open(list, folder) : NULL;
     struct dirent *e;
     struct stat st;
 
@@ -141,20 +165,20 @@ static bool gc_is_complete(const struct cr_run *run)
 }
 
 /* The checkpoints of a complete run that are neither its best nor its last. */
-static struct gc_item gc_ckpts(struct cr_arena *arena, const char *run)
+static struct gc_item gc_ckpts(struct gc_list *list, const char *run)
 {
+    struct cr_arena *arena = list->arena;
     const char *dir = cr_path_join(arena, run, "ckpt");
     const char *best = cr_path_join(arena, dir, "best.safetensors");
     const char *last = cr_path_join(arena, dir, "last.safetensors");
     struct gc_item item = { .path = run, .kind = GC_CKPT };
-    struct cr_diag quiet = { .arena = arena };
     const struct cr_ckpt_file *file;
     struct stat st;
     int n = 0;
 
     if (!gc_is_folder(dir))
         return item;
-    file = cr_ckpt_list(arena, &quiet, dir, NULL, &n);
+    file = cr_ckpt_list(arena, list->job->cli->diag, dir, NULL, &n);
     item.file = CR_NEWS(arena, const char *, n > 0 ? n : 1);
     for (int i = 0; i < n; i++)
         if (!(i == 0 && access(last, F_OK) != 0) &&
@@ -177,9 +201,9 @@ static void gc_run(struct gc_list *list, struct cr_runs *runs)
         !*cr_json_str(runs->run[0].record, "id", ""))
         return;
     if (gc_is_complete(&runs->run[0]))
-        gc_add(list, gc_ckpts(list->arena, item.path));
-    gc_temporary(list->arena, &item, item.path);
-    gc_temporary(list->arena, &item,
+        gc_add(list, gc_ckpts(list, item.path));
+    gc_temporary(list, &item, item.path);
+    gc_temporary(list, &item,
                  cr_path_join(list->arena, item.path, "ckpt"));
     gc_add(list, item);
 }
@@ -190,7 +214,7 @@ static void gc_folder(struct gc_list *list, const char *path, int depth)
     struct cr_runs runs = { .arena = list->arena, .diag = &quiet };
     struct cr_run_contents c;
     struct dirent *e;
-    bool removed;
+    bool removed, empty;
     DIR *d;
 
     if (!gc_is_folder(path) && depth < GC_DEPTH)
@@ -201,7 +225,9 @@ static void gc_folder(struct gc_list *list, const char *path, int depth)
             gc_run(list, &runs);
         return;
     }
-    if (removed || gc_is_empty(list->arena, path)) {
+    if (!removed && !gc_is_empty(list, path, &empty))
+        return;
+    if (removed || empty) {
         if ((removed || !cr_run_lock_is_live(list->arena, path)) &&
             cr_run_contents(list->arena, path, &c))
             gc_add(list,
@@ -211,7 +237,7 @@ static void gc_folder(struct gc_list *list, const char *path, int depth)
                                      .bytes = c.bytes });
         return;
     }
-    d = depth > 0 ? opendir(path) : NULL;
+    d = depth > 0 ? gc_open(list, path) : NULL;
     while (d && (e = readdir(d)) != NULL)
         if (e->d_name[0] != '.' || cr_run_is_removed(e->d_name))
             gc_folder(list, cr_path_join(list->arena, path, e->d_name),
@@ -243,7 +269,7 @@ static bool gc_delete_ckpts(struct gc_list *list, const struct gc_item *item)
 
     if (cr_runs_add(&runs, item->path) && runs.n > 0 &&
         gc_is_complete(&runs.run[0]))
-        now = gc_ckpts(list->arena, item->path);
+        now = gc_ckpts(list, item->path);
     fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     for (int i = 0; fd >= 0 && i < now.files; i++)
         if (gc_was_listed(item, now.file[i]) &&

@@ -1,5 +1,5 @@
-/* init --from-npy: a config for two arrays, samples (rows of numbers, or
- * images) and their targets. */
+/* init --from-npy: a config for two arrays, samples (rows of numbers,
+ * sequences of them, or images) and their targets. */
 #include "starter/starter.h"
 
 #include <inttypes.h>
@@ -13,7 +13,14 @@ struct arrays {
     const char *x_path, *y_path;
     struct cr_spec x, y;
     struct cr_starter_facts of;
+    bool sequences; /* x is (n, time, features) */
 };
+
+/* (n, a, b) is images where these are bytes or squares. */
+static bool arrays_is_sequences(const struct cr_spec *x)
+{
+    return x->rank == 3 && x->type != CR_U8 && x->dim[1] != x->dim[2];
+}
 
 /* Reads the spec of an array and, with `all`, its values as doubles. False
  * after reporting. */
@@ -67,9 +74,10 @@ static bool arrays_open(struct arrays *a)
     if (a->x.rank < 2 || a->x.rank > 4)
         return cr_error(diag, cr_at_file(diag->arena, a->x_path),
                         CR_E_DATA_FORMAT,
-                        "found an array %s, expected rows (n, features) or "
-                        "images (n, height, width), (n, height, width, "
-                        "channels) or (n, channels, height, width)",
+                        "found an array %s, expected rows (n, features), "
+                        "sequences (n, time, features) or images (n, height, "
+                        "width), (n, height, width, channels) or (n, channels, "
+                        "height, width)",
                         cr_diag_format(diag->arena, &a->x));
     if (a->y.type == CR_REAL && a->s->task == CR_TASK_AUTO)
         a->s->task = CR_TASK_REGRESS;
@@ -127,6 +135,7 @@ static void arrays_images(struct arrays *a)
 static void arrays_rows(struct arrays *a)
 {
     struct cr_buf *b = &a->s->out;
+    int64_t features = a->x.dim[a->x.rank - 1], state = 32;
 
     cr_buf_str(b, "  # Mean 0, standard deviation 1 of each feature, fitted on "
                   "the training split.\n"
@@ -135,9 +144,19 @@ static void arrays_rows(struct arrays *a)
     cr_buf_f(b, "  batch: {batch_size: %" PRId64 "}\n",
              cr_starter_batch(&a->of));
     cr_buf_str(b, "\nnetwork:\n  inputs: [x]\n  cells:\n");
-    cr_starter_dense(a->s, &a->of, a->x.dim[1]);
-    cr_buf_str(b, "  construct: |\n");
-    cr_starter_output(a->s, &a->of, "x");
+    if (!a->sequences) {
+        cr_starter_dense(a->s, &a->of, features);
+        cr_buf_str(b, "  construct: |\n");
+        cr_starter_output(a->s, &a->of, "x");
+        return;
+    }
+    while (state < 128 && state < 2 * features)
+        state *= 2;
+    cr_buf_f(b, "    lstm: {LSTM: {hidden_size: %" PRId64
+                ", batch_first: true}}\n", state);
+    cr_starter_dense(a->s, &a->of, state);
+    cr_buf_str(b, "  construct: |\n    h, _ = lstm(x)\n");
+    cr_starter_output(a->s, &a->of, "h[:, -1]");
 }
 
 bool cr_starter_npy(struct cr_starter *s, const char *x, const char *y)
@@ -147,7 +166,8 @@ bool cr_starter_npy(struct cr_starter *s, const char *x, const char *y)
 
     if (!arrays_open(&a))
         return false;
-    a.of.images = a.x.rank > 2;
+    a.sequences = arrays_is_sequences(&a.x);
+    a.of.images = a.x.rank > 2 && !a.sequences;
     a.of.flat = a.y.rank == 1;
     cr_starter_head(s);
     cr_buf_f(b, "#\n# %" PRId64 " samples, ", a.of.rows);
@@ -157,6 +177,11 @@ bool cr_starter_npy(struct cr_starter *s, const char *x, const char *y)
                  a.of.classes, a.of.fewest, a.of.most);
     else
         cr_buf_str(b, "numeric targets.\n");
+    if (a.sequences)
+        cr_buf_f(b, "# A sample is a sequence of %" PRId64 " steps of %" PRId64
+                    " numbers. If it is an image, write it as\n"
+                    "# (height, width, 1).\n",
+                 a.x.dim[1], a.x.dim[2]);
     cr_buf_str(b, "cellrun: 1\nseed: 1\n");
     if (!a.of.classifies)
         cr_starter_vars(s, &a.of);

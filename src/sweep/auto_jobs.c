@@ -36,6 +36,23 @@ struct auto_run {
     const char *dir;
 };
 
+/* INT and TERM wait while runs are measured, so that these end, too, and the
+ * folder is removed. */
+struct auto_signals {
+    sigset_t waited, before;
+    int stop; /* the signal that came; 0: none */
+};
+
+/* Waits for a signal, or some seconds. */
+static void auto_wait(struct auto_signals *s, long nanoseconds)
+{
+    struct timespec wait = { .tv_nsec = nanoseconds };
+    int signal = sigtimedwait(&s->waited, NULL, &wait);
+
+    if (signal > 0)
+        s->stop = signal;
+}
+
 /* The arguments of a run that is measured: the point's, without an end, without
  * checkpoints, and with records in quick succession. */
 static char **auto_argv(struct cr_sweep *sweep,
@@ -68,7 +85,7 @@ static char **auto_argv(struct cr_sweep *sweep,
     return all;
 }
 
-static pid_t auto_start(char *const *argv)
+static pid_t auto_start(const struct auto_signals *s, char *const *argv)
 {
     pid_t parent = getpid(), pid = fork();
     int null;
@@ -81,6 +98,7 @@ static pid_t auto_start(char *const *argv)
         _exit(1);
     for (int fd = 0; fd < 3; fd++)
         dup2(null, fd);
+    sigprocmask(SIG_SETMASK, &s->before, NULL);
     execv("/proc/self/exe", argv);
     _exit(1);
 }
@@ -103,16 +121,17 @@ static double auto_rate(const char *dir)
     return rate;
 }
 
-/* The total of the runs once each has a rate; 0 if one ended before, or the
- * time is over. */
-static double auto_total(struct auto_run *run, int n)
+/* The total of the runs once each has a rate; 0 if one ended before, a signal
+ * came, or the time is over. */
+static double auto_total(struct auto_signals *s, struct auto_run *run, int n)
 {
-    static const struct timespec pause = { .tv_nsec = AUTO_POLL };
     double end = cr_now() + AUTO_LIMIT, total = NAN;
 
     while (isnan(total) && cr_now() < end) {
         total = 0;
-        nanosleep(&pause, NULL);
+        auto_wait(s, AUTO_POLL);
+        if (s->stop)
+            return 0;
         for (int i = 0; i < n; i++) {
             if (run[i].pid <= 0 || waitpid(run[i].pid, NULL, WNOHANG) != 0) {
                 run[i].pid = 0;
@@ -147,7 +166,7 @@ static void auto_end(struct auto_run *run, int n)
 }
 
 /* Samples per second of `jobs` runs with `threads` threads each; 0: unknown. */
-static double auto_measure(struct cr_sweep *sweep,
+static double auto_measure(struct auto_signals *s, struct cr_sweep *sweep,
                            const struct cr_sweep_point *point,
                            const char *folder, int jobs, int threads)
 {
@@ -158,9 +177,10 @@ static double auto_measure(struct cr_sweep *sweep,
     for (int i = 0; i < jobs; i++) {
         run[i].dir =
             cr_strf(sweep->arena, "%s/%d-%d", folder, threads, i);
-        run[i].pid = auto_start(auto_argv(sweep, point, run[i].dir, threads));
+        run[i].pid = auto_start(s, auto_argv(sweep, point, run[i].dir,
+                                             threads));
     }
-    total = auto_total(run, jobs);
+    total = auto_total(s, run, jobs);
     auto_end(run, jobs);
     for (int i = 0; i < jobs; i++)
         cr_run_remove(sweep->arena, &quiet, run[i].dir, false);
@@ -169,17 +189,18 @@ static double auto_measure(struct cr_sweep *sweep,
 
 /* Measures 1, 2, 4 ... threads up to all processors. False: nothing could be
  * measured. */
-static bool auto_search(struct cr_sweep *sweep,
+static bool auto_search(struct auto_signals *s, struct cr_sweep *sweep,
                         const struct cr_sweep_point *point, int64_t open,
                         const char *folder, struct cr_sweep_run *to)
 {
     int cpus = cr_cpu_count();
     double best = 0;
 
-    for (int threads = 1; threads <= cpus;
+    for (int threads = 1; threads <= cpus && !s->stop;
          threads = threads < cpus && 2 * threads > cpus ? cpus : 2 * threads) {
         int jobs = cpus / threads < open ? cpus / threads : (int)open;
-        double rate = auto_measure(sweep, point, folder, jobs, threads);
+        double rate = auto_measure(s, sweep, point, folder, jobs,
+                                   threads);
 
         if (!sweep->cli->quiet && rate > 0)
             fprintf(stderr, "%d job%s with %d thread%s: %.0f samples/s\n", jobs,
@@ -190,16 +211,18 @@ static bool auto_search(struct cr_sweep *sweep,
             to->jobs = jobs;
             to->threads = threads;
         }
+        auto_wait(s, 0); /* one that also ended the runs */
     }
     return best > 0;
 }
 
-void cr_sweep_auto_jobs(struct cr_sweep *sweep, struct cr_sweep_run *run)
+int cr_sweep_auto_jobs(struct cr_sweep *sweep, struct cr_sweep_run *run)
 {
     const char *tmp = getenv("TMPDIR");
     char *folder = cr_strf(sweep->arena, "%s/cellrun-sweep-XXXXXX",
                            tmp && *tmp ? tmp : "/tmp");
     const struct cr_sweep_point *point = NULL;
+    struct auto_signals s = { .stop = 0 };
     int64_t open = 0;
     int cpus = cr_cpu_count();
 
@@ -215,16 +238,23 @@ void cr_sweep_auto_jobs(struct cr_sweep *sweep, struct cr_sweep_run *run)
     if (!point)
         open = 0;
     run->jobs = 1;
+    sigemptyset(&s.waited);
+    sigaddset(&s.waited, SIGINT);
+    sigaddset(&s.waited, SIGTERM);
     if (open == 0)
-        return;
+        return 0;
+    sigprocmask(SIG_BLOCK, &s.waited, &s.before);
     if (run->threads_set > 0) /* nothing to choose */
         run->jobs = run->threads_set < cpus ? cpus / run->threads_set : 1;
     else if (open > 1 && cpus > 1 && mkdtemp(folder)) {
-        if (!auto_search(sweep, point, open, folder, run))
+        if (!auto_search(&s, sweep, point, open, folder, run))
             run->jobs = cpus < open ? cpus : (int)open; /* one
                                                            thread each */
         rmdir(folder);
     }
+    sigprocmask(SIG_SETMASK, &s.before, NULL);
+    if (s.stop)
+        return s.stop;
     if (!sweep->cli->quiet)
         fprintf(stderr, "--jobs auto: %d job%s", run->jobs,
                 run->jobs == 1 ? "" : "s");
@@ -233,4 +263,5 @@ void cr_sweep_auto_jobs(struct cr_sweep *sweep, struct cr_sweep_run *run)
                 run->threads == 1 ? "" : "s");
     if (!sweep->cli->quiet)
         fputc('\n', stderr);
+    return 0;
 }

@@ -295,8 +295,8 @@ struct cr_sweep_run {
  * exit status. */
 int cr_sweep_run(struct cr_sweep *sweep, const struct cr_sweep_run *run);
 /* Sets jobs and, if it is 0, threads by a measurement of a second or two, and
- * prints them. */
-void cr_sweep_auto_jobs(struct cr_sweep *sweep, struct cr_sweep_run *run);
+ * prints them. Returns the signal that ended it, INT or TERM; 0: none. */
+int cr_sweep_auto_jobs(struct cr_sweep *sweep, struct cr_sweep_run *run);
 /* The arguments of `cellrun train` for a point, NULL-ended. */
 char **cr_sweep_argv(struct cr_sweep *sweep, const struct cr_sweep_point *point,
                      int threads);

@@ -177,11 +177,11 @@ int cr_train_finish(struct cr_train *t, enum cr_outcome end)
                                            end == CR_OUTCOME_EARLY);
     cr_train_close_records(t);
     if (t->opts.log.csv && t->dir.path && !t->history.old_record &&
-        !cr_run_lock_lost(&t->dir.lock))
+        !cr_run_lock_lost_now(&t->dir.lock))
         cr_run_export_csv(t->arena, t->diag, t->dir.path);
     status = finish_exit(t, end);
     if (!t->history.old_record && t->dir.lock.path &&
-        !cr_run_lock_lost(&t->dir.lock) &&
+        !cr_run_lock_lost_now(&t->dir.lock) &&
         !cr_train_write_record(t, end, status) && status == 0)
         status = cr_diag_exit(t->diag);
     cr_console_problems(&t->console, t->diag);

@@ -320,12 +320,14 @@ static bool loop_save(struct loop *l, enum cr_outcome *end)
     return ok;
 }
 
-/* Ends the run, without writing, if another process has taken the lock. */
+/* Ends the run, without writing, if another process has taken the lock, or
+ * another folder has its name. */
 static enum cr_outcome loop_lost(struct cr_train *t)
 {
     t->dir.metrics.len = 0;
     cr_error(t->diag, cr_at_file(t->arena, t->dir.path), CR_E_SYSTEM,
              "another process has taken over this run directory");
+    cr_train_fail_alone(t);
     return CR_OUTCOME_FAILED;
 }
 
@@ -335,11 +337,8 @@ static enum cr_outcome loop_due(struct loop *l)
     struct cr_train *t = l->t;
     enum cr_outcome end;
 
-    if (cr_run_lock_lost(&t->dir.lock)) {
-        end = loop_lost(t);
-        cr_train_fail_alone(t);
-        return end;
-    }
+    if (cr_run_lock_lost(&t->dir.lock))
+        return loop_lost(t);
     end = loop_signals(l);
     if (end == CR_RUNNING && loop_eval_due(l))
         end = loop_eval(l);
@@ -353,6 +352,8 @@ static enum cr_outcome loop_due(struct loop *l)
         l->now - t->history.started >= t->length.time_limit)
         end = CR_OUTCOME_TIME;
     if (end != CR_RUNNING || loop_save_due(l)) {
+        if (cr_run_lock_lost_now(&t->dir.lock))
+            return loop_lost(t);
         if (!loop_save(l, &end))
             return end;
         l->save_wanted = false;

@@ -356,7 +356,7 @@ void cr_train_outcomes_write(struct cr_train *t, bool end)
     double now = cr_now();
     bool due;
 
-    if (!o || !t->dir.path || cr_run_lock_lost(&t->dir.lock))
+    if (!o || !t->dir.path || cr_run_lock_lost_now(&t->dir.lock))
         return;
     due = end || now - o->written >= OUTCOME_PAUSE;
     if (o->npz_due && (due || t->state.best_metric)) {

@@ -186,3 +186,17 @@ END
     run -2 "$CELLRUN" data convert dataset.yaml --to csv -o .
     [[ $output = *"would overwrite the input"* ]]
 }
+
+@test "a convert that fails leaves no empty folder, and one that was there stays" {
+    numbers
+    printf 'a,text\n1,x\n2,yy\n' >t.csv
+    cat >t.yaml <<'END'
+dataset:
+  train: {CSVDataset: {dataset_files: t.csv, columns: {x: {fields: a, type: float32}, text: {fields: text, type: string}}}}
+END
+    run ! "$CELLRUN" data convert t.yaml --to idx -o new
+    [ ! -e new ]
+    mkdir old
+    run ! "$CELLRUN" data convert t.yaml --to idx -o old
+    [ -d old ]
+}

@@ -155,3 +155,33 @@ END2
     [ "$output" = "dataset.train: sample 1: value 0 of column 'x' is infinite
 dataset.train: sample 2: value 1 of column 'x' is -infinite" ]
 }
+
+@test "verify: labels of the value that the loss ignores are no fault" {
+    numbers
+    pack 'l<*' 0 1 1 255 -100 1 | npy y.npy '<i4' '(6,)'
+    pack 'f<*' 1 2 3 4 5 6 7 8 9 10 11 12 | npy x.npy '<f4' '(6, 2)'
+    ignore() { # with the loss $1 sample 3 (255) or 4 (-100) is the fault
+        run -3 --separate-stderr "$CELLRUN" data verify n.yaml --split train \
+            "loss=$1"
+        [[ ${#lines[@]} = 1 && ${lines[0]} == *"sample $2: "*"label $3 "* ]]
+    }
+    ignore '{CrossEntropyLoss: {ignore_index: 255}}' 4 -100
+    ignore '{NLLLoss: {ignore_index: 255}}' 4 -100
+    ignore MSELoss 4 -100
+    run -0 "$CELLRUN" data verify n.yaml --split train loss=CrossEntropyLoss
+    cat >>n.yaml <<'END2'
+blocks:
+  Sum:
+    inputs: [logits, label]
+    cells:
+      a: {CrossEntropyLoss: {ignore_index: 255}}
+      b: CrossEntropyLoss
+    construct: return a(logits, label) + b(logits, label)
+END2
+    run -0 "$CELLRUN" data verify n.yaml --split train loss=Sum
+    # the ignored label adds no class
+    pack 'l<*' 1 1 3 | npy v.npy '<i4' '(3,)'
+    pack 'f<*' 1 2 3 4 5 6 | npy u.npy '<f4' '(3, 2)'
+    run -3 --separate-stderr "$CELLRUN" data verify n.yaml loss=Sum
+    [[ $output == *"label 3, but the training data have classes 0 to 1"* ]]
+}

@@ -588,3 +588,65 @@ END
     ${CC:-cc} use.c net.o -o use -lm
     cmp <(./net <<<'1 2 3') <(./use)
 }
+
+@test 'export and ckpt write to a pipe with -o -, and nothing else there' {
+    local to sub
+    for to in safetensors npz ckpt onnx c; do
+        "$CELLRUN" export run -q -o "network.$to"
+        "$CELLRUN" export run --to "$to" -o - 2>err | cmp - "network.$to"
+        run -2 --separate-stderr "$CELLRUN" export run --to "$to" -o - --json
+        [[ $stderr == *"--json and -o - both write to standard output"* ]]
+    done
+    for sub in convert strip; do
+        "$CELLRUN" ckpt "$sub" run -q -o "s.safetensors"
+        "$CELLRUN" ckpt "$sub" run -o - | cmp - "s.safetensors"
+    done
+    [ ! -e ./- ]
+    run -2 script -qec "'$CELLRUN' export run --to npz -o -" /dev/null
+    [[ $output == *"-o -: standard output is a terminal"* ]]
+    run -2 script -qec "'$CELLRUN' ckpt strip run -o -" /dev/null
+    [[ $output == *"-o -: standard output is a terminal"* ]]
+}
+
+@test 'weights with names of PyTorch are written with those of the network' {
+    local to
+    cat >bn.yaml <<'END'
+cellrun: 1
+network:
+  inputs: {x: {shape: [3, 4], type: float32}}
+  conv: {Conv1d: {in_channels: 3, out_channels: 2, kernel_size: 3, has_bias: true}}
+  bn: BatchNorm1d
+END
+    pack 'f<*' $(seq 24) | npy x.npy '<f4' '(2, 3, 4)'
+    st w.safetensors conv.weight:2,3,3 conv.bias:2 bn.weight:2 bn.bias:2 \
+        bn.running_mean:2 bn.running_var:2 bn.num_batches_tracked:1
+    # the counter of PyTorch is no unexpected tensor
+    "$CELLRUN" trace bn.yaml --feed x=x.npy --predict --ckpt w.safetensors \
+        -o want.npz
+    for to in safetensors npz ckpt; do
+        "$CELLRUN" export bn.yaml --ckpt w.safetensors -q -o "own.$to"
+        [ "$("$CELLRUN" ckpt ls "own.$to" | awk 'NR > 1 { print $1 }' | sort |
+            xargs)" = "bn.beta bn.gamma bn.moving_mean bn.moving_variance \
+conv.bias conv.weight" ]
+        "$CELLRUN" trace bn.yaml --feed x=x.npy --predict --ckpt "own.$to" \
+            --rtol 0 --atol 0 --against want.npz
+        "$CELLRUN" export w.safetensors -q -o "same.$to"
+        "$CELLRUN" ckpt ls "same.$to" >list
+        grep -q '^bn\.running_var ' list
+        run ! grep -q num_batches_tracked "same.$to"
+    done
+    "$CELLRUN" export bn.yaml --ckpt w.safetensors --dtype float16 -q -o h.npz
+    "$CELLRUN" ckpt ls h.npz >list
+    grep -q '^bn.gamma .*<f2' list
+    fails 4 export net.yaml --ckpt w.safetensors -o no.npz
+    [[ $stderr == *"missing    fc.weight"* ]]
+    # the config given counts, not that of the checkpoint
+    "$CELLRUN" export net.yaml --ckpt run -q -o a.npz
+    "$CELLRUN" export run -q -o b.npz
+    "$CELLRUN" ckpt diff a.npz b.npz
+    rm -f x.npy y.npy train*.npy
+    "$CELLRUN" export net.yaml eval.use_ema=true --ckpt ema -q -o a.npz
+    "$CELLRUN" export ema -q -o b.npz
+    "$CELLRUN" ckpt diff a.npz b.npz
+    fails 4 export bn.yaml --ckpt run -o no.npz
+}

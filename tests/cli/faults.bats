@@ -263,3 +263,64 @@ disk() {
         "$CELLRUN" train c.yaml -q -o r --force
     [[ $stderr == *"r/record.json: error: not a regular file [E0602]"* ]]
 }
+
+@test "too many open files: said as such, neither as no trust nor as no runs" {
+    local k
+    [[ $("$CELLRUN" version) != *-fsanitize* ]] ||
+        skip 'a sanitizer must be the first library that is loaded'
+    config c.yaml
+    "$CELLRUN" train c.yaml -q -o runs/r --epochs 1 >/dev/null
+    mkdir -p runs/empty/ckpt
+    "$CELLRUN" eval --ckpt runs/r >want
+    for k in $(seq 12); do
+        run --separate-stderr env INJECT_KIND=open INJECT_AT=$k \
+            LD_PRELOAD="$BUILD/tests/inject/inject.so" \
+            "$CELLRUN" eval --ckpt runs/r
+        [[ $stderr != *trusted* ]]
+        [ "$status" = 0 ] || [[ $stderr == *"Too many open files"* ]]
+        [ "$status" != 0 ] || [ "$output" = "$(cat want)" ]
+    done
+    "$CELLRUN" runs gc -n >want
+    for k in $(seq 12); do
+        run --separate-stderr env INJECT_KIND=folder INJECT_AT=$k \
+            LD_PRELOAD="$BUILD/tests/inject/inject.so" \
+            "$CELLRUN" runs gc -n
+        [ "$status:$output" = "0:$(cat want)" ] ||
+            [[ $stderr == *"cannot read the folder: Too many open files"* ]]
+    done
+}
+
+@test "a run whose directory is replaced writes nothing into the other one" {
+    local p
+    "$CELLRUN" train c.yaml -o r -q --epochs 1000000 eval.every='9 h' \
+        checkpoint.every='9 h' >out 2>err 3>&- &
+    p=$!
+    within 20 test -s r/metrics.jsonl
+    mv r moved
+    "$CELLRUN" train c.yaml -o r -q --epochs 1 seed=2 >/dev/null
+    cp -r r want
+    kill -INT $p
+    status=0
+    wait $p || status=$?
+    [ "$status" = 1 ]
+    grep -q 'r: error: another process has taken over this run directory' err
+    diff -r r want
+    [ -s moved/metrics.jsonl ]
+}
+
+@test "a run whose directory is moved away says what it cannot write, and ends with 1" {
+    local p
+    "$CELLRUN" train c.yaml -o r -q --epochs 1000000 eval.every='9 h' \
+        checkpoint.every='9 h' >out 2>err 3>&- &
+    p=$!
+    within 20 test -s r/metrics.jsonl
+    mv r moved
+    kill -INT $p
+    status=0
+    wait $p || status=$?
+    [ "$status" = 1 ]
+    grep -q '^r/ckpt/.*: error: cannot write into its folder: No such file' err
+    grep -q '^r/record.json: error: cannot write into its folder: No such' err
+    [ ! -e r ]
+    grep -q '^status: interrupted' out
+}

@@ -207,6 +207,34 @@ number() {
     run -0 "$CELLRUN" train g.yaml --dry-run -q
 }
 
+@test "arrays: sequences are no images" {
+    local target
+    perl -e 'print pack "f<*", map { sin($_ * 1.7) } 1 .. 40 * 20 * 3' |
+        npy s.npy '<f4' '(40, 20, 3)'
+    perl -e 'print pack "q<*", map { $_ % 2 } 1 .. 40' | npy l.npy '<i8' '(40,)'
+    perl -e 'print pack "f<*", map { 5 + sin } 1 .. 40' | npy y.npy '<f4' '(40,)'
+    for target in l y; do
+        "$CELLRUN" init --from-npy "s.npy,$target.npy" -o "$target.yaml"
+        grep -q '^# A sample is a sequence of 20 steps of 3 numbers\.' \
+            "$target.yaml"
+        run -0 "$CELLRUN" train "$target.yaml" --dry-run -q
+        run -0 "$CELLRUN" summary "$target.yaml"
+        [[ $output == *"LSTM"* && $output != *"Conv2d"* ]]
+    done
+    # bytes, squares and four axes are images
+    perl -e 'print pack "C*", map { $_ % 256 } 1 .. 40 * 20 * 9' |
+        npy b.npy '|u1' '(40, 20, 9)'
+    perl -e 'print pack "f<*", map { sin } 1 .. 40 * 12 * 12' |
+        npy q.npy '<f4' '(40, 12, 12)'
+    perl -e 'print pack "f<*", map { sin } 1 .. 40 * 20 * 9' |
+        npy h.npy '<f4' '(40, 20, 9, 1)'
+    for target in b q h; do
+        "$CELLRUN" init --from-npy "$target.npy,l.npy" -o "$target.yaml"
+        run -0 "$CELLRUN" summary "$target.yaml"
+        [[ $output == *"Conv2d"* && $output != *"LSTM"* ]]
+    done
+}
+
 @test "an existing file stays, unless --force is given" {
     echo mine >c.yaml
     run -2 "$CELLRUN" init mnist -o c.yaml

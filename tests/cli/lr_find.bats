@@ -102,3 +102,12 @@ setup() {
             ([range(100) | $p[.][1] - $q[.][1] | fabs] | max) < 0.02 and
             $p[99][1] < $p[0][1] - 0.2' plain half
 }
+
+@test "-o -: the picture on standard output, the numbers on standard error" {
+    "$CELLRUN" lr-find c.yaml -q -o c.svg >numbers
+    run -0 --separate-stderr "$CELLRUN" lr-find c.yaml -q -o -
+    [ "$output" = "$(cat c.svg)" ]
+    [ "$stderr" = "$(cat numbers)" ]
+    [ ! -e ./- ]
+    run -2 "$CELLRUN" lr-find c.yaml --json -o -
+}

@@ -209,8 +209,10 @@ near() {
         "$tmp/o.npz"
     run -2 "$CELLRUN" predict --ckpt heads left.npy --format npy
     [[ $output == *"--format npy: found 2 outputs, expected one"* ]]
-    run -2 "$CELLRUN" predict --ckpt heads left.npy --format npz
-    [[ $output == *"--format npz requires -o FILE"* ]]
+    "$CELLRUN" predict --ckpt heads left.npy -o "$tmp/left.npz"
+    "$CELLRUN" predict --ckpt heads left.npy --format npz | cmp - "$tmp/left.npz"
+    "$CELLRUN" predict --ckpt heads left.npy --format npz -o - |
+        cmp - "$tmp/left.npz"
 }
 
 @test "two heads: --format npz writes an archive whatever the name of -o" {

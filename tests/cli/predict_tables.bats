@@ -450,3 +450,29 @@ END2
             --ckpt "$tmp/w.safetensors" - >"$tmp/out"
     want '3 5' <"$tmp/out"
 }
+
+@test "JSON: null for a column of several fields is one error, not one each" {
+    printf 'a,b,c,label\n1,2,3,0\n4,5,6,1\n' >"$tmp/t.csv"
+    cat >"$tmp/t.yaml" <<'END2'
+dataset:
+  train: {CSVDataset: {dataset_files: t.csv, columns: {x: {fields: "0:3", type: int32}, label: {fields: label, type: int32}}}}
+datapipe: {x: [{TypeCast: {data_type: float32}}], batch: {batch_size: 2}}
+network: [{Dense: {out_channels: 2}}]
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1}}
+train: {epochs: 1}
+END2
+    "$CELLRUN" train "$tmp/t.yaml" -q -o "$tmp/t" >/dev/null
+    run -3 --separate-stderr "$CELLRUN" predict --ckpt "$tmp/t" - \
+        <<<'{"x": null}'
+    [ "$(grep -c 'error:' <<<"$stderr")" = 1 ]
+    [[ $stderr == *"input:1:7: error: column 'x', 3 fields: found nothing, expected an integer"* ]]
+    # one that is missing among others is named
+    run -3 --separate-stderr "$CELLRUN" predict --ckpt "$tmp/t" - \
+        <<<'{"x": [1, null, 3]}'
+    [[ $stderr == *"error: column 'x', field 'column_1': found nothing"* ]]
+    # a row of CSV that is empty
+    run -3 --separate-stderr "$CELLRUN" predict --ckpt "$tmp/t" - \
+        <<<$'a,b,c\n,,'
+    [ "$(grep -c 'error:' <<<"$stderr")" = 1 ]
+}

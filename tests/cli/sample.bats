@@ -152,3 +152,18 @@ END
         "$BATS_TEST_DIRNAME/../../configs/digits.yaml" 'sample={every: 5 steps}'
     [[ $stderr == *"the network was not trained on characters"*"[E0103]"* ]]
 }
+
+@test "--config: weights of another program" {
+    lm c.yaml
+    "$CELLRUN" train c.yaml -o r -q
+    "$CELLRUN" export r -q -o w.safetensors
+    "$CELLRUN" sample --ckpt r --length 50 >want
+    "$CELLRUN" sample --ckpt w.safetensors --config c.yaml --length 50 >got
+    cmp want got
+    "$CELLRUN" sample --ckpt r --config c.yaml --length 50 >got
+    cmp want got
+    run -4 --separate-stderr "$CELLRUN" sample --ckpt w.safetensors
+    [[ $stderr == *"the checkpoint contains no config"*"sample --config FILE.yaml --ckpt"* ]]
+    echo 'network: [{Dense: [3, 2]}]' >d.yaml
+    run -2 "$CELLRUN" sample --ckpt w.safetensors --config d.yaml
+}

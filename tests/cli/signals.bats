@@ -255,6 +255,48 @@ needs_signals_in_calls() {
     run -0 "$CELLRUN" train c.yaml -o r -q --resume auto
 }
 
+@test "data convert and selftest: a signal leaves no folder" {
+    [[ $("$CELLRUN" version) != *-fsanitize* ]] ||
+        skip 'a sanitizer must be the first library that is loaded'
+    for s in INT:130 TERM:143; do
+        start env INJECT_KIND=sync INJECT_AT=1 INJECT_STOP=1 \
+            LD_PRELOAD="$BUILD/tests/inject/inject.so" \
+            "$CELLRUN" data convert c.yaml -o n
+        within 20 grep -q '^State:.T' /proc/$p/status
+        [ -d n ]
+        kill -"${s%:*}" $p
+        kill -CONT $p
+        ends "${s#*:}"
+        [ -z "$(find . -type d -empty)" ]
+    done
+    export TMPDIR=$PWD/tmp
+    mkdir tmp
+    start env INJECT_KIND=sync INJECT_AT=1 INJECT_STOP=1 \
+        LD_PRELOAD="$BUILD/tests/inject/inject.so" \
+        "$CELLRUN" selftest --quick
+    within 20 grep -q '^State:.T' /proc/$p/status
+    [ -n "$(ls tmp)" ]
+    kill -INT $p
+    kill -CONT $p
+    ends 130
+    [ -z "$(find tmp -type d -empty -name 'cellrun*')" ]
+}
+
+@test "sweep --jobs auto: a signal leaves no folder" {
+    [ "$(nproc)" -gt 1 ] || skip 'one processor: nothing is measured'
+    export TMPDIR=$PWD/tmp
+    mkdir tmp
+    for s in INT:130 TERM:143; do
+        start "$CELLRUN" sweep c.yaml --dir s --jobs auto seed=1,2
+        within 20 compgen -G 'tmp/cellrun-sweep-*/*'
+        kill -"${s%:*}" $p
+        ends "${s#*:}"
+        [ -z "$(ls tmp)" ]
+    done
+    # the sweep is continued
+    run -0 "$CELLRUN" sweep c.yaml --dir s -q --jobs 2 seed=1,2
+}
+
 @test "HUP, USR1 and USR2 while a run is prepared wait for its first step" {
     prepares
     kill -HUP $p

@@ -466,3 +466,20 @@ END
     "$CELLRUN" trace in.yaml --feed image=x.npy --feed size=x.npy \
         --feed goal=x.npy
 }
+
+@test "-o -: the tensors go to a pipe, by --to, and to no terminal" {
+    local to
+    for to in safetensors npz ckpt; do
+        "$CELLRUN" trace net.yaml "${feed[@]}" -o "o.$to"
+        "$CELLRUN" trace net.yaml "${feed[@]}" --to "$to" -o - | cmp - "o.$to"
+    done
+    "$CELLRUN" trace net.yaml "${feed[@]}" -o - | cmp - o.safetensors
+    [ ! -e ./- ]
+    run -2 "$CELLRUN" trace net.yaml "${feed[@]}" -o - --json
+    run -2 "$CELLRUN" trace net.yaml "${feed[@]}" -o - --print fc
+    [[ $output == *"--print and -o - both write to standard output"* ]]
+    run -2 script -qec "'$CELLRUN' trace net.yaml ${feed[*]} -o -" /dev/null
+    [[ $output == *"-o -: standard output is a terminal, expected a file or a pipe"* ]]
+    run -1 bash -c "'$CELLRUN' trace net.yaml ${feed[*]} -o - >/dev/full"
+    [[ $output == *"cannot write standard output: No space left on device"* ]]
+}

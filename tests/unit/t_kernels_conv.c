@@ -589,6 +589,18 @@ static void wide_kernel(void)
     ok(!accepts(&cr_conv_grouped, &c) ||
            cr_conv_grouped.thread_scratch(&c) < 1 << 20,
        "conv_grouped: a thread keeps no more rows than an image has");
+    c.group = 1;
+    for (int last = 0; last < 2; last++)
+        for (int low = 0; low < 2; low++) {
+            c.x = c.y = last ? CR_CHANNELS_LAST : CR_ROW_MAJOR;
+            c.x_low = c.dy_low = false;
+            c.low = low ? CR_BF16 : CR_REAL;
+            c.bf16 = low;
+            ok(cr_conv_thread_scratch(&c) < 64 << 20 &&
+                   cr_conv_scratch(&c) < 64 << 20,
+               "%s: no copy has the zeros that a far dilation sees",
+               cr_conv_kernel_name(&c));
+        }
 }
 
 static void compare(int w, int implementation)
