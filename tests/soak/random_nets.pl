@@ -317,7 +317,8 @@ sub any_indices {
 my %volume = (%any, constant => \&any_constant, siamese => \&any_siamese,
     split => \&any_split, indices => \&any_indices, conv => \&any_conv,
     deep => \&any_conv, transposed => \&any_transposed,
-    pool => \&any_pool, norm => \&any_norm, pad => \&any_pad, excite => \&any_excite, branches => \&any_branches,
+    pool => \&any_pool, norm => \&any_norm, pad => \&any_pad,
+    excite => \&any_excite, branches => \&any_branches,
     order => \&any_order, shuffle => \&any_shuffle, again => \&any_again,
     residual => sub {
         my ($v, $c, @s) = @_;
