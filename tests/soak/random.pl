@@ -19,6 +19,8 @@
 #   resume   at once, or ended early and killed on the way: the same bytes
 #   ranks    by one process and by 2 to 4 of mpirun: the same losses, to
 #            rounding; not in WAYS by default
+#   trace    a batch in each mode, all gradients by plans of a run and op by op:
+#            the same values, to rounding; not in WAYS by default
 #   isa      a batch by generic, AVX2 and other instructions: the same values
 #            and gradients, to rounding; not in WAYS by default;
 #            a build with REAL=double tells most
@@ -305,6 +307,22 @@ my %way = (
         return $tally{"without ONNX form: $1"}++
             if $what =~ /error: export to ONNX: op '(\w+)'/;
         fail('onnx', substr $what, -300);
+    },
+    trace => sub {
+        my $low = $text =~ /^amp|to_float/m;
+        my $near = $low ? 1e-2 : $double ? 1e-9 : 1e-3;
+        my @tolerance = ('--rtol', $near, '--atol', $near);
+        for my $mode ([], ['--eval'], ['--predict']) {
+            my @args = ('trace', 'c.yaml', @$mode, '--grad', '--wrt', '*');
+            for my $how ('--as-run', '--eager') {
+                next if $how eq '--eager' ? $low : @$mode; # has none
+                my $rc = run('i', @args, $how, '-o', 'i.safetensors')
+                    || run('i', @args, '--against', 'i.safetensors',
+                        @tolerance);
+                fail("trace @$mode $how",
+                    "status $rc: " . slurp('i.out') . slurp('i.err')) if $rc;
+            }
+        }
     },
     isa => sub {
         return if $text =~ /^amp|to_float/m; # one rounding apart is a kink

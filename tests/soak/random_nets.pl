@@ -14,9 +14,15 @@ my @acts = (qw(ReLU GELU ELU Sigmoid Tanh HSwish LeakyReLU SiLU ReLU6 Mish
     CELU Hardtanh PReLU Softmin), '{Threshold: [0.1, -0.2]}',
     '{CELU: {alpha: 2.0}}', '{LeakyReLU: {alpha: 0.3}}');
 
-# A member; its name.
+# A member, some with a modifier; its name.
 sub cell {
     my ($yaml) = @_;
+    if ($yaml !~ /^\[|Parameter|share:|, \w+: [\w.]+\}$/ && chance(.06)) {
+        my $more = one('recompute: true', 'recompute: true', 'freeze: true',
+            'to_float: ' . one(@halves));
+        $yaml =~ s/^\w+$/{$yaml}/;
+        $yaml =~ s/\}$/, $more}/;
+    }
     my $name = 'm' . $made++;
     push @cells, "    $name: $yaml\n";
     push @named, $name;
