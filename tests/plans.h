@@ -404,9 +404,9 @@ static inline void plans_train(struct plans *p)
             p->odd = !plans_step(p, run[i], &want[i], t - 1, t);
             if (p->odd)
                 break;
-            p->exact = i < 2 && !plans_scaled(run[i], p->arena) &&
-                       plans_pieces(run[i], p->arena) ==
-                           plans_pieces(kept, p->arena);
+            p->exact =
+                i < 2 && !plans_scaled(run[i], p->arena) &&
+                plans_pieces(run[i], p->arena) == plans_pieces(kept, p->arena);
             good = plans_all_same(p, name[i], run[i], &gave, i > 0, i == 2) &&
                    good;
             good = plans_state_same(p, name[i], gave.gradient, i == 0) && good;
