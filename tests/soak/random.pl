@@ -301,7 +301,8 @@ my %way = (
         return if $_[0];
         my $limit = $text =~ /^amp|to_float/m ? 0.05 : 1e-3;
         my @args = ("CELLRUN=$cellrun", $ENV{ORT} // 'python3',
-            "$golden/check_onnx.py", '--limit', $limit, '--ckpt', 'a/ckpt/last');
+            "$golden/check_onnx.py", '--limit', $limit, '--ckpt',
+            'a/ckpt/last');
         my $what = `@args 2>&1`;
         return unless $?;
         return $tally{"without ONNX form: $1"}++
