@@ -125,7 +125,7 @@ static bool random_open(struct random_net *r)
     p->optim = &r->optim;
     p->n_columns = 2;
     p->batch = r->batch;
-    p->loss = p->metrics = true;
+    p->loss = p->metrics = p->finite = true;
     for (int t = 0; t < PLANS_BATCHES; t++) {
         p->data[t][0] = random_data(r, &r->x, (uint64_t)t);
         p->data[t][1] = random_data(r, &r->label, (uint64_t)t + 100);

@@ -6,6 +6,8 @@
 #   N=200  SEED=1  BIG=0.1  WAYS='planned plan threads predict resume'
 #   CELLRUN=build/cellrun   KEEP=.   (failed cases: KEEP/failed-NUMBER)
 #   PLANS=build/plain/tests/soak/plans   (for `planned`)
+#   KINDS='image line volume numbers tokens'   (of networks: random_nets.pl;
+#   CELLRUN_PASSES, CELLRUN_ISA and CELLRUN_VERIFY hold for all runs)
 #
 #   planned  outputs, losses, gradients, parameters, statistics of the plans
 #            that train, eval and predict run, against plans that keep every
@@ -17,6 +19,11 @@
 #   resume   at once, or ended early and killed on the way: the same bytes
 #   ranks    by one process and by 2 to 4 of mpirun: the same losses, to
 #            rounding; not in WAYS by default
+#   trace    a batch in each mode, all gradients by plans of a run and op by op:
+#            the same values, to rounding; not in WAYS by default
+#   isa      a batch by generic, AVX2 and other instructions: the same values
+#            and gradients, to rounding; not in WAYS by default;
+#            a build with REAL=double tells most
 #   onnx     exported, and computed by onnxruntime; not in WAYS by default.
 #            ORT: a Python that has onnx and onnxruntime
 #
@@ -37,6 +44,7 @@ my $planned = grep { $_ eq 'planned' } @ways;
 my $plans = realpath($ENV{PLANS} // 'build/plain/tests/soak/plans');
 my $keep = realpath($ENV{KEEP} // '.');
 my $golden = realpath(dirname(__FILE__) . '/../golden');
+my $nets = realpath(dirname(__FILE__) . '/random_nets.pl');
 my $double = `$cellrun version` =~ /float64/;
 delete @ENV{qw(CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS CELLRUN_THREADS)};
 $| = 1;
@@ -78,382 +86,12 @@ sub data {
 
 # ---- networks ----
 
-my ($case, $text, $steps, %tally);
-
-my (@cells, @lines, @named, @points, $made, $big);
-my @halves = qw(float16 bfloat16);
-my @acts = qw(ReLU GELU ELU Sigmoid Tanh HSwish LeakyReLU SiLU ReLU6 Mish
-    HSigmoid SeLU Softsign LogSigmoid Tanhshrink SoftShrink HShrink FastGelu
-    CELU Hardtanh PReLU);
-
-# A member; its name.
-sub cell {
-    my ($yaml) = @_;
-    my $name = 'm' . $made++;
-    push @cells, "    $name: $yaml\n";
-    push @named, $name;
-    return $name;
-}
-
-# A line that sets a variable; its name.
-sub line { my $v = 'v' . $made++; push @lines, "    $v = $_[0]\n"; return $v }
-
-sub conv {
-    my ($out, $k, $more) = @_;
-    return cell("{Conv2d: {out_channels: $out, kernel_size: $k"
-        . ($more // '') . '}}');
-}
-sub dense { cell("{Dense: {out_channels: $_[0]" . ($_[1] // '') . '}}') }
-
-# Of either kind of value; @s is its shape after the batch.
-my %any = (
-    act => sub { my ($v, @s) = @_; (line(cell(one(@acts)) . "($v)"), @s) },
-    drop => sub {
-        my ($v, @s) = @_;
-        return (line(cell('{Dropout: {p: 0.3}}') . "($v)"), @s);
-    },
-    text => sub {
-        my ($v, @s) = @_;
-        return (line(one("relu($v)", "gelu($v)", "sigmoid($v) * $v",
-            "tanh($v) + 0.5", "$v * $v", "-$v", "abs($v)", "maximum($v, 0.1)",
-            "clamp($v, -1, 1)", "where($v > 0, $v, 0.2 * $v)",
-            "sqrt(square($v) + 1)", "$v / (1 + abs($v))", "softmax($v, 1)",
-            "$v - mean($v, axis=1, keepdims=True)", "sin($v)", "erf($v)",
-            "$v + max($v, axis=1, keepdims=True)", "exp(-square($v))",
-            "cumsum($v, 1)", "stop_gradient($v) + $v", "sort($v, 1)[0]",
-            "stack(($v, 2 * $v), 1)[:, 1]")), @s);
-    },
-    bprop => sub {
-        my ($v, @s) = @_;
-        return (line(cell(one('OwnRelu', 'OwnScale', 'OwnPair',
-            'OwnHalf')) . "($v)"), @s);
-    },
-    weight => sub {
-        my ($v, @s) = @_;
-        my $shape = join ', ', one([1], [$s[-1]], \@s, [1, @s]) ->@*;
-        my $m = cell("{Parameter: {shape: [$shape], "
-            . 'init: {Normal: {sigma: 0.5}}}}');
-        return (line(one("$v * $m", "$v + $m", "where($v > $m, $v, $m)")), @s);
-    },
-    point => sub {
-        my ($v, @s) = @_;
-        push @points, 'p' . $made++;
-        return (line("hook_backward($v, '$points[-1]')"), @s);
-    },
-);
-
-my %image = (%any,
-    conv => sub {
-        my ($v, $c, $h, $w) = @_;
-        my ($out, $s) = (from(1, $big ? 40 : 9), one(1, 1, 1, 2));
-        my $group = $c % 2 || chance(.7) ? 1 : 2;
-        ($out, $group) = chance(.2) ? ($c, $c) : ($out * $group, $group);
-        my $m = conv($out, one(1, 2, 3, 3, 5), ", stride: $s, group: $group, "
-            . 'dilation: ' . one(1, 1, 2)
-            . ', has_bias: ' . one(qw(true false)));
-        return (line("$m($v)"), $out, ceil($h / $s), ceil($w / $s));
-    },
-    valid => sub {
-        my ($v, $c, $h, $w) = @_;
-        return if $h < 3 || $w < 3;
-        my ($out, $p) = (from(1, 6), from(0, 2));
-        my $m = conv($out, 3, ", pad_mode: pad, padding: $p");
-        return (line("$m($v)"), $out, $h + 2 * $p - 2, $w + 2 * $p - 2);
-    },
-    # features and channels, alike in number or not
-    features => sub {
-        my ($v, $c, $h) = @_;
-        my $out = one($c, from(1, 6));
-        my ($m, $n) = (dense($out, one('', ', has_bias: false')),
-            cell(one('BatchNorm2d', 'BatchNorm2d', 'LayerNorm', 'ReLU')));
-        return (line("$n($m($v))"), $c, $h, $out);
-    },
-    # a weight that is computed: from parameters, or from the input
-    computed => sub {
-        my ($v, $c, $h, $w) = @_;
-        my $k = one(1, 2, 3);
-        return if $h < $k || $w < $k || $c > 9;
-        my $weight;
-        if (chance(.5)) {
-            my $p = cell("{Parameter: {shape: [3, $c, $k, $k], "
-                . 'init: {Normal: {sigma: 0.5}}}}');
-            $weight = one("$p", "2 * $p", "$p - mean($p)");
-        } else {
-            my $u = line("mean($v, axis=0, keepdims=True)[:, :, 0:$k, 0:$k]");
-            $weight = "concat(($u, 2 * $u, 1 - $u), 0)";
-        }
-        my $y = line("conv2d($v, $weight)");
-        my $n = chance(.7) ? cell('BatchNorm2d') : '';
-        return (line("$n($y)"), 3, $h - $k + 1, $w - $k + 1);
-    },
-    rounded => sub {
-        my ($v, $c, @s) = @_;
-        my $m = conv($c, 3);
-        $cells[-1] =~ s/\}\n/', to_float: ' . one(@halves) . "}\n"/e;
-        my $n = chance(.5) ? cell('BatchNorm2d') : '';
-        return (line("$n($m($v))"), $c, @s);
-    },
-    fused => sub {
-        my ($v, $c, @s) = @_;
-        my $out = from(1, $big ? 70 : 20);
-        my ($m, $n, $r) = (conv($out, 3), cell('BatchNorm2d'), cell('ReLU'));
-        return (line("$r($n($m($v)))"), $out, @s);
-    },
-    transpose => sub {
-        my ($v, $c, $h, $w) = @_;
-        return if $h > 9 || $w > 9;
-        my ($out, $s) = (from(1, 6), one(1, 2));
-        my $m = cell("{Conv2dTranspose: {out_channels: $out, kernel_size: 3, "
-            . "stride: $s}}");
-        return (line("$m($v)"), $out, $h * $s, $w * $s);
-    },
-    norm => sub {
-        my ($v, $c, $h, $w) = @_;
-        my $m = cell(one('BatchNorm2d', 'BatchNorm2d', 'InstanceNorm2d',
-            '{GroupNorm: {num_groups: 1}}', '{BatchNorm2d: {affine: false}}',
-            '{BatchNorm2d: {momentum: 0.5}}', 'LayerNorm',
-            '{BatchNorm2d: {use_batch_statistics: false}}'));
-        return (line("$m($v)"), $c, $h, $w);
-    },
-    pool => sub {
-        my ($v, $c, $h, $w) = @_;
-        my $s = one(1, 2);
-        my $m = cell('{' . one(qw(MaxPool2d AvgPool2d)) . ': {kernel_size: '
-            . one(2, 3) . ", stride: $s, pad_mode: same}}");
-        return (line("$m($v)"), $c, ceil($h / $s), ceil($w / $s));
-    },
-    adaptive => sub {
-        my ($v, $c) = @_;
-        my $n = from(1, 4);
-        my $m = cell('{' . one(qw(AdaptiveAvgPool2d AdaptiveMaxPool2d))
-            . ": {output_size: $n}}");
-        return (line("$m($v)"), $c, $n, $n);
-    },
-    upsample => sub {
-        my ($v, $c, $h, $w) = @_;
-        return if $h * $w > 60;
-        my $m = cell('{Upsample: {size: [' . 2 * $h . ', ' . ($w + 1)
-            . '], mode: ' . one(qw(nearest bilinear)) . '}}');
-        return (line("$m($v)"), $c, 2 * $h, $w + 1);
-    },
-    residual => sub {
-        my ($v, $c, @s) = @_;
-        my $m = conv($c, 3);
-        my $n = chance(.5) ? cell('BatchNorm2d') : '';
-        my $y = line("$n($m($v))");
-        return (line(one("relu($y + $v)", "$y + $v", "$v + 0.5 * $y",
-            "$v - $y", "$y * sigmoid($v)")), $c, @s);
-    },
-    block => sub {
-        my ($v, $c, @s) = @_;
-        my $n = from(1, 2);
-        my $m = cell("[{Residual: {channels: $c}, repeat: $n}]");
-        return (line("$m($v)"), $c, @s);
-    },
-    # masks and integers that are made of two values of one shape
-    compare => sub {
-        my ($v, $c, @s) = @_;
-        my ($a, $b) = map { line(conv($c, 3) . "($v)") } 1, 2;
-        return (line(one("where($a > $b, $a, 0.5 * $b)",
-            "$a * ($a <= $b) + $b", "masked_fill($a, $a < $b, 0.3)",
-            "where(logical_and($a > $b, $b > 0 * $a), $a * $b, $a)",
-            "cast(cast(4 * $a, int32) * cast(4 * $b, int32), float32) + $a",
-            "where($a == maximum($a, $b), $v, $b)")), $c, @s);
-    },
-    twice => sub {
-        my ($v, $c, @s) = @_;
-        my $m = cell("[{Conv2d: {out_channels: $c, kernel_size: 3}}, "
-            . one('BatchNorm2d, ', '') . one(@acts) . ']');
-        return (line("$m($m($v)" . one(')', " + $v)", ") + $m($v)")), $c, @s);
-    },
-    share => sub {
-        my ($v, $c, @s) = @_;
-        my $a = conv($c, 3);
-        my $b = cell("{Conv2d: {out_channels: $c, kernel_size: 3}, "
-            . "share: {weight: $a.weight}}");
-        return (line("$a($v) + $b(relu($v))"), $c, @s);
-    },
-    branches => sub {
-        my ($v, $c, @s) = @_;
-        return if $c > 12;
-        my ($a, $b) = (conv(3, 1), conv(2, 3));
-        return (line("concat(($a($v), $b($v), $v), 1)"), $c + 5, @s);
-    },
-    split => sub {
-        my ($v, $c, @s) = @_;
-        return if $c % 2;
-        my ($a, $b) = ("a$made", "b$made");
-        push @lines, "    $a, $b = split($v, " . $c / 2 . ", 1)\n";
-        return (line(one("$a * sigmoid($b)", "$a + $b", "relu($a) - $b")),
-            $c / 2, @s);
-    },
-    place => sub {
-        my ($v, $c, $h, $w) = @_;
-        return one(sub { (line("transpose($v, (0, 1, 3, 2))"), $c, $w, $h) },
-            sub { (line("pad($v, (1, 0, 0, 2))"), $c, $h + 2, $w + 1) },
-            sub { $h < 3 ? () : (line("$v\[:, :, 1:]"), $c, $h - 1, $w) })->();
-    },
-    gate => sub {
-        my ($v, $c, @s) = @_;
-        my ($a, $b) = (dense(3, ', activation: relu'), dense($c));
-        my $g = line("sigmoid($b($a(mean($v, axis=(2, 3)))))");
-        return (line("$v * reshape($g, (shape($v, 0), $c, 1, 1))"), $c, @s);
-    },
-);
-
-my %sequence = (%any,
-    dense => sub {
-        my ($v, $t) = @_;
-        my $out = 2 * from(1, $big ? 60 : 6);
-        my $m = dense($out, one('', ', activation: relu', ', has_bias: false'));
-        return (line("$m($v)"), $t, $out);
-    },
-    norm => sub { my ($v, @s) = @_; (line(cell('LayerNorm') . "($v)"), @s) },
-    # features and channels, alike in number or not
-    channels => sub {
-        my ($v, $t) = @_;
-        my $out = one($t, 2 * from(1, 4));
-        my ($m, $n) = (dense($out), cell(one('BatchNorm1d', 'LayerNorm')));
-        return (line("$n($m($v))"), $t, $out);
-    },
-    twice => sub {
-        my ($v, $t, $f) = @_;
-        my $m = cell("[{Dense: {out_channels: $f}}, "
-            . one('BatchNorm1d, ', 'LayerNorm, ', '') . one(@acts) . ']');
-        return (line("$m($m($v)" . one(')', " + $v)", ") + $m($v)")), $t, $f);
-    },
-    computed => sub {
-        my ($v, $t, $f) = @_;
-        my $u = line("transpose($v, (0, 2, 1))");
-        return (line(one("matmul($v, softmax(matmul($u, $v), 2))",
-            "matmul($v, mean(matmul($u, $v), axis=0))")), $t, $f);
-    },
-    rounded => sub {
-        my ($v, $t, $f) = @_;
-        my $m = cell("{Dense: {out_channels: $f}, "
-            . 'to_float: ' . one(@halves) . '}');
-        return (line("$m($v)"), $t, $f);
-    },
-    glu => sub {
-        my ($v, $t, $f) = @_;
-        return $f % 2 ? () : (line(cell('GLU') . "($v)"), $t, $f / 2);
-    },
-    recur => sub {
-        my ($v, $t) = @_;
-        my ($h, $two) = (from(1, $big ? 40 : 6), one(1, 1, 2));
-        my $m = cell('{' . one(qw(LSTM GRU RNN)) . ": {hidden_size: $h, "
-            . 'batch_first: true, num_layers: ' . one(1, 1, 2)
-            . ', bidirectional: ' . ($two == 2 ? 'true' : 'false') . '}}');
-        push @lines, "    y$made, _ = $m($v)\n";
-        return ("y$made", $t, $two * $h);
-    },
-    attend => sub {
-        my ($v, $t, $f) = @_;
-        return if $f % 2;
-        my $m = cell("{MultiheadAttention: {embed_dim: $f, num_heads: 2, "
-            . 'batch_first: true' . one('', '', ', dropout: 0.2') . '}}');
-        push @lines, "    y$made, _ = $m($v, $v, $v"
-            . one('', ", attn_mask=causal_mask($v)") . ")\n";
-        return (line("y$made + $v"), $t, $f);
-    },
-    layer => sub {
-        my ($v, $t, $f) = @_;
-        return if $f % 2;
-        my $m = cell("{TransformerEncoderLayer: {d_model: $f, nhead: 2, "
-            . 'dim_feedforward: 5, activation: ' . one(qw(relu gelu))
-            . ', batch_first: true, norm_first: ' . one(qw(true false)) . '}}');
-        return (line("$m($v" . one('', ", causal_mask($v)") . ')'), $t, $f);
-    },
-    residual => sub {
-        my ($v, $t, $f) = @_;
-        my $m = dense($f);
-        return (line(one("$v + $m($v)", "$m($v) * $v", "$v - relu($m($v))",
-            "$m($v + 1) + $m($v)")), $t, $f);
-    },
-    conv => sub {
-        my ($v, $t) = @_;
-        my $m = cell('{Conv1d: {out_channels: 4, kernel_size: 3}}');
-        my $y = line("$m(transpose($v, (0, 2, 1)))");
-        return (line("transpose($y, (0, 2, 1))"), $t, 4);
-    },
-    share => sub {
-        my ($v, $t, $f) = @_;
-        my $a = dense($f);
-        my $b = cell("{Dense: {out_channels: $f}, share: {weight: $a.weight}}");
-        return (line("$a($v) + $b($v + $a($v))"), $t, $f);
-    },
-);
-
-# The network of a config: sections blocks and network, and its kind of data.
-sub network {
-    my ($classes, $two, $batch) = @_;
-    my ($kind, $v, @s, $ops) = (one(qw(image image image numbers tokens)), 'x');
-    @s = $kind eq 'image' ? ($big ? from(3, 20) : from(1, 4),
-                             map { $big ? from(12, 24) : from(5, 11) } 1, 2)
-                          : ($big ? from(8, 40) : from(1, 7));
-    push @s, 2 * from(1, $big ? 40 : 4) if $kind eq 'numbers';
-    my @shape = @s;
-    if ($kind eq 'tokens') {
-        push @s, 2 * from(1, $big ? 40 : 4);
-        my $m = cell("{Embedding: {vocab_size: 7, embedding_size: $s[1]}}");
-        $v = line("$m(x)");
-    }
-    $ops = $kind eq 'image' ? \%image : \%sequence;
-    for (1 .. from(1, 6)) {
-        my ($new, @to) = $ops->{ one(sort keys %$ops) }->($v, @s);
-        ($v, @s) = ($new, @to) if defined $new;
-    }
-    if ($kind eq 'image' && count(@s) < 400 && chance(.6)) {
-        $v = line(cell('Flatten') . "($v)");
-    } elsif ($kind eq 'image') {
-        $v = line("mean($v, axis=(2, 3))");
-    } else {
-        $v = line(one("$v\[:, -1]", "mean($v, axis=1)", "max($v, axis=1)"));
-    }
-    if (chance(.4)) {
-        my ($m, $a) = (dense(from(2, 12)), cell(one(@acts)));
-        my $n = $batch > 1 && chance(.3) ? cell('BatchNorm1d') : '';
-        $v = line("$a($n($m($v)))");
-    }
-    my $last = dense($classes);
-    return ($kind eq 'tokens', \@shape, <<END
-blocks:
-  Residual:
-    params: {channels: required}
-    cells:
-      c: {Conv2d: {out_channels: \$channels, kernel_size: 3}}
-      b: BatchNorm2d
-    construct: return x + relu(b(c(x)))
-  OwnRelu:
-    construct: return relu(x)
-    bprop: return where(x > 0, dout, 0.1 * dout)
-  OwnScale:
-    cells: {w: {Parameter: {shape: [1], init: 0.7}}}
-    construct: return x * w
-    bprop: |
-      return dout * w, {w: reshape(sum(x * dout), (1,))}
-  Pair:
-    construct: return relu(x), x + 1
-    bprop: |
-      g, h = dout
-      return h + where(out[0] > 0, g, 0.0)
-  OwnHalf:
-    cells: {q: Pair}
-    construct: return q(x)[0]
-  OwnPair:
-    cells: {p: Tanh, q: Pair}
-    construct: |
-      a, b = q(x)
-      return p(a) * b
-network:
-  cells:
-@{[join '', @cells]}  construct: |
-@{[join '', @lines]}    return $last($v)@{[$two ? ", $v" : '']}
-END
-    );
-}
+our (@cells, @lines, @named, @points, $made, $big);
+require $nets;
 
 # ---- recipes ----
+
+my ($case, $text, $steps, %tally);
 
 sub loss {
     my ($classes, $two) = @_;
@@ -663,12 +301,41 @@ my %way = (
         return if $_[0];
         my $limit = $text =~ /^amp|to_float/m ? 0.05 : 1e-3;
         my @args = ("CELLRUN=$cellrun", $ENV{ORT} // 'python3',
-            "$golden/check_onnx.py", '--limit', $limit, '--ckpt', 'a/ckpt/last');
+            "$golden/check_onnx.py", '--limit', $limit, '--ckpt',
+            'a/ckpt/last');
         my $what = `@args 2>&1`;
         return unless $?;
         return $tally{"without ONNX form: $1"}++
             if $what =~ /error: export to ONNX: op '(\w+)'/;
         fail('onnx', substr $what, -300);
+    },
+    trace => sub {
+        my $low = $text =~ /^amp|to_float/m;
+        my $near = $low ? 1e-2 : $double ? 1e-9 : 1e-3;
+        my @tolerance = ('--rtol', $near, '--atol', $near);
+        for my $mode ([], ['--eval'], ['--predict']) {
+            my @args = ('trace', 'c.yaml', @$mode, '--grad', '--wrt', '*');
+            for my $how ('--as-run', '--eager') {
+                next if $how eq '--eager' ? $low : @$mode; # has none
+                my $rc = run('i', @args, $how, '-o', 'i.safetensors')
+                    || run('i', @args, '--against', 'i.safetensors',
+                        @tolerance);
+                fail("trace @$mode $how",
+                    "status $rc: " . slurp('i.out') . slurp('i.err')) if $rc;
+            }
+        }
+    },
+    isa => sub {
+        return if $text =~ /^amp|to_float/m; # one rounding apart is a kink
+        my $rc = run('i', 'trace', 'c.yaml', '--grad', '-o', 'i.safetensors');
+        return fail('isa', "status $rc: " . slurp('i.err')) if $rc;
+        my $near = $double ? 1e-9 : 1e-3;
+        for my $isa (qw(generic avx2)) {
+            local $ENV{CELLRUN_ISA} = $isa;
+            $rc = run('i', 'trace', 'c.yaml', '--grad', '--against',
+                'i.safetensors', '--rtol', $near, '--atol', $near);
+            fail("isa: $isa", slurp('i.out') . slurp('i.err')) if $rc;
+        }
     },
     plan => sub {
         my $rc = run('e', @train, '-o', 'e', '--eager', '--threads', 1);
@@ -711,6 +378,9 @@ my %way = (
         my @e = map { slurp("$_.out") =~ /^loss: (.*)/m ? $1 : 'null' } qw(p q);
         fail('predict', "evaluated: @e")
             if differ(@e, 5e-3) && $text !~ /^amp/m;
+        my $in_run = losses('a')->{"$steps eval"} // return;
+        fail('predict', "evaluated: $e[0], $in_run by the run")
+            if differ($e[0], $in_run, 1e-4);
     },
     resume => sub {
         return if $_[0];
