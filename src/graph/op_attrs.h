@@ -67,6 +67,19 @@ struct cr_batch_norm {
 };
 extern const struct cr_opt cr_batch_norm_opts[];
 
+enum cr_pad_mode {
+    CR_PAD_CONSTANT,
+    CR_PAD_REFLECT,
+    CR_PAD_REPLICATE,
+    CR_PAD_CIRCULAR
+};
+
+struct cr_pad {
+    struct cr_ints padding; /* pairs (before, after), the last axis first */
+    int mode;               /* enum cr_pad_mode */
+    double value;           /* of CR_PAD_CONSTANT */
+};
+
 struct cr_flatten {
     int64_t start_dim, end_dim;
 };
