@@ -42,7 +42,8 @@ const struct cr_cell cr_cell_channel_shuffle = {
         .name = "ChannelShuffle",
         .summary = "Shuffles channels: takes one of each group in turn.",
         .detail = "Input (N, C, ...); the output has the same shape.",
-        .example = "network: {inputs: {x: {shape: [4, 3, 3]}}, mix: {ChannelShuffle: 2}}\n",
+        .example = "network: {inputs: {x: {shape: [4, 3, 3]}}, mix: "
+                   "{ChannelShuffle: 2}}\n",
         .opts = channel_shuffle_opts,
         .size = sizeof(struct channel_shuffle),
     },

@@ -16,7 +16,8 @@ const struct cr_cell cr_cell_constant_pad1d = {
         .name = "ConstantPad1d",
         .summary = "Padding of the last dimension with a number.",
         .detail = "Any shape with enough dimensions.",
-        .example = "network: {pad: {ConstantPad1d: [[1, 2], 0.5]}, flatten: Flatten, fc: {Dense: {out_channels: 10}}}\n",
+        .example = "network: {pad: {ConstantPad1d: [[1, 2], 0.5]}, flatten: "
+                   "Flatten, fc: {Dense: {out_channels: 10}}}\n",
         .opts = cr_constant_pad_opts,
         .size = sizeof(struct cr_pad_opts),
     },

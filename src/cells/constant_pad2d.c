@@ -15,8 +15,10 @@ const struct cr_cell cr_cell_constant_pad2d = {
     .about = {
         .name = "ConstantPad2d",
         .summary = "Padding of the last two dimensions with a number.",
-        .detail = "Any shape with enough dimensions. A list may also pad fewer dimensions.",
-        .example = "network: {pad: {ConstantPad2d: [[1, 1, 2, 0], 0.5]}, flatten: Flatten, fc: {Dense: {out_channels: 10}}}\n",
+        .detail = "Any shape with enough dimensions. A list may also pad "
+                  "fewer dimensions.",
+        .example = "network: {pad: {ConstantPad2d: [[1, 1, 2, 0], 0.5]}, "
+                   "flatten: Flatten, fc: {Dense: {out_channels: 10}}}\n",
         .opts = cr_constant_pad_opts,
         .size = sizeof(struct cr_pad_opts),
     },

@@ -45,7 +45,8 @@ const struct cr_cell cr_cell_pixel_shuffle = {
         .name = "PixelShuffle",
         .summary = "Sub-pixel rearrangement: channels become rows and columns.",
         .detail = "Input (..., C r r, H, W), output (..., C, H r, W r).",
-        .example = "network: {inputs: {x: {shape: [4, 3, 3]}}, up: {PixelShuffle: 2}}\n",
+        .example = "network: {inputs: {x: {shape: [4, 3, 3]}}, up: "
+                   "{PixelShuffle: 2}}\n",
         .opts = pixel_shuffle_opts,
         .size = sizeof(struct pixel_shuffle),
     },

@@ -45,7 +45,8 @@ const struct cr_cell cr_cell_pixel_unshuffle = {
         .name = "PixelUnshuffle",
         .summary = "Inverse of PixelShuffle: rows and columns become channels.",
         .detail = "Input (..., C, H r, W r), output (..., C r r, H, W).",
-        .example = "network: {inputs: {x: {shape: [1, 4, 6]}}, down: {PixelUnshuffle: 2}}\n",
+        .example = "network: {inputs: {x: {shape: [1, 4, 6]}}, down: "
+                   "{PixelUnshuffle: 2}}\n",
         .opts = pixel_unshuffle_opts,
         .size = sizeof(struct pixel_unshuffle),
     },

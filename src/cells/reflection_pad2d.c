@@ -14,9 +14,13 @@ static struct cr_val *reflection_pad2d_build(struct cr_build *b,
 const struct cr_cell cr_cell_reflection_pad2d = {
     .about = {
         .name = "ReflectionPad2d",
-        .summary = "Padding of the last two dimensions with the input, mirrored at its border.",
-        .detail = "Any shape with enough dimensions; a number is less than the size of its dimension. The border is not repeated. As in MindSpore, a list may pad any number of dimensions.",
-        .example = "network: {pad: {ReflectionPad2d: [1, 1, 2, 0]}, flatten: Flatten, fc: {Dense: {out_channels: 10}}}\n",
+        .summary = "Padding of the last two dimensions with the input, "
+                   "mirrored at its border.",
+        .detail = "Any shape with enough dimensions; a number is less than "
+                  "the size of its dimension. The border is not repeated. As "
+                  "in MindSpore, a list may pad any number of dimensions.",
+        .example = "network: {pad: {ReflectionPad2d: [1, 1, 2, 0]}, flatten: "
+                   "Flatten, fc: {Dense: {out_channels: 10}}}\n",
         .opts = cr_reflection_pad_opts,
         .size = sizeof(struct cr_pad_opts),
     },

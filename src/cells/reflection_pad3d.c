@@ -14,9 +14,13 @@ static struct cr_val *reflection_pad3d_build(struct cr_build *b,
 const struct cr_cell cr_cell_reflection_pad3d = {
     .about = {
         .name = "ReflectionPad3d",
-        .summary = "Padding of the last three dimensions with the input, mirrored at its border.",
-        .detail = "Any shape with enough dimensions; a number is less than the size of its dimension. The border is not repeated. As in MindSpore, a list may pad any number of dimensions.",
-        .example = "network: {pad: {ReflectionPad3d: 1}, flatten: Flatten, fc: {Dense: {out_channels: 10}}}\n",
+        .summary = "Padding of the last three dimensions with the input, "
+                   "mirrored at its border.",
+        .detail = "Any shape with enough dimensions; a number is less than "
+                  "the size of its dimension. The border is not repeated. As "
+                  "in MindSpore, a list may pad any number of dimensions.",
+        .example = "network: {pad: {ReflectionPad3d: 1}, flatten: Flatten, "
+                   "fc: {Dense: {out_channels: 10}}}\n",
         .opts = cr_reflection_pad_opts,
         .size = sizeof(struct cr_pad_opts),
     },

@@ -19,7 +19,8 @@ const struct cr_cell cr_cell_replication_pad1d = {
         .name = "ReplicationPad1d",
         .summary = "Padding of the last dimension with copies of the border.",
         .detail = "Input (N, C, L) or (C, L). A list has 2 numbers.",
-        .example = "network: {pad: {ReplicationPad1d: [1, 2]}, flatten: Flatten, fc: {Dense: {out_channels: 10}}}\n",
+        .example = "network: {pad: {ReplicationPad1d: [1, 2]}, flatten: "
+                   "Flatten, fc: {Dense: {out_channels: 10}}}\n",
         .opts = cr_replication_pad_opts,
         .size = sizeof(struct cr_pad_opts),
     },

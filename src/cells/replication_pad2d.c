@@ -17,9 +17,11 @@ static struct cr_val *replication_pad2d_build(struct cr_build *b,
 const struct cr_cell cr_cell_replication_pad2d = {
     .about = {
         .name = "ReplicationPad2d",
-        .summary = "Padding of the last two dimensions with copies of the border.",
+        .summary = "Padding of the last two dimensions with copies of the "
+                   "border.",
         .detail = "Input (N, C, H, W) or (C, H, W). A list has 4 numbers.",
-        .example = "network: {pad: {ReplicationPad2d: [1, 1, 2, 0]}, flatten: Flatten, fc: {Dense: {out_channels: 10}}}\n",
+        .example = "network: {pad: {ReplicationPad2d: [1, 1, 2, 0]}, "
+                   "flatten: Flatten, fc: {Dense: {out_channels: 10}}}\n",
         .opts = cr_replication_pad_opts,
         .size = sizeof(struct cr_pad_opts),
     },

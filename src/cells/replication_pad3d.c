@@ -17,9 +17,12 @@ static struct cr_val *replication_pad3d_build(struct cr_build *b,
 const struct cr_cell cr_cell_replication_pad3d = {
     .about = {
         .name = "ReplicationPad3d",
-        .summary = "Padding of the last three dimensions with copies of the border.",
-        .detail = "Input (N, C, D, H, W) or (C, D, H, W). A list has 6 numbers.",
-        .example = "network: {pad: {ReplicationPad3d: 1}, flatten: Flatten, fc: {Dense: {out_channels: 10}}}\n",
+        .summary = "Padding of the last three dimensions with copies of the "
+                   "border.",
+        .detail = "Input (N, C, D, H, W) or (C, D, H, W). A list has 6 "
+                  "numbers.",
+        .example = "network: {pad: {ReplicationPad3d: 1}, flatten: Flatten, "
+                   "fc: {Dense: {out_channels: 10}}}\n",
         .opts = cr_replication_pad_opts,
         .size = sizeof(struct cr_pad_opts),
     },

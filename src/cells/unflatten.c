@@ -45,7 +45,8 @@ const struct cr_cell cr_cell_unflatten = {
         .name = "Unflatten",
         .summary = "Splits a dimension into several.",
         .detail = "Any shape.",
-        .example = "network: [Flatten, {Dense: {out_channels: 12}}, {Unflatten: [1, [3, 2, 2]]}]\n",
+        .example = "network: [Flatten, {Dense: {out_channels: 12}}, "
+                   "{Unflatten: [1, [3, 2, 2]]}]\n",
         .opts = unflatten_opts,
         .size = sizeof(struct unflatten),
     },

@@ -15,8 +15,10 @@ const struct cr_cell cr_cell_zero_pad2d = {
     .about = {
         .name = "ZeroPad2d",
         .summary = "Padding of the last two dimensions with zeros.",
-        .detail = "Any shape with enough dimensions. A list may also pad fewer dimensions.",
-        .example = "network: {pad: {ZeroPad2d: [0, 1, 0, 1]}, flatten: Flatten, fc: {Dense: {out_channels: 10}}}\n",
+        .detail = "Any shape with enough dimensions. A list may also pad "
+                  "fewer dimensions.",
+        .example = "network: {pad: {ZeroPad2d: [0, 1, 0, 1]}, flatten: "
+                   "Flatten, fc: {Dense: {out_channels: 10}}}\n",
         .opts = cr_replication_pad_opts,
         .size = sizeof(struct cr_pad_opts),
     },
