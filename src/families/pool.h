@@ -32,8 +32,8 @@ extern const struct cr_opt cr_pool_opts[]; /* of the ops */
 extern const struct cr_opt cr_max_pool_opts[], cr_max_pool2d_opts[],
     cr_avg_pool1d_opts[], cr_avg_pool2d_opts[], cr_avg_pool3d_opts[];
 
-/* AdaptiveAvgPool2d, 3d and AdaptiveMaxPool2d, 3d. Those of one dimension take a
- * lone int64_t, output_size. */
+/* AdaptiveAvgPool2d, 3d and AdaptiveMaxPool2d, 3d. Those of one dimension take
+ * a lone int64_t, output_size. */
 struct cr_adaptive_opts {
     struct cr_ints output_size; /* CR_INT_NONE keeps the size */
     bool return_indices;

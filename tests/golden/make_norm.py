@@ -231,6 +231,30 @@ for key, text in UPS.items():
     cell('up_' + key, '{Upsample: {%s}}' % text, (2, 3, 3, 4), modes='t')
 cell('up_1d', '{Upsample: {size: 7}}', (2, 3, 4), modes='t')
 cell('up_linear', '{Upsample: {size: 7, mode: linear}}', (2, 3, 4), modes='t')
+UPS3 = {
+    'nearest': 'size: [3, 5, 7]', 'nearest_small': 'size: [1, 2, 3]',
+    'factor': 'scale_factor: 1.6',
+    'factor_each': 'scale_factor: [1.0, 2.5, 1.3], '
+                   'recompute_scale_factor: true',
+    'trilinear': 'size: [3, 5, 7], mode: trilinear',
+    'trilinear_small': 'size: [1, 2, 3], mode: trilinear',
+    'corners': 'size: [3, 5, 7], mode: trilinear, align_corners: true',
+    'trilinear_factor': 'scale_factor: 1.6, mode: trilinear',
+    'trilinear_exact': 'scale_factor: 1.6, mode: trilinear, '
+                       'recompute_scale_factor: true',
+    'area': 'size: [3, 5, 2], mode: area',
+}
+for key, text in UPS3.items():
+    cell('up3_' + key, '{Upsample: {%s}}' % text, (2, 2, 2, 3, 4), modes='t')
+cell('up_exact', '{Upsample: {size: [5, 7], mode: nearest-exact}}',
+     (2, 3, 3, 4), modes='t')
+cell('up_exact_1d', '{Upsample: {size: 7, mode: nearest-exact}}', (2, 3, 4),
+     modes='t')
+cell('up_area', '{Upsample: {size: [5, 2], mode: area}}', (2, 3, 3, 4),
+     modes='t')
+cell('up_area_factor', '{Upsample: {scale_factor: 0.7, mode: area}}',
+     (2, 3, 3, 4), modes='t')
+cell('up_area_1d', '{Upsample: {size: 2, mode: area}}', (2, 3, 4), modes='t')
 for mode in 'CONSTANT', 'REFLECT', 'SYMMETRIC':
     cell('pad_' + mode.lower(), '{Pad: {paddings: [[0, 0], [1, 0], [1, 2], '
          '[2, 3]], mode: %s}}' % mode, (2, 3, 3, 4), modes='t')
