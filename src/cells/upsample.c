@@ -5,9 +5,10 @@
  *   nearest-exact: the element at floor((i + 0.5) s), in float32
  *   linear, bilinear, trilinear: between the two nearest to (i + 0.5) s - 0.5,
  *   at least 0; with align_corners nearest to i (in - 1) / (out - 1)
- *   area: AdaptiveAvgPool
+ *   area: AdaptiveAvgPool; bicubic: families/bicubic.c
  * Backward adds each gradient to the inputs by the same weights.
  */
+#include "families/bicubic.h"
 #include "families/pool.h"
 #include "kernels/parallel_for.h"
 
@@ -18,6 +19,7 @@ enum {
     LINEAR,
     BILINEAR,
     TRILINEAR,
+    BICUBIC,
     AREA,
     NEAREST_EXACT
 };
@@ -269,17 +271,22 @@ static const struct cr_opt upsample_opts[] = {
     CR_REALS_OPTIONAL(struct upsample, scale_factor, 1e-6, 1e6,
                       "Factor of the size, instead of size."),
     CR_ENUM_DEFAULT(struct upsample, mode, NEAREST,
-                    "nearest|linear|bilinear|trilinear|area|nearest-exact",
+                    "nearest|linear|bilinear|trilinear|bicubic|area|"
+                    "nearest-exact",
                     "Interpolation. nearest and area: any input. linear: (N, "
-                    "C, L). bilinear: (N, C, H, W). trilinear: (N, C, D, H, "
-                    "W). nearest-exact: (N, C, L) or (N, C, H, W). nearest: "
-                    "the element at floor(i * in / out). nearest-exact: the "
-                    "element at floor((i + 0.5) * in / out). area: adaptive "
-                    "average pooling."),
+                    "C, L). bilinear and bicubic: (N, C, H, W). trilinear: (N, "
+                    "C, D, H, W). nearest-exact: (N, C, L) or (N, C, H, W). "
+                    "nearest: the element at floor(i * in / out). "
+                    "nearest-exact: the element at floor((i + 0.5) * in / "
+                    "out). area: adaptive average pooling. bicubic: Keys' "
+                    "convolution with a = -0.5 over the elements inside, or a "
+                    "= -0.75 with align_corners, as in MindSpore (PyTorch: "
+                    "always -0.75); distances are rounded to 1/1024, as in "
+                    "MindSpore, but not in an exported ONNX file."),
     CR_BOOL_OPTIONAL(
         struct upsample, align_corners,
-        "With linear, bilinear and trilinear: align the corner elements, which "
-        "keep their values."),
+        "With linear, bilinear, trilinear and bicubic: align the corner "
+        "elements, which keep their values."),
     CR_BOOL_OPTIONAL(
         struct upsample, recompute_scale_factor,
         "true: the output size is floor(input size * scale_factor), and "
@@ -309,10 +316,10 @@ static bool upsample_check(struct cr_diag *diag, struct cr_pos pos,
     if (o->size.n > 0 && o->recompute_scale_factor == 1)
         return cr_error(diag, pos, CR_E_CONFLICT,
                         "recompute_scale_factor requires scale_factor");
-    if (!is_linear(o) && o->align_corners != CR_BOOL_NONE)
+    if (!is_linear(o) && o->mode != BICUBIC && o->align_corners != CR_BOOL_NONE)
         return cr_error(diag, pos, CR_E_CONFLICT,
-                        "align_corners requires mode linear, bilinear or "
-                        "trilinear");
+                        "align_corners requires mode linear, bilinear, "
+                        "trilinear or bicubic");
     return true;
 }
 
@@ -336,6 +343,7 @@ static bool upsample_fits(struct cr_build *b, const struct cr_spec *x, int dims)
         [LINEAR] = { 1, 1, "(N, C, L)" },
         [BILINEAR] = { 2, 2, "(N, C, H, W)" },
         [TRILINEAR] = { 3, 3, "(N, C, D, H, W)" },
+        [BICUBIC] = { 2, 2, "(N, C, H, W)" },
         [AREA] = { 1, 3, "(N, C, L), (N, C, H, W) or (N, C, D, H, W)" },
         [NEAREST_EXACT] = { 1, 2, "(N, C, L) or (N, C, H, W)" },
     };
@@ -379,6 +387,16 @@ static struct cr_val *upsample_area(struct cr_build *b, struct cr_val *x,
     return CR_EMIT(b, "avg_pool", attr, x);
 }
 
+static struct cr_val *upsample_bicubic(struct cr_build *b, struct cr_val *x,
+                                       const int64_t *size)
+{
+    const struct upsample *o = cr_opts(b);
+    struct cr_bicubic *attr = CR_NEW(cr_build_arena(b), struct cr_bicubic);
+
+    *attr = (struct cr_bicubic){ size[0], size[1], o->align_corners == 1 };
+    return CR_EMIT_OP(b, &cr_bicubic_op, attr, x);
+}
+
 static struct cr_val *upsample_build(struct cr_build *b,
                                      struct cr_val *const *in)
 {
@@ -406,6 +424,8 @@ static struct cr_val *upsample_build(struct cr_build *b,
     }
     if (o->mode == AREA)
         return upsample_area(b, in[0], dims, size + 3 - dims);
+    if (o->mode == BICUBIC)
+        return upsample_bicubic(b, in[0], size + 1);
     attr->size = (struct cr_ints){ 3, size };
     attr->step = (struct cr_reals){ 3, step };
     attr->linear = is_linear(o);

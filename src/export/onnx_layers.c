@@ -304,6 +304,21 @@ static const char *upsample(struct cr_onnx *o, const char *arg)
     return cr_onnx_node(o, arg, scales ? 3 : 4, in, 1, 1)[0];
 }
 
+/* The distances are exact here, and multiples of 1/1024 in the op. */
+static const char *bicubic(struct cr_onnx *o, const char *arg)
+{
+    bool align = cr_inference_bool(o->node, "align");
+    const char *in[4] = { cr_onnx_in(o, 0), "", "",
+                          cr_onnx_shape_of(o, cr_onnx_out(o, 0)) };
+
+    cr_onnx_text(o, "mode", "cubic");
+    cr_onnx_text(o, "coordinate_transformation_mode",
+                 align ? "align_corners" : "half_pixel");
+    cr_onnx_float(o, "cubic_coeff_a", align ? -0.75 : -0.5);
+    cr_onnx_int(o, "exclude_outside", !align);
+    return cr_onnx_node(o, arg, 4, in, 1, 1)[0];
+}
+
 /* ---- Normalisation */
 
 /* (x - mean) / sqrt(variance + eps) over axes. */
@@ -550,5 +565,6 @@ const struct cr_onnx_emitter cr_onnx_layers[] = {
     { "max_pool", pool, "max", false },
     { "max_pool_indices", pool, "max", false },
     { "upsample", upsample, "Resize", false },
+    { "bicubic", bicubic, "Resize", false },
     { 0 },
 };

@@ -261,6 +261,9 @@ for more in ['size: [6, 3, 7]', 'size: [6, 3, 7], mode: trilinear',
              'scale_factor: 1.6', 'scale_factor: 1.6, mode: trilinear']:
     net(f'Upsample 3d {more}', VOLUME, {'e': f'{{Upsample: {{{more}}}}}'},
         'e(x)')
+for size, more in ('[12, 16]', ''), ('[11, 15]', ', align_corners: true'):
+    net(f'Upsample bicubic {size}', X, {'e': f'{{Upsample: {{size: {size}, '
+        f'mode: bicubic{more}}}}}'}, 'e(x)')
 for mode in ['nearest-exact', 'area']:
     for size in ['[12, 16]', '[9, 5]']:
         net(f'Upsample {mode} {size}', X, {'e': f'{{Upsample: {{size: {size}, '

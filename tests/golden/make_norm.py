@@ -226,6 +226,12 @@ UPS = {
     'bilinear': 'size: [5, 7], mode: bilinear',
     'bilinear_small': 'size: [2, 1], mode: bilinear',
     'corners': 'size: [5, 7], mode: bilinear, align_corners: true',
+    'bicubic': 'size: [5, 7], mode: bicubic',
+    'bicubic_factor': 'scale_factor: [2.0, 2.6], mode: bicubic, '
+                      'recompute_scale_factor: true',
+    'bicubic_small': 'size: [2, 3], mode: bicubic',
+    'bicubic_corners': 'size: [7, 9], mode: bicubic, align_corners: true',
+    'bicubic_one': 'size: [1, 1], mode: bicubic, align_corners: true',
 }
 for key, text in UPS.items():
     cell('up_' + key, '{Upsample: {%s}}' % text, (2, 3, 3, 4), modes='t')
