@@ -64,6 +64,7 @@ extern const struct cr_opt cr_layer_norm_opts[];
 struct cr_batch_norm {
     double eps, momentum;
     unsigned char use_batch_statistics; /* CR_BOOL_NONE: in training */
+    bool sync; /* of all processes, whatever train.batch_norm says */
 };
 extern const struct cr_opt cr_batch_norm_opts[];
 
