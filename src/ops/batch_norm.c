@@ -187,7 +187,8 @@ static bool batch_norm_is_whole(const struct cr_op_ctx *s,
     *norm = batch_norm_whole(s->attr, &s->in[X], s->training);
     norm->gamma = s->x[GAMMA];
     norm->beta = s->x[BETA];
-    return batch_norm_alone(s) && s->in[MORE].rank <= 0 && cr_channel_norm_is_whole(norm);
+    return batch_norm_alone(s) && s->in[MORE].rank <= 0 &&
+           cr_channel_norm_is_whole(norm);
 }
 
 static void batch_norm_move(cr_real *to, double momentum, double value)
