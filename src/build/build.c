@@ -350,6 +350,7 @@ static struct cr_val *build_node(struct cr_build *parent, const char *path,
         .call_args = parent->call_args,
         .like = parent->like,
         .like_len = parent->like_len,
+        .xavier = parent->xavier,
     };
     struct cr_val *out;
     int i;

@@ -33,6 +33,11 @@
             "in training too, without updating them. Default: batch "     \
             "statistics in training, moving ones in prediction.")
 
+const struct cr_opt cr_sync_bn_opts[] = {
+    BN_OPTS,
+    { 0 },
+};
+
 const struct cr_opt cr_bn_opts[] = {
     BN_OPTS,
     CR_ENUM_DEFAULT(struct cr_bn, data_format, CR_NCHW, "NCHW",
@@ -75,8 +80,8 @@ static bool channels_fit(struct cr_build *b, const struct cr_spec *x,
     return true;
 }
 
-struct cr_val *cr_bn_build(struct cr_build *b, struct cr_val *x,
-                           const char *prefix, int low, int high)
+static struct cr_val *bn_build(struct cr_build *b, struct cr_val *x,
+                               const char *prefix, int low, int high, bool sync)
 {
     const struct cr_bn *o = cr_opts(b);
     const struct cr_spec *spec;
@@ -106,9 +111,28 @@ struct cr_val *cr_bn_build(struct cr_build *b, struct cr_val *x,
     attr->eps = o->eps;
     attr->momentum = o->momentum;
     attr->use_batch_statistics = o->use_batch_statistics;
+    attr->sync = sync;
     return cr_nhwc_out(
         b, o->data_format,
         CR_EMIT(b, "batch_norm", attr, x, gamma, beta, mean, variance));
+}
+
+struct cr_val *cr_bn_build(struct cr_build *b, struct cr_val *x,
+                           const char *prefix, int low, int high)
+{
+    return bn_build(b, x, prefix, low, high, false);
+}
+
+struct cr_val *cr_sync_bn_build(struct cr_build *b, struct cr_val *x)
+{
+    const struct cr_spec *spec = cr_val_spec(x);
+
+    if (spec->rank != 2 && spec->rank != 4) {
+        cr_fail(b, CR_E_SHAPE, "input is %s, expected (N, C) or (N, C, H, W)",
+                cr_diag_format(cr_build_arena(b), spec));
+        return NULL;
+    }
+    return bn_build(b, x, "", 2, 4, true);
 }
 
 const struct cr_opt cr_instance_norm_opts[] = {

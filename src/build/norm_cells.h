@@ -13,7 +13,7 @@ struct cr_bn {
     unsigned char use_batch_statistics;
     int data_format;
 };
-extern const struct cr_opt cr_bn_opts[], cr_bn2d_opts[];
+extern const struct cr_opt cr_bn_opts[], cr_bn2d_opts[], cr_sync_bn_opts[];
 
 /* A parameter that is trained where `affine` holds, and else only exists. */
 struct cr_val *cr_param_affine(struct cr_build *b, const char *name,
@@ -25,6 +25,8 @@ struct cr_val *cr_param_affine(struct cr_build *b, const char *name,
  * `low` to `high` dimensions. */
 struct cr_val *cr_bn_build(struct cr_build *b, struct cr_val *x,
                            const char *prefix, int low, int high);
+/* With the statistics of all processes; inputs have 2 or 4 dimensions. */
+struct cr_val *cr_sync_bn_build(struct cr_build *b, struct cr_val *x);
 
 struct cr_instance_norm {
     int64_t num_features;

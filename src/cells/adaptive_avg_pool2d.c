@@ -17,7 +17,7 @@ static const struct cr_opt adaptive_avg_pool2d_opts[] = {
 static struct cr_val *adaptive_avg_pool2d_build(struct cr_build *b,
                                                 struct cr_val *const *in)
 {
-    return cr_adaptive_build(b, in[0], false);
+    return cr_adaptive_build(b, in[0], 2, false);
 }
 
 const struct cr_cell cr_cell_adaptive_avg_pool2d = {

@@ -20,7 +20,7 @@ static const struct cr_opt adaptive_max_pool2d_opts[] = {
 static struct cr_val *adaptive_max_pool2d_build(struct cr_build *b,
                                                 struct cr_val *const *in)
 {
-    return cr_adaptive_build(b, in[0], true);
+    return cr_adaptive_build(b, in[0], 2, true);
 }
 
 const struct cr_cell cr_cell_adaptive_max_pool2d = {

@@ -1,10 +1,7 @@
 /* TransformerEncoder: a chain of TransformerEncoderLayers. Each has its own
  * parameters; all layers start from the same values, as in MindSpore and
  * PyTorch. */
-#include "base/str.h"
-#include "graph/cell.h"
-
-#include <string.h>
+#include "build/transformer.h"
 
 struct encoder {
     const struct cr_node *encoder_layer;
@@ -26,40 +23,19 @@ static bool encoder_check(struct cr_diag *diag, struct cr_pos pos,
                           const void *opts)
 {
     const struct encoder *o = opts;
-    const struct cr_node *args;
-    const char *type =
-        o->encoder_layer ? cr_node_type(o->encoder_layer, &args) : NULL;
 
-    if (!type || strcmp(type, "TransformerEncoderLayer") != 0)
-        return cr_error(diag, o->encoder_layer ? o->encoder_layer->pos : pos,
-                        o->encoder_layer ? CR_E_WRONG_TYPE : CR_E_MISSING_KEY,
-                        "encoder_layer: expected {TransformerEncoderLayer: "
-                        "{...}}");
-    if (o->norm && o->norm->kind != CR_NODE_NULL &&
-        !cr_node_type(o->norm, &args))
-        return cr_error(diag, o->norm->pos, CR_E_WRONG_TYPE,
-                        "norm: expected a cell such as {LayerNorm: {...}}");
-    return true;
+    return cr_transformer_stack_check(diag, pos, o->encoder_layer,
+                                      "encoder_layer",
+                                      "TransformerEncoderLayer", o->norm);
 }
 
 static struct cr_val *encoder_build(struct cr_build *b,
                                     struct cr_val *const *in)
 {
     const struct encoder *o = cr_opts(b);
-    struct cr_arena *arena = cr_build_arena(b);
-    struct cr_val *x[] = { in[0], in[1], in[2] };
-    int64_t i;
 
-    for (i = 0; i < o->num_layers && x[0]; i++) {
-        const char *name = cr_strf(arena, "layers.%lld", (long long)i);
-
-        x[0] = i == 0
-                   ? cr_child(b, name, o->encoder_layer, 3, x)
-                   : cr_child_like(b, name, "layers.0", o->encoder_layer, 3, x);
-    }
-    if (o->norm && o->norm->kind != CR_NODE_NULL && x[0])
-        return cr_child(b, "norm", o->norm, 1, x);
-    return x[0];
+    return cr_transformer_stack_build(b, o->encoder_layer, o->num_layers,
+                                      o->norm, 3, in);
 }
 
 static const char *const encoder_inputs[] = { "src", "src_mask",

@@ -8,44 +8,7 @@
  *   x = x + a(norm1(x)); x = x + f(norm2(x))
  *
  * Vaswani et al., "Attention is all you need" (2017). */
-#include "base/str.h"
-#include "graph/cell.h"
-#include "graph/op_attrs.h"
-
-#include <string.h>
-
-struct layer {
-    int64_t d_model, nhead, dim_feedforward;
-    double dropout;
-    const struct cr_node *activation;
-    double layer_norm_eps;
-    bool batch_first, norm_first;
-};
-
-static const struct cr_opt layer_opts[] = {
-    CR_INT(struct layer, d_model, 1, CR_DIM_MAX, "Features of each position."),
-    CR_INT(struct layer, nhead, 1, CR_DIM_MAX,
-           "Number of attention heads; "
-           "must divide d_model."),
-    CR_INT_DEFAULT(struct layer, dim_feedforward, 2048, 1, CR_DIM_MAX,
-                   "Hidden size of the feed-forward network."),
-    CR_REAL_DEFAULT(
-        struct layer, dropout, 0.1, 0, 1 - DBL_EPSILON,
-        "Probability of all dropouts, including that of the attention."),
-    CR_NODE(struct layer, activation,
-            "Activation of the feed-forward network: relu (the default), gelu, "
-            "or a cell.",
-            .choices = "relu|gelu"),
-    CR_REAL_POS_DEFAULT(struct layer, layer_norm_eps, 1e-5, 1e30,
-                        "Epsilon of both LayerNorms."),
-    CR_BOOL_DEFAULT(struct layer, batch_first, false,
-                    "The input is (N, L, d_model) instead of (L, N, d_model)."),
-    CR_BOOL_DEFAULT(
-        struct layer, norm_first, false,
-        "Pre-norm: normalise the input of each branch instead of the residual "
-        "sum."),
-    { 0 },
-};
+#include "build/transformer.h"
 
 enum {
     SRC,
@@ -53,104 +16,31 @@ enum {
     PAD
 };
 
-static struct cr_val *layer_part(struct cr_build *b, const char *name,
-                                 struct cr_val *x, const char *text)
-{
-    return cr_subcell(b, name, text, NULL, 1, &x);
-}
-
-static struct cr_val *layer_drop(struct cr_build *b, const char *name,
-                                 struct cr_val *x)
-{
-    const struct layer *o = cr_opts(b);
-
-    return layer_part(
-        b, name, x,
-        cr_strf(cr_build_arena(b), "{Dropout: {p: %.17g}}", o->dropout));
-}
-
-static struct cr_val *layer_norm(struct cr_build *b, const char *name,
-                                 struct cr_val *x)
-{
-    const struct layer *o = cr_opts(b);
-
-    return layer_part(b, name, x,
-                      cr_strf(cr_build_arena(b),
-                              "{LayerNorm: {normalized_shape: [%lld], "
-                              "epsilon: %.17g}}",
-                              (long long)o->d_model, o->layer_norm_eps));
-}
-
-static struct cr_val *layer_dense(struct cr_build *b, const char *name,
-                                  struct cr_val *x, int64_t out)
-{
-    return layer_part(b, name, x,
-                      cr_strf(cr_build_arena(b),
-                              "{Dense: {out_channels: %lld}}", (long long)out));
-}
-
 static struct cr_val *layer_attend(struct cr_build *b, struct cr_val *x,
                                    struct cr_val *const *in)
 {
-    const struct layer *o = cr_opts(b);
-    struct cr_val *args[] = { x, x, x, in[PAD], in[MASK] };
-    struct cr_val *y = cr_subcell(
-        b, "self_attn",
-        cr_strf(cr_build_arena(b),
-                "{MultiheadAttention: {embed_dim: %lld, num_heads: %lld, "
-                "dropout: %.17g, batch_first: %s}}",
-                (long long)o->d_model, (long long)o->nhead, o->dropout,
-                o->batch_first ? "true" : "false"),
-        "{need_weights: false}", 5, args);
-
-    return layer_drop(b, "dropout1", y ? cr_member(y, 0) : NULL);
-}
-
-static struct cr_val *layer_activate(struct cr_build *b, struct cr_val *x)
-{
-    const struct layer *o = cr_opts(b);
-    const struct cr_node *f = o->activation;
-    struct cr_gelu *exact = CR_NEW(cr_build_arena(b), struct cr_gelu);
-
-    exact->approximate = CR_GELU_EXACT;
-    if (!f || (f->kind == CR_NODE_STR && strcmp(f->text, "relu") == 0))
-        return x ? CR_EMIT(b, "relu", NULL, x) : NULL;
-    if (f->kind == CR_NODE_STR && strcmp(f->text, "gelu") == 0)
-        return x ? CR_EMIT(b, "gelu", exact, x) : NULL;
-    if (cr_node_type(f, &(const struct cr_node *){ NULL }))
-        return x ? cr_child(b, "activation", f, 1, &x) : NULL;
-    cr_fail(b, CR_E_WRONG_TYPE,
-            "activation: found %s, expected relu, gelu or a cell",
-            cr_node_what(cr_build_arena(b), f));
-    return NULL;
-}
-
-static struct cr_val *layer_feed(struct cr_build *b, struct cr_val *x)
-{
-    const struct layer *o = cr_opts(b);
-
-    x = layer_activate(b, layer_dense(b, "dense1", x, o->dim_feedforward));
-    x = layer_dense(b, "dense2", layer_drop(b, "dropout", x), o->d_model);
-    return layer_drop(b, "dropout2", x);
-}
-
-static struct cr_val *layer_add(struct cr_build *b, struct cr_val *x,
-                                struct cr_val *y)
-{
-    return x && y ? CR_EMIT(b, "add", NULL, x, y) : NULL;
+    return cr_transformer_attend(b, "self_attn", "dropout1", x, x, in[PAD],
+                                 in[MASK]);
 }
 
 static struct cr_val *layer_build(struct cr_build *b, struct cr_val *const *in)
 {
-    const struct layer *o = cr_opts(b);
+    const struct cr_transformer_layer *o = cr_opts(b);
     struct cr_val *x = in[SRC];
 
     if (o->norm_first) {
-        x = layer_add(b, x, layer_attend(b, layer_norm(b, "norm1", x), in));
-        return layer_add(b, x, layer_feed(b, layer_norm(b, "norm2", x)));
+        x = cr_transformer_add(
+            b, x, layer_attend(b, cr_transformer_norm(b, "norm1", x), in));
+        return cr_transformer_add(
+            b, x,
+            cr_transformer_feed(b, "dropout2",
+                                cr_transformer_norm(b, "norm2", x)));
     }
-    x = layer_norm(b, "norm1", layer_add(b, x, layer_attend(b, x, in)));
-    return layer_norm(b, "norm2", layer_add(b, x, layer_feed(b, x)));
+    x = cr_transformer_norm(b, "norm1",
+                            cr_transformer_add(b, x, layer_attend(b, x, in)));
+    return cr_transformer_norm(
+        b, "norm2",
+        cr_transformer_add(b, x, cr_transformer_feed(b, "dropout2", x)));
 }
 
 static const char *const layer_inputs[] = { "src", "src_mask",
@@ -176,8 +66,8 @@ const struct cr_cell cr_cell_transformer_encoder_layer = {
                    "    layer: {TransformerEncoderLayer: {d_model: 32, nhead: "
                    "4, dim_feedforward: 64, batch_first: true}}\n"
                    "  construct: return layer(x, causal_mask(x))\n",
-        .opts = layer_opts,
-        .size = sizeof(struct layer),
+        .opts = cr_transformer_layer_opts,
+        .size = sizeof(struct cr_transformer_layer),
     },
     .min_inputs = 1,
     .max_inputs = 3,

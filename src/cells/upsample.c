@@ -1,22 +1,41 @@
 /*
- * Upsample: interpolation to another size, x (N, C, L) or (N, C, H, W).
- *   nearest: the element at floor(i s), s = in / out in float32
- *   linear, bilinear: between the two nearest to (i + 0.5) in / out - 0.5,
+ * Upsample: interpolation to another size, x (N, C, L), (N, C, H, W) or
+ * (N, C, D, H, W). s = in / out, or 1 / scale_factor:
+ *   nearest: the element at floor(i s), in float32
+ *   nearest-exact: the element at floor((i + 0.5) s), in float32
+ *   linear, bilinear, trilinear: between the two nearest to (i + 0.5) s - 0.5,
  *   at least 0; with align_corners nearest to i (in - 1) / (out - 1)
+ *   area: AdaptiveAvgPool; bicubic: families/bicubic.c
  * Backward adds each gradient to the inputs by the same weights.
  */
-#include "graph/cell.h"
-#include "graph/op.h"
+#include "families/bicubic.h"
+#include "families/pool.h"
 #include "kernels/parallel_for.h"
 
 #include <string.h>
 
-enum { NEAREST, LINEAR, BILINEAR };
+enum {
+    NEAREST,
+    LINEAR,
+    BILINEAR,
+    TRILINEAR,
+    BICUBIC,
+    AREA,
+    NEAREST_EXACT
+};
 
-/* Attributes of the op: the output size (h, w). */
+enum {
+    DEPTH,
+    ROW,
+    COL
+};
+
+/* Attributes of the op: the output size (d, h, w), and steps between the
+ * positions of neighbouring elements; 0: from the sizes. */
 struct upsample_op {
-    int64_t h, w;
-    bool linear, align;
+    struct cr_ints size;
+    struct cr_reals step;
+    bool linear, align, exact;
 };
 
 /* The inputs of an output index: low with weight 1 - part, high with part. */
@@ -25,147 +44,205 @@ struct tap {
     cr_real part;
 };
 
-static struct tap upsample_tap(const struct upsample_op *o, int64_t in,
-                               int64_t out, int64_t i)
+static struct tap upsample_tap(const struct upsample_op *o, int axis,
+                               int64_t in, int64_t i)
 {
+    int64_t out = o->size.v[axis];
+    double given = o->step.v[axis], at = 0;
     struct tap t = { 0 };
-    double at = 0;
 
     if (!o->linear) {
-        t.low = (int64_t)((float)i * ((float)in / (float)out));
+        float step = given > 0 ? (float)given : (float)in / (float)out;
+
+        t.low = (int64_t)(((float)i + (o->exact ? 0.5F : 0)) * step);
         t.low = t.high = t.low < in - 1 ? t.low : in - 1;
         return t;
     }
     if (!o->align)
-        at = ((double)i + 0.5) * (double)in / (double)out - 0.5;
+        at =
+            ((double)i + 0.5) * (given > 0 ? given : (double)in / (double)out) -
+            0.5;
     else if (out > 1)
         at = (double)i * (double)(in - 1) / (double)(out - 1);
     at = at > 0 ? at : 0;
     t.low = (int64_t)at < in - 1 ? (int64_t)at : in - 1;
     t.high = t.low < in - 1 ? t.low + 1 : t.low;
-    t.part = (cr_real)(at - (double)t.low);
+    t.part = t.high > t.low ? (cr_real)(at - (double)t.low) : 0;
     return t;
 }
 
-/* (N, C, L) is (N, C, 1, L). */
-struct planes {
+/* (N, C, L) is (N, C, 1, 1, L). */
+struct volumes {
     const struct cr_op_ctx *s;
-    const struct upsample_op *o;
-    int64_t h, w, n; /* size of the input; number of planes */
-    struct tap *row, *col;
+    bool linear;
+    int64_t in[3], out[3], n; /* sizes; number of volumes */
+    struct tap *tap[3];       /* for each output index */
 };
 
-static struct planes upsample_planes(const struct cr_op_ctx *s)
+static struct volumes upsample_volumes(const struct cr_op_ctx *s)
 {
+    const struct upsample_op *o = s->attr;
     const struct cr_spec *x = &s->in[0];
-    struct planes p = { .s = s, .o = s->attr };
+    struct volumes p = { .s = s, .linear = o->linear };
+    struct tap *tap = s->scratch;
     int64_t i;
+    int k;
 
-    p.h = x->rank == 4 ? x->dim[2] : 1;
-    p.w = x->dim[x->rank - 1];
     p.n = x->dim[0] * x->dim[1];
-    p.row = s->scratch;
-    p.col = p.row + p.o->h;
-    for (i = 0; i < p.o->h; i++)
-        p.row[i] = upsample_tap(p.o, p.h, p.o->h, i);
-    for (i = 0; i < p.o->w; i++)
-        p.col[i] = upsample_tap(p.o, p.w, p.o->w, i);
+    for (k = 0; k < 3; k++) {
+        p.in[k] = x->rank + k >= 5 ? x->dim[x->rank - 3 + k] : 1;
+        p.out[k] = o->size.v[k];
+        p.tap[k] = tap;
+        for (i = 0; i < p.out[k]; i++)
+            *tap++ = upsample_tap(o, k, p.in[k], i);
+    }
     return p;
 }
 
 static bool upsample_plan(struct cr_op_plan *p)
 {
     const struct upsample_op *o = p->attr;
+    int rank = p->in[0].rank, i;
 
     p->out[0] = p->in[0];
-    if (p->in[0].rank == 4)
-        p->out[0].dim[2] = o->h;
-    p->out[0].dim[p->in[0].rank - 1] = o->w;
-    p->scratch = (size_t)(o->h + o->w) * sizeof(struct tap);
+    for (i = 2; i < rank; i++)
+        p->out[0].dim[i] = o->size.v[i + 3 - rank];
+    p->scratch = (size_t)(o->size.v[DEPTH] + o->size.v[ROW] + o->size.v[COL]) *
+                 sizeof(struct tap);
     return true;
 }
 
-static void upsample_range(void *ctx, int64_t from, int64_t to)
+/* Between four elements of a plane. */
+CR_INLINE cr_real plane_at(const cr_real *x, int64_t width, struct tap r,
+                           struct tap c)
 {
-    const struct planes *p = ctx;
-    int64_t plane, i, j;
+    const cr_real *low = x + r.low * width, *high = x + r.high * width;
+    cr_real a = low[c.low], b = high[c.low];
 
-    for (plane = from; plane < to; plane++) {
-        const cr_real *x = cr_creals(p->s->x[0]) + plane * p->h * p->w;
-        cr_real *y = cr_reals(p->s->y[0]) + plane * p->o->h * p->o->w;
+    a += (low[c.high] - a) * c.part;
+    b += (high[c.high] - b) * c.part;
+    return a + (b - a) * r.part;
+}
 
-        for (i = 0; i < p->o->h; i++) {
-            struct tap r = p->row[i];
-            const cr_real *low = x + r.low * p->w, *high = x + r.high * p->w;
+static void upsample_plane(const struct volumes *p, const cr_real *x,
+                           struct tap d, cr_real *y)
+{
+    int64_t plane = p->in[ROW] * p->in[COL], i, j;
+    const cr_real *low = x + d.low * plane, *high = x + d.high * plane;
 
-            for (j = 0; j < p->o->w; j++) {
-                struct tap c = p->col[j];
-                cr_real a = low[c.low], b = high[c.low];
+    for (i = 0; i < p->out[ROW]; i++) {
+        struct tap r = p->tap[ROW][i];
 
-                if (p->o->linear) {
-                    a += (low[c.high] - a) * c.part;
-                    b += (high[c.high] - b) * c.part;
-                    a += (b - a) * r.part;
-                }
-                *y++ = a;
+        for (j = 0; j < p->out[COL]; j++) {
+            struct tap c = p->tap[COL][j];
+            cr_real a, b;
+
+            if (!p->linear) {
+                *y++ = low[r.low * p->in[COL] + c.low];
+                continue;
             }
+            a = plane_at(low, p->in[COL], r, c);
+            b = d.high > d.low ? plane_at(high, p->in[COL], r, c) : a;
+            *y++ = a + (b - a) * d.part;
         }
     }
 }
 
+static void upsample_range(void *ctx, int64_t from, int64_t to)
+{
+    const struct volumes *p = ctx;
+    int64_t plane = p->out[ROW] * p->out[COL], i;
+
+    for (; from < to; from++) {
+        const cr_real *x = cr_creals(p->s->x[0]) +
+                           from * p->in[DEPTH] * p->in[ROW] * p->in[COL];
+        cr_real *y = cr_reals(p->s->y[0]) + from * p->out[DEPTH] * plane;
+
+        for (i = 0; i < p->out[DEPTH]; i++)
+            upsample_plane(p, x, p->tap[DEPTH][i], y + i * plane);
+    }
+}
+
+static double upsample_cost(const struct volumes *p, double each)
+{
+    return each * (double)(p->out[DEPTH] * p->out[ROW] * p->out[COL]) *
+           (p->in[DEPTH] > 1 ? 2 : 1);
+}
+
 static void upsample_forward(const struct cr_op_ctx *s)
 {
-    struct planes p = upsample_planes(s);
+    struct volumes p = upsample_volumes(s);
 
-    cr_parallel_for_coarse(p.n, 3 * (double)(p.o->h * p.o->w), &p,
-                           upsample_range);
+    cr_parallel_for_coarse(p.n, upsample_cost(&p, 3), &p, upsample_range);
+}
+
+/* Adds dy times `weight` to the elements of a plane that it comes from. */
+static void upsample_plane_back(const struct volumes *p, const cr_real *dy,
+                                cr_real weight, cr_real *dx)
+{
+    int64_t i, j;
+
+    for (i = 0; i < p->out[ROW]; i++) {
+        struct tap r = p->tap[ROW][i];
+        cr_real *low = dx + r.low * p->in[COL],
+                *high = dx + r.high * p->in[COL];
+
+        for (j = 0; j < p->out[COL]; j++) {
+            struct tap c = p->tap[COL][j];
+            cr_real d = *dy++ * weight, below = d * r.part, above = d - below;
+
+            low[c.low] += above - above * c.part;
+            if (!p->linear)
+                continue;
+            low[c.high] += above * c.part;
+            high[c.low] += below - below * c.part;
+            high[c.high] += below * c.part;
+        }
+    }
 }
 
 static void upsample_back_range(void *ctx, int64_t from, int64_t to)
 {
-    const struct planes *p = ctx;
-    int64_t plane, i, j;
+    const struct volumes *p = ctx;
+    int64_t plane = p->in[ROW] * p->in[COL], size = p->in[DEPTH] * plane, i;
 
-    for (plane = from; plane < to; plane++) {
-        const cr_real *dy = cr_creals(p->s->dy[0]) + plane * p->o->h * p->o->w;
-        cr_real *dx = cr_reals(p->s->dx[0]) + plane * p->h * p->w;
+    for (; from < to; from++) {
+        const cr_real *dy = cr_creals(p->s->dy[0]) +
+                            from * p->out[DEPTH] * p->out[ROW] * p->out[COL];
+        cr_real *dx = cr_reals(p->s->dx[0]) + from * size;
 
         if (!p->s->accumulate[0])
-            memset(dx, 0, (size_t)(p->h * p->w) * sizeof *dx);
-        for (i = 0; i < p->o->h; i++) {
-            struct tap r = p->row[i];
-            cr_real *low = dx + r.low * p->w, *high = dx + r.high * p->w;
+            memset(dx, 0, (size_t)size * sizeof *dx);
+        for (i = 0; i < p->out[DEPTH]; i++) {
+            struct tap d = p->tap[DEPTH][i];
 
-            for (j = 0; j < p->o->w; j++) {
-                struct tap c = p->col[j];
-                cr_real d = *dy++, below = d * r.part, above = d - below;
-
-                low[c.low] += above - above * c.part;
-                if (!p->o->linear)
-                    continue;
-                low[c.high] += above * c.part;
-                high[c.low] += below - below * c.part;
-                high[c.high] += below * c.part;
-            }
+            upsample_plane_back(p, dy, 1 - d.part, dx + d.low * plane);
+            if (d.high > d.low)
+                upsample_plane_back(p, dy, d.part, dx + d.high * plane);
+            dy += p->out[ROW] * p->out[COL];
         }
     }
 }
 
 static void upsample_backward(const struct cr_op_ctx *s)
 {
-    struct planes p = upsample_planes(s);
+    struct volumes p = upsample_volumes(s);
 
-    cr_parallel_for_coarse(p.n, 5 * (double)(p.o->h * p.o->w), &p,
-                           upsample_back_range);
+    cr_parallel_for_coarse(p.n, upsample_cost(&p, 5), &p, upsample_back_range);
 }
 
 static const struct cr_opt upsample_op_opts[] = {
-    CR_INT_DEFAULT(struct upsample_op, h, 1, 1, CR_DIM_MAX, "Output height."),
-    CR_INT(struct upsample_op, w, 1, CR_DIM_MAX, "Output width."),
+    CR_INTS(struct upsample_op, size, 1, CR_DIM_MAX,
+            "Output depth, height and width."),
+    CR_REALS(struct upsample_op, step, 0, 1e6,
+             "Distances of neighbouring outputs in the input; 0: from the "
+             "sizes."),
     CR_BOOL_DEFAULT(struct upsample_op, linear, false,
                     "Interpolate; if false take the nearest element."),
     CR_BOOL_DEFAULT(struct upsample_op, align, false,
                     "Align the first and last elements."),
+    CR_BOOL_DEFAULT(struct upsample_op, exact, false,
+                    "The nearest element to the middle of each output."),
     { 0 },
 };
 
@@ -193,19 +270,36 @@ static const struct cr_opt upsample_opts[] = {
                      "Output size: one number, or one per dimension."),
     CR_REALS_OPTIONAL(struct upsample, scale_factor, 1e-6, 1e6,
                       "Factor of the size, instead of size."),
-    CR_ENUM_DEFAULT(struct upsample, mode, NEAREST, "nearest|linear|bilinear",
-                    "Interpolation; linear is for (N, C, L), bilinear for (N, "
-                    "C, H, W)."),
+    CR_ENUM_DEFAULT(struct upsample, mode, NEAREST,
+                    "nearest|linear|bilinear|trilinear|bicubic|area|"
+                    "nearest-exact",
+                    "Interpolation. nearest and area: any input. linear: (N, "
+                    "C, L). bilinear and bicubic: (N, C, H, W). trilinear: (N, "
+                    "C, D, H, W). nearest-exact: (N, C, L) or (N, C, H, W). "
+                    "nearest: the element at floor(i * in / out). "
+                    "nearest-exact: the element at floor((i + 0.5) * in / "
+                    "out). area: adaptive average pooling. bicubic: Keys' "
+                    "convolution with a = -0.5 over the elements inside, or a "
+                    "= -0.75 with align_corners, as in MindSpore (PyTorch: "
+                    "always -0.75); distances are rounded to 1/1024, as in "
+                    "MindSpore, but not in an exported ONNX file."),
     CR_BOOL_OPTIONAL(
         struct upsample, align_corners,
-        "With linear and bilinear: align the corner elements, which keep their "
-        "values."),
+        "With linear, bilinear, trilinear and bicubic: align the corner "
+        "elements, which keep their values."),
     CR_BOOL_OPTIONAL(
         struct upsample, recompute_scale_factor,
-        "Must be true with scale_factor: the output size is floor(input size * "
-        "scale_factor), and positions are computed from the sizes."),
+        "true: the output size is floor(input size * scale_factor), and "
+        "positions are computed from the sizes. Must be true with "
+        "scale_factor, except in mode area and over (N, C, D, H, W): there "
+        "positions are computed from scale_factor if it is false."),
     { 0 },
 };
+
+static bool is_linear(const struct upsample *o)
+{
+    return o->mode == LINEAR || o->mode == BILINEAR || o->mode == TRILINEAR;
+}
 
 static bool upsample_check(struct cr_diag *diag, struct cr_pos pos,
                            const void *opts)
@@ -215,15 +309,17 @@ static bool upsample_check(struct cr_diag *diag, struct cr_pos pos,
     if ((o->size.n > 0) == (o->scale_factor.n > 0))
         return cr_error(diag, pos, CR_E_CONFLICT,
                         "Upsample: expected either size or scale_factor");
-    if (o->scale_factor.n > 0 && o->recompute_scale_factor != 1)
+    if (o->scale_factor.n > 0 && o->recompute_scale_factor != 1 &&
+        o->mode != AREA && o->mode != NEAREST && o->mode != TRILINEAR)
         return cr_error(diag, pos, CR_E_CONFLICT,
                         "scale_factor requires recompute_scale_factor: true");
     if (o->size.n > 0 && o->recompute_scale_factor == 1)
         return cr_error(diag, pos, CR_E_CONFLICT,
                         "recompute_scale_factor requires scale_factor");
-    if (o->mode == NEAREST && o->align_corners != CR_BOOL_NONE)
+    if (!is_linear(o) && o->mode != BICUBIC && o->align_corners != CR_BOOL_NONE)
         return cr_error(diag, pos, CR_E_CONFLICT,
-                        "align_corners requires mode linear or bilinear");
+                        "align_corners requires mode linear, bilinear, "
+                        "trilinear or bicubic");
     return true;
 }
 
@@ -236,6 +332,71 @@ static int64_t upsample_size(const struct upsample *o, int i, int64_t in)
                           o->scale_factor.v[o->scale_factor.n == 1 ? 0 : i]);
 }
 
+/* Whether the mode is for inputs of `dims` more dimensions than (N, C). */
+static bool upsample_fits(struct cr_build *b, const struct cr_spec *x, int dims)
+{
+    static const struct {
+        int low, high;
+        const char *shapes;
+    } of[] = {
+        [NEAREST] = { 1, 3, "(N, C, L), (N, C, H, W) or (N, C, D, H, W)" },
+        [LINEAR] = { 1, 1, "(N, C, L)" },
+        [BILINEAR] = { 2, 2, "(N, C, H, W)" },
+        [TRILINEAR] = { 3, 3, "(N, C, D, H, W)" },
+        [BICUBIC] = { 2, 2, "(N, C, H, W)" },
+        [AREA] = { 1, 3, "(N, C, L), (N, C, H, W) or (N, C, D, H, W)" },
+        [NEAREST_EXACT] = { 1, 2, "(N, C, L) or (N, C, H, W)" },
+    };
+    const struct upsample *o = cr_opts(b);
+    int n = o->size.n > 0 ? o->size.n : o->scale_factor.n;
+
+    if (dims < of[o->mode].low || dims > of[o->mode].high)
+        return cr_fail(b, CR_E_SHAPE, "input: found %s, expected %s",
+                       cr_diag_format(cr_build_arena(b), x),
+                       of[o->mode].shapes);
+    if (n > 1 && n != dims)
+        return cr_fail(b, CR_E_SHAPE,
+                       "input: found %s with %d dimension%s to resize, "
+                       "expected %d",
+                       cr_diag_format(cr_build_arena(b), x), dims,
+                       dims == 1 ? "" : "s", n);
+    if (o->scale_factor.n > 0 && o->recompute_scale_factor != 1 &&
+        o->mode == NEAREST && dims < 3)
+        return cr_fail(b, CR_E_CONFLICT,
+                       "scale_factor requires recompute_scale_factor: true");
+    return true;
+}
+
+/* MindSpore's adaptive_avg_pool1d takes no other sizes. */
+static struct cr_val *upsample_area(struct cr_build *b, struct cr_val *x,
+                                    int dims, const int64_t *size)
+{
+    struct cr_pool_opts *attr = CR_NEW(cr_build_arena(b), struct cr_pool_opts);
+    const struct cr_spec *s = cr_val_spec(x);
+
+    if (dims == 1 && s->dim[2] % *size != 0) {
+        cr_fail(b, CR_E_SHAPE,
+                "input %s does not fit: its length must be a multiple of the "
+                "output size %lld in mode area",
+                cr_diag_format(cr_build_arena(b), s), (long long)*size);
+        return NULL;
+    }
+    attr->dims = dims;
+    attr->divisor_override = CR_INT_NONE;
+    attr->output_size = (struct cr_ints){ dims, size };
+    return CR_EMIT(b, "avg_pool", attr, x);
+}
+
+static struct cr_val *upsample_bicubic(struct cr_build *b, struct cr_val *x,
+                                       const int64_t *size)
+{
+    const struct upsample *o = cr_opts(b);
+    struct cr_bicubic *attr = CR_NEW(cr_build_arena(b), struct cr_bicubic);
+
+    *attr = (struct cr_bicubic){ size[0], size[1], o->align_corners == 1 };
+    return CR_EMIT_OP(b, &cr_bicubic_op, attr, x);
+}
+
 static struct cr_val *upsample_build(struct cr_build *b,
                                      struct cr_val *const *in)
 {
@@ -243,34 +404,33 @@ static struct cr_val *upsample_build(struct cr_build *b,
     const struct cr_spec *x = cr_val_spec(in[0]);
     struct cr_arena *arena = cr_build_arena(b);
     struct upsample_op *attr = CR_NEW(arena, struct upsample_op);
-    int dims = x->rank - 2;
-    int n = o->size.n > 0 ? o->size.n : o->scale_factor.n;
+    int64_t *size = CR_NEWS(arena, int64_t, 3);
+    double *step = CR_NEWS(arena, double, 3);
+    int dims = x->rank - 2, i;
 
-    if ((dims != 1 && dims != 2) || (o->mode == LINEAR && dims != 1) ||
-        (o->mode == BILINEAR && dims != 2)) {
-        cr_fail(b, CR_E_SHAPE, "input: found %s, expected %s%s%s",
-                cr_diag_format(arena, x),
-                o->mode != BILINEAR ? "(N, C, L)" : "",
-                o->mode == NEAREST ? " or " : "",
-                o->mode != LINEAR ? "(N, C, H, W)" : "");
+    if (!upsample_fits(b, x, dims))
         return NULL;
+    for (i = 0; i < 3; i++) {
+        int at = i + dims - 3;
+
+        size[i] = at < 0 ? 1 : upsample_size(o, at, x->dim[2 + at]);
+        if (at >= 0 && o->scale_factor.n > 0 && o->recompute_scale_factor != 1)
+            step[i] = 1 / o->scale_factor.v[o->scale_factor.n == 1 ? 0 : at];
+        if (size[i] < 1) {
+            cr_fail(b, CR_E_SHAPE, "input: found %s, which leaves no elements",
+                    cr_diag_format(arena, x));
+            return NULL;
+        }
     }
-    if (n > 1 && n != dims) {
-        cr_fail(b, CR_E_SHAPE,
-                "input: found %s with %d dimensions to resize, "
-                "expected %d",
-                cr_diag_format(arena, x), dims, n);
-        return NULL;
-    }
-    attr->h = dims == 2 ? upsample_size(o, 0, x->dim[2]) : 1;
-    attr->w = upsample_size(o, dims - 1, x->dim[x->rank - 1]);
-    attr->linear = o->mode != NEAREST;
+    if (o->mode == AREA)
+        return upsample_area(b, in[0], dims, size + 3 - dims);
+    if (o->mode == BICUBIC)
+        return upsample_bicubic(b, in[0], size + 1);
+    attr->size = (struct cr_ints){ 3, size };
+    attr->step = (struct cr_reals){ 3, step };
+    attr->linear = is_linear(o);
     attr->align = o->align_corners == 1;
-    if (attr->h < 1 || attr->w < 1) {
-        cr_fail(b, CR_E_SHAPE, "input: found %s, which leaves no elements",
-                cr_diag_format(arena, x));
-        return NULL;
-    }
+    attr->exact = o->mode == NEAREST_EXACT;
     return CR_EMIT_OP(b, &upsample_op, attr, in[0]);
 }
 
@@ -278,7 +438,7 @@ const struct cr_cell cr_cell_upsample = {
     .about = {
         .name = "Upsample",
         .summary = "Upsampling by interpolation.",
-        .detail = "Input (N, C, L) or (N, C, H, W).",
+        .detail = "Input (N, C, L), (N, C, H, W) or (N, C, D, H, W).",
         .example = "network: {up: {Upsample: {size: [14, 14], mode: "
                    "bilinear}}, flatten: Flatten, fc: {Dense: {out_channels: "
                    "10}}}\n",

@@ -269,18 +269,53 @@ static const char *pool(struct cr_onnx *o, const char *arg)
     return whole ? cr_onnx_squeeze(o, in, 0) : in;
 }
 
+/* The factors of the sizes for positions that come from them, or NULL. */
+static const char *upsample_scales(struct cr_onnx *o)
+{
+    struct cr_reals step = cr_inference_reals(o->node, "step");
+    struct cr_spec spec = CR_SPEC(cr_onnx_val(o, 0)->spec.rank);
+    cr_real scale[CR_RANK_MAX] = { 1, 1 };
+    int64_t i, at;
+
+    if (step.v[step.n - 1] <= 0)
+        return NULL;
+    for (i = 2; i < spec.dim[0]; i++) {
+        at = step.n - spec.dim[0] + i;
+        scale[i] = (cr_real)(1 / step.v[at]);
+    }
+    return cr_onnx_reals(o, &spec, scale);
+}
+
 static const char *upsample(struct cr_onnx *o, const char *arg)
 {
     bool linear = cr_inference_bool(o->node, "linear");
+    bool exact = cr_inference_bool(o->node, "exact");
+    const char *scales = upsample_scales(o);
+    const char *in[4] = { cr_onnx_in(o, 0), "", scales ? scales : "" };
+
+    if (!scales)
+        in[3] = cr_onnx_shape_of(o, cr_onnx_out(o, 0));
+    cr_onnx_text(o, "mode", linear ? "linear" : "nearest");
+    cr_onnx_text(o, "coordinate_transformation_mode",
+                 cr_inference_bool(o->node, "align") ? "align_corners"
+                 : linear || exact                   ? "half_pixel"
+                                                     : "asymmetric");
+    cr_onnx_text(o, "nearest_mode", exact ? "round_prefer_ceil" : "floor");
+    return cr_onnx_node(o, arg, scales ? 3 : 4, in, 1, 1)[0];
+}
+
+/* The distances are exact here, and multiples of 1/1024 in the op. */
+static const char *bicubic(struct cr_onnx *o, const char *arg)
+{
+    bool align = cr_inference_bool(o->node, "align");
     const char *in[4] = { cr_onnx_in(o, 0), "", "",
                           cr_onnx_shape_of(o, cr_onnx_out(o, 0)) };
 
-    cr_onnx_text(o, "mode", linear ? "linear" : "nearest");
+    cr_onnx_text(o, "mode", "cubic");
     cr_onnx_text(o, "coordinate_transformation_mode",
-                 !linear                               ? "asymmetric"
-                 : cr_inference_bool(o->node, "align") ? "align_corners"
-                                                       : "half_pixel");
-    cr_onnx_text(o, "nearest_mode", "floor");
+                 align ? "align_corners" : "half_pixel");
+    cr_onnx_float(o, "cubic_coeff_a", align ? -0.75 : -0.5);
+    cr_onnx_int(o, "exclude_outside", !align);
     return cr_onnx_node(o, arg, 4, in, 1, 1)[0];
 }
 
@@ -530,5 +565,6 @@ const struct cr_onnx_emitter cr_onnx_layers[] = {
     { "max_pool", pool, "max", false },
     { "max_pool_indices", pool, "max", false },
     { "upsample", upsample, "Resize", false },
+    { "bicubic", bicubic, "Resize", false },
     { 0 },
 };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define MOVE_COST 0.4 /* nanoseconds per element */
+#define SHORT 8       /* runs that take longer to start than to move */
 
 void cr_data_move_dense(const struct cr_spec *spec, int64_t *step)
 {
@@ -19,12 +20,36 @@ void cr_data_move_dense(const struct cr_spec *spec, int64_t *step)
     }
 }
 
+/* Puts a longer dimension that is dense on the other side in the place of a
+ * short innermost one, such as the factor of PixelShuffle: each element has its
+ * own place, so the order of the loops is free. */
+static void long_runs(struct cr_tensor_iter *w)
+{
+    int last = w->rank - 1, i, k;
+    int64_t dim, step[2];
+
+    for (i = last - 1; i >= 0 && w->step[1][i] != 1; i--)
+        continue;
+    if (i < 0 || w->dim[last] >= SHORT || w->dim[i] <= w->dim[last])
+        return;
+    dim = w->dim[i];
+    for (k = 0; k < 2; k++)
+        step[k] = w->step[k][i];
+    w->dim[i] = w->dim[last];
+    w->dim[last] = dim;
+    for (k = 0; k < 2; k++) {
+        w->step[k][i] = w->step[k][last];
+        w->step[k][last] = step[k];
+    }
+}
+
 void cr_data_move_open(struct cr_data_move *m, const struct cr_spec *dense,
                        const int64_t *step, int64_t at)
 {
     cr_tensor_iter_init(&m->walk, dense->rank, dense->dim);
     cr_tensor_iter_add_strides(&m->walk, step);
     cr_tensor_iter_merge(&m->walk);
+    long_runs(&m->walk);
     m->at = at;
 }
 

@@ -292,30 +292,30 @@ struct cr_val *cr_avg_pool_build(struct cr_build *b, struct cr_val *x, int dims)
                : NULL;
 }
 
-struct cr_val *cr_adaptive_build(struct cr_build *b, struct cr_val *x,
+struct cr_val *cr_adaptive_build(struct cr_build *b, struct cr_val *x, int dims,
                                  bool largest)
 {
     const struct cr_adaptive_opts *o = cr_opts(b);
     struct cr_arena *arena = cr_build_arena(b);
     struct cr_pool_opts *attr = CR_NEW(arena, struct cr_pool_opts);
-    int64_t *size = CR_NEWS(arena, int64_t, 2);
+    int64_t *size = CR_NEWS(arena, int64_t, o->output_size.n);
     struct cr_val *y;
     int i;
 
-    attr->dims = 2;
+    attr->dims = dims;
     attr->divisor_override = CR_INT_NONE;
     attr->output_size = (struct cr_ints){ o->output_size.n, size };
     if (!pool_indices(b, o->data_format, o->return_indices))
         return NULL;
     x = cr_nhwc_in(b, o->data_format, x);
-    if (!x || !pool_shape(b, attr, x, 2))
+    if (!x || !pool_shape(b, attr, x, dims))
         return NULL;
     for (i = 0; i < o->output_size.n; i++)
         size[i] = o->output_size.v[i] == CR_INT_NONE ? 0 : o->output_size.v[i];
     if (!largest)
         return cr_nhwc_out(b, o->data_format, CR_EMIT(b, "avg_pool", attr, x));
     y = CR_EMIT(b,
-                o->return_indices || cr_val_spec(x)->rank == 3
+                o->return_indices || cr_val_spec(x)->rank == dims + 1
                     ? "max_pool_indices"
                     : "max_pool",
                 attr, x);

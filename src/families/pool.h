@@ -32,8 +32,8 @@ extern const struct cr_opt cr_pool_opts[]; /* of the ops */
 extern const struct cr_opt cr_max_pool_opts[], cr_max_pool2d_opts[],
     cr_avg_pool1d_opts[], cr_avg_pool2d_opts[], cr_avg_pool3d_opts[];
 
-/* AdaptiveAvgPool2d and AdaptiveMaxPool2d. Those of one dimension take a
- * lone int64_t, output_size. */
+/* AdaptiveAvgPool2d, 3d and AdaptiveMaxPool2d, 3d. Those of one dimension take
+ * a lone int64_t, output_size. */
 struct cr_adaptive_opts {
     struct cr_ints output_size; /* CR_INT_NONE keeps the size */
     bool return_indices;
@@ -48,12 +48,12 @@ bool cr_pool_plan(struct cr_op_plan *plan, struct cr_pool *pool);
 /* The same for a step, whose plan has said that it fits. */
 struct cr_pool cr_pool_of(const struct cr_op_ctx *ctx);
 
-/* The cells' build and check. dims: 1 to 3. */
+/* The cells' build and check. dims: 1 to 3, of cr_adaptive_build 2 or 3. */
 struct cr_val *cr_max_pool_build(struct cr_build *b, struct cr_val *x,
                                  int dims);
 struct cr_val *cr_avg_pool_build(struct cr_build *b, struct cr_val *x,
                                  int dims);
-struct cr_val *cr_adaptive_build(struct cr_build *b, struct cr_val *x,
+struct cr_val *cr_adaptive_build(struct cr_build *b, struct cr_val *x, int dims,
                                  bool largest);
 struct cr_val *cr_adaptive1d_build(struct cr_build *b, struct cr_val *x,
                                    bool largest);

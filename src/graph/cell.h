@@ -108,6 +108,11 @@ struct cr_val *cr_param_state(struct cr_build *b, const char *name,
                               struct cr_spec spec, const struct cr_obj *given,
                               enum cr_default_init begin);
 
+/* Initialises the trained parameters of two or more dimensions of all subcells
+ * built from here on with XavierUniform, each with its own values, whatever
+ * these cells say; what the config says of them holds. */
+void cr_xavier_subcells(struct cr_build *b);
+
 /* Initialises row `row` of a parameter of this cell to zeros, whatever its
  * initialiser. A shared parameter keeps the initialiser of its own cell. */
 void cr_param_zero_row(struct cr_build *b, struct cr_val *param, int64_t row);

@@ -279,6 +279,7 @@ static struct cr_val *param_new(struct cr_build *b, const char *name,
     /* The modifier `init` is for weights, whatever a cell calls them. */
     bool takes = use == PARAM_TRAINED && name[0] &&
                  (spec.rank > 1 || strcmp(name, "weight") == 0);
+    bool xavier = b->xavier && use == PARAM_TRAINED && spec.rank > 1;
 
     if (cr_node_get(b->share, name))
         return param_shared(b, cr_node_get(b->share, name), &spec);
@@ -332,14 +333,17 @@ static struct cr_val *param_new(struct cr_build *b, const char *name,
         .frozen_reason = use == PARAM_STATE ? "moving statistics" : NULL,
     };
     if (!cr_init_choose(b->init_rules, net, p, takes ? &b->control_init : NULL,
-                        given, begin, bound, &net->param_inits[net->n_params]))
+                        xavier ? NULL : given,
+                        xavier ? CR_DEFAULT_INIT_XAVIER : begin, bound,
+                        &net->param_inits[net->n_params]))
         return NULL;
     if (takes && b->control_used)
         *b->control_used = true;
     p->init = net->param_inits[net->n_params].text;
     net->param_inits[net->n_params].key =
-        b->like ? cr_path_of(net->arena, b->like, path + b->like_len + 1)
-                : full;
+        b->like && !xavier
+            ? cr_path_of(net->arena, b->like, path + b->like_len + 1)
+            : full;
     net->cells[b->row].params += cr_count(&spec);
     cr_name_map_add(net->arena, &net->param_names, full, net->n_params);
     return param_value(net, net->n_params++);
@@ -365,6 +369,11 @@ struct cr_val *cr_param_state(struct cr_build *b, const char *name,
                               enum cr_default_init begin)
 {
     return param_new(b, name, spec, given, begin, 0, PARAM_STATE);
+}
+
+void cr_xavier_subcells(struct cr_build *b)
+{
+    b->xavier = true;
 }
 
 void cr_param_zero_row(struct cr_build *b, struct cr_val *param, int64_t row)

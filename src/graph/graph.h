@@ -244,6 +244,7 @@ struct cr_build {
     const char *path;             /* "" for the network itself */
     const char *like;             /* take initial values of parameters below */
     size_t like_len;              /* this path, which replaces path[0..len) */
+    bool xavier;                  /* cr_xavier_subcells */
     struct cr_pos pos;
     struct cr_obj control_init;   /* modifier `init` */
     bool *control_used;           /* whether a weight used it */

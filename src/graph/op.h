@@ -116,6 +116,7 @@ struct cr_op_ctx {
      * these; adds up numbers of all processes. NULL: these are all samples. */
     int64_t rows_before;
     void (*sum)(double *x, int64_t n);
+    bool local; /* with .running_stats: train.batch_norm is local */
     bool training;
     const struct cr_print *print; /* for ops with .prints; NULL: discard */
     char *stop;                /* CR_STOP_MAX bytes, for plug-in cells only: the

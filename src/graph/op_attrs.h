@@ -64,8 +64,22 @@ extern const struct cr_opt cr_layer_norm_opts[];
 struct cr_batch_norm {
     double eps, momentum;
     unsigned char use_batch_statistics; /* CR_BOOL_NONE: in training */
+    bool sync; /* of all processes, whatever train.batch_norm says */
 };
 extern const struct cr_opt cr_batch_norm_opts[];
+
+enum cr_pad_mode {
+    CR_PAD_CONSTANT,
+    CR_PAD_REFLECT,
+    CR_PAD_REPLICATE,
+    CR_PAD_CIRCULAR
+};
+
+struct cr_pad {
+    struct cr_ints padding; /* pairs (before, after), the last axis first */
+    int mode;               /* enum cr_pad_mode */
+    double value;           /* of CR_PAD_CONSTANT */
+};
 
 struct cr_flatten {
     int64_t start_dim, end_dim;

@@ -36,6 +36,9 @@ const struct cr_opt cr_batch_norm_opts[] = {
     CR_BOOL_OPTIONAL(struct cr_batch_norm, use_batch_statistics,
                      "Use batch statistics (true) or moving statistics "
                      "(false). Default: batch statistics in training."),
+    CR_BOOL_DEFAULT(struct cr_batch_norm, sync, false,
+                    "Under mpirun, use the statistics of all processes even "
+                    "with train.batch_norm: local."),
     { 0 },
 };
 
@@ -113,12 +116,20 @@ static struct scratch batch_norm_scratch(const struct cr_op_ctx *s, int64_t c)
     return r;
 }
 
+/* Whether the process normalises its samples alone. */
+static bool batch_norm_alone(const struct cr_op_ctx *s)
+{
+    const struct cr_batch_norm *o = s->attr;
+
+    return !s->sum || (s->local && !o->sync);
+}
+
 /* Sums of several processes: of c values each in sum and dot, and of the
  * number of values per channel, which it returns. */
 static double batch_norm_sum(const struct cr_op_ctx *s, struct scratch r,
                              int64_t c, double m)
 {
-    if (!s->sum)
+    if (batch_norm_alone(s))
         return m;
     r.dot[c] = m;
     s->sum(r.sum, 2 * c + 1);
@@ -133,7 +144,7 @@ static double batch_norm_join(const struct cr_op_ctx *s, struct scratch r,
     const cr_real *near = s->x[MEAN];
     int64_t i;
 
-    if (!s->sum)
+    if (batch_norm_alone(s))
         return m;
     for (i = 0; i < c; i++) {
         double off = r.sum[i] - (double)near[i];
@@ -176,7 +187,8 @@ static bool batch_norm_is_whole(const struct cr_op_ctx *s,
     *norm = batch_norm_whole(s->attr, &s->in[X], s->training);
     norm->gamma = s->x[GAMMA];
     norm->beta = s->x[BETA];
-    return !s->sum && s->in[MORE].rank <= 0 && cr_channel_norm_is_whole(norm);
+    return batch_norm_alone(s) && s->in[MORE].rank <= 0 &&
+           cr_channel_norm_is_whole(norm);
 }
 
 static void batch_norm_move(cr_real *to, double momentum, double value)

@@ -410,11 +410,10 @@ static void place(const struct cr_exec *e, const struct cr_exec_step *s)
         if (to->rows_before > 0 && to->batch > 0)
             to->drop.first =
                 cr_count(&s->out[0]) / to->batch * to->rows_before;
-        to->sum = (s->op->running_stats
-                       ? !e->net->local_statistics
-                       : e->split->total[s->node->out[0]->id])
+        to->sum = s->op->running_stats || e->split->total[s->node->out[0]->id]
                       ? sum_rows
                       : NULL;
+        to->local = e->net->local_statistics;
     }
 }
 

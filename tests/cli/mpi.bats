@@ -55,6 +55,19 @@ END
     grep 'bn.gamma.* [1-9][0-9]* of 16 beyond' diff # other statistics
 }
 
+@test "SyncBatchNorm normalises the batch with train.batch_norm: local too" {
+    network <<'END'
+network:
+  fc: {Dense: [8, 16]}
+  bn: {SyncBatchNorm: 16}
+  act: ReLU
+  out: {Dense: [16, 3]}
+END
+    "$CELLRUN" train c.yaml -q -o one --steps 10
+    mpi 2 train c.yaml -q -o many --steps 10 train.batch_norm=local >out
+    near "$(last one)" "$(last many)" 1e-5
+}
+
 @test "train.batch_norm: local: a skipped step leaves the statistics" {
     network <<'END'
 network:

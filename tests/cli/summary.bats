@@ -449,3 +449,17 @@ END2
         [[ "$stderr" == *"--passes and ${other% *} cannot be combined"* ]]
     done
 }
+
+@test "all weights of a Transformer start from XavierUniform" {
+    cd "$BATS_TEST_TMPDIR"
+    cat >net.yaml <<'END'
+network:
+  inputs: {x: {shape: [3, 4]}}
+  cells:
+    both: {Transformer: {d_model: 4, nhead: 2, num_encoder_layers: 2, num_decoder_layers: 1, dim_feedforward: 4, batch_first: true}}
+  construct: return both(x, x)
+END
+    run -0 "$CELLRUN" summary --params net.yaml
+    [ "$(grep -c 'weight .*XavierUniform' <<<"$output")" = 14 ]
+    run ! grep -q 'weight .*HeUniform' <<<"$output"
+}

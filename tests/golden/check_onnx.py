@@ -255,6 +255,35 @@ for mode in ['nearest', 'bilinear', 'bilinear, align_corners: true']:
     for size in ['[12, 16]', '[9, 5]']:
         net(f'Upsample {mode} {size}', X, {'e': f'{{Upsample: {{size: {size}, '
             f'mode: {mode}}}}}'}, 'e(x)')
+VOLUME = {'x': (2, 3, 4, 5)}
+for more in ['size: [6, 3, 7]', 'size: [6, 3, 7], mode: trilinear',
+             'size: [6, 3, 7], mode: trilinear, align_corners: true',
+             'scale_factor: 1.6', 'scale_factor: 1.6, mode: trilinear']:
+    net(f'Upsample 3d {more}', VOLUME, {'e': f'{{Upsample: {{{more}}}}}'},
+        'e(x)')
+for size, more in ('[12, 16]', ''), ('[11, 15]', ', align_corners: true'):
+    net(f'Upsample bicubic {size}', X, {'e': f'{{Upsample: {{size: {size}, '
+        f'mode: bicubic{more}}}}}'}, 'e(x)')
+for mode in ['nearest-exact', 'area']:
+    for size in ['[12, 16]', '[9, 5]']:
+        net(f'Upsample {mode} {size}', X, {'e': f'{{Upsample: {{size: {size}, '
+            f'mode: {mode}}}}}'}, 'e(x)')
+for cell in ['Avg', 'Max']:
+    net(f'Adaptive{cell}Pool3d', VOLUME,
+        {'e': f'{{Adaptive{cell}Pool3d: {{output_size: [1, 2, 5]}}}}'}, 'e(x)')
+for pad in ['{ConstantPad1d: [[1, 2], 0.5]}', '{ConstantPad2d: [-1, 3.0]}',
+            '{ZeroPad2d: [1, 0, 2, 1]}', '{ReflectionPad2d: [1, 2, 0, 3]}',
+            '{ReplicationPad2d: [1, 2, 0, 9]}', '{PixelShuffle: 1}',
+            '{PixelUnshuffle: {downscale_factor: 2}}', '{ChannelShuffle: 2}',
+            '{Unflatten: [1, [2, -1]]}']:
+    net(pad, {'x': (4, 6, 8)}, {'e': pad}, 'e(x)')
+net('PixelShuffle', {'x': (8, 3, 5)}, {'e': '{PixelShuffle: 2}'}, 'e(x)')
+SPLIT = 'e(x[:, :2], x[:, 1:])'
+net('TransformerDecoderLayer', {'x': (5, 6)}, {'e': '{TransformerDecoderLayer: '
+    '{d_model: 6, nhead: 2, dim_feedforward: 5, batch_first: true}}'}, SPLIT)
+net('Transformer', {'x': (5, 6)}, {'e': '{Transformer: {d_model: 6, nhead: 2, '
+    'num_encoder_layers: 1, num_decoder_layers: 2, dim_feedforward: 5, '
+    'batch_first: true}}'}, SPLIT)
 for cell in ['LSTM', 'GRU', 'RNN']:
     for more in ['', ', batch_first: true', ', bidirectional: true, '
                  'batch_first: true', ', num_layers: 2', ', has_bias: false']:

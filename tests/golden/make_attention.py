@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Golden vectors of MultiheadAttention, TransformerEncoderLayer,
-TransformerEncoder and the seeds' PositionalEncoding from MindSpore 2.10.0
-(CPU, PyNative), into ms/; see make_mindspore.py for the environment. Arguments
-name the cases to make, all without.
+"""Golden vectors of MultiheadAttention, the layers, encoder and decoder of
+Transformers, Transformer and the seeds' PositionalEncoding from MindSpore
+2.10.0 (CPU, PyNative), into ms/; see make_mindspore.py for the environment.
+Arguments name the cases to make, all without.
 
 Each case has a Dense in front, whose gradients show those of what goes in.
 Dropout is 0 in training, where it would be random, and not in prediction."""
@@ -52,20 +52,34 @@ def mha(e, h, **more):
             % (e, h, text), lambda: nn.MultiheadAttention(e, h, **more))
 
 
-def layer(d, h, f, p=0.0, **more):
+def layer(d, h, f, p=0.0, kind='Encoder', **more):
     text = ''.join(', %s: %s' % (n, str(v).lower()) for n, v in more.items())
-    return ('TransformerEncoderLayer: {d_model: %d, nhead: %d, '
-            'dim_feedforward: %d, dropout: %s%s}' % (d, h, f, p, text),
-            lambda: nn.TransformerEncoderLayer(d, h, f, p, **more))
+    return ('Transformer%sLayer: {d_model: %d, nhead: %d, '
+            'dim_feedforward: %d, dropout: %s%s}' % (kind, d, h, f, p, text),
+            lambda: getattr(nn, 'Transformer%sLayer' % kind)(d, h, f, p,
+                                                             **more))
 
 
-def encoder(one, n, norm):
+def encoder(one, n, norm, kind='Encoder'):
     text, make = one
-    return ('TransformerEncoder: {encoder_layer: {%s}, num_layers: %d%s}'
-            % (text, n, ', norm: {LayerNorm: {normalized_shape: [%d]}}' % norm
+    return ('Transformer%s: {%s_layer: {%s}, num_layers: %d%s}'
+            % (kind, kind.lower(), text, n,
+               ', norm: {LayerNorm: {normalized_shape: [%d]}}' % norm
                if norm else ''),
-            lambda: nn.TransformerEncoder(
+            lambda: getattr(nn, 'Transformer' + kind)(
                 make(), n, nn.LayerNorm((norm,)) if norm else None))
+
+
+def decoder(*args, **more):
+    return layer(*args, kind='Decoder', **more)
+
+
+def both(d, h, e, n, f, **more):
+    text = ''.join(', %s: %s' % (n, str(v).lower()) for n, v in more.items())
+    return ('Transformer: {d_model: %d, nhead: %d, num_encoder_layers: %d, '
+            'num_decoder_layers: %d, dim_feedforward: %d, dropout: 0.0%s}'
+            % (d, h, e, n, f, text),
+            lambda: nn.Transformer(d, h, e, n, f, 0.0, **more))
 
 
 def causal(n):
@@ -150,6 +164,50 @@ case('encoder', dict(enc=encoder(layer(
 case('encoder_plain', dict(enc=encoder(layer(10, 2, 7), 3, 0)),
      'return enc(h, causal_mask(h[:, 0]))', (3, 2, 10),
      lambda s, h, x: s.enc(h, causal(3)))
+
+D = 'return layer(h[:, :3], h * x)'
+case('decoder_layer', dict(layer=decoder(6, 2, 9, **FIRST)), D, (3, 5, 6),
+     lambda s, h, x: s.layer(h[:, :3], h * x))
+case('decoder_layer_batch_second', dict(layer=decoder(6, 3, 9)),
+     'return layer(h, (h * x)[1:])', (5, 3, 6),
+     lambda s, h, x: s.layer(h, (h * x)[1:]))
+case('decoder_layer_first', dict(layer=decoder(
+    6, 2, 9, activation='gelu', norm_first=True, **FIRST)), D, (1, 5, 6),
+     lambda s, h, x: s.layer(h[:, :3], h * x))
+case('decoder_layer_eval', dict(layer=decoder(
+    6, 2, 9, 0.3, layer_norm_eps=0.01, **FIRST)), D, (3, 5, 6),
+     lambda s, h, x: s.layer(h[:, :3], h * x), cmd='--eval --grad')
+case('decoder_layer_masks', dict(layer=decoder(6, 2, 9, **FIRST)),
+     HIDE + 'return layer(h[:, :4], h * x, causal_mask(h[:, :4]), x[0, :4, '
+     ':5], hide[:, :4])', (4, 5, 6),
+     lambda s, h, x: s.layer(h[:, :4], h * x, causal(4), x[0, :4, :5],
+                             hide(x)[:, :4]))
+case('decoder_layer_padding', dict(layer=decoder(6, 2, 9, **FIRST)),
+     HIDE + 'return layer(h, h * x, None, causal_mask(h), hide, hide)',
+     (4, 5, 6), lambda s, h, x: s.layer(h, h * x, None, causal(5), hide(x),
+                                        hide(x)))
+case('decoder_layer_flat', dict(layer=decoder(6, 2, 9)),
+     'return layer(h, (h * x)[2:])', (5, 6),
+     lambda s, h, x: s.layer(h, (h * x)[2:]))
+case('decoder', dict(dec=encoder(decoder(
+    6, 2, 9, activation='gelu', norm_first=True, **FIRST), 2, 6, 'Decoder')),
+     HIDE + 'return dec(h[:, :4], h * x, memory_key_padding_mask=hide)',
+     (4, 5, 6), lambda s, h, x: s.dec(h[:, :4], h * x,
+                                      memory_key_padding_mask=hide(x)))
+case('decoder_plain', dict(dec=encoder(decoder(10, 2, 7), 3, 0, 'Decoder')),
+     'return dec(h, h * x, causal_mask(h[:, 0]), causal_mask(h[:, 0]))',
+     (3, 2, 10), lambda s, h, x: s.dec(h, h * x, causal(3), causal(3)))
+case('transformer', dict(both=both(6, 2, 2, 1, 9, **FIRST)),
+     'return both(h, (h * x)[:, :4], tgt_mask=causal_mask(h[:, :4]))',
+     (4, 5, 6), lambda s, h, x: s.both(h, (h * x)[:, :4], tgt_mask=causal(4)))
+case('transformer_masks', dict(both=both(
+    6, 3, 1, 2, 9, activation='gelu', norm_first=True, **FIRST)),
+     HIDE + 'return both(h, h * x, causal_mask(h), causal_mask(h), '
+     'causal_mask(h), hide, hide, hide)', (4, 5, 6),
+     lambda s, h, x: s.both(h, h * x, causal(5), causal(5), causal(5), hide(x),
+                            hide(x), hide(x)))
+case('transformer_plain', dict(both=both(6, 2, 1, 1, 7, layer_norm_eps=0.01)),
+     'return both(h[1:], h)', (5, 3, 6), lambda s, h, x: s.both(h[1:], h))
 
 
 class PositionalEncoding(nn.Cell):

@@ -167,6 +167,16 @@ POOLS3 = {
 for key, text in POOLS3.items():
     cell('pool3d_' + key, '{%s}' % text, (2, 3, 4, 5, 6), modes='t')
 
+ADAPTIVE3 = {
+    'avg': 'AdaptiveAvgPool3d: {output_size: [2, 3, 4]}',
+    'avg_one': 'AdaptiveAvgPool3d: {output_size: 1}',
+    'avg_none': 'AdaptiveAvgPool3d: {output_size: [null, 2, 6]}',
+    'max': 'AdaptiveMaxPool3d: {output_size: [2, 3, 4]}',
+    'max_one': 'AdaptiveMaxPool3d: {output_size: 1}',
+}
+for key, text in ADAPTIVE3.items():
+    cell('pool3d_adaptive_' + key, '{%s}' % text, (2, 3, 4, 5, 6), modes='t')
+
 # ---- activations: between two Dense cells, and alone over a wide range
 ACTS = {
     'relu6': 'ReLU6', 'leaky': '{LeakyReLU: {alpha: 0.1}}', 'elu': 'ELU',
@@ -216,14 +226,90 @@ UPS = {
     'bilinear': 'size: [5, 7], mode: bilinear',
     'bilinear_small': 'size: [2, 1], mode: bilinear',
     'corners': 'size: [5, 7], mode: bilinear, align_corners: true',
+    'bicubic': 'size: [5, 7], mode: bicubic',
+    'bicubic_factor': 'scale_factor: [2.0, 2.6], mode: bicubic, '
+                      'recompute_scale_factor: true',
+    'bicubic_small': 'size: [2, 3], mode: bicubic',
+    'bicubic_corners': 'size: [7, 9], mode: bicubic, align_corners: true',
+    'bicubic_one': 'size: [1, 1], mode: bicubic, align_corners: true',
 }
 for key, text in UPS.items():
     cell('up_' + key, '{Upsample: {%s}}' % text, (2, 3, 3, 4), modes='t')
 cell('up_1d', '{Upsample: {size: 7}}', (2, 3, 4), modes='t')
 cell('up_linear', '{Upsample: {size: 7, mode: linear}}', (2, 3, 4), modes='t')
+UPS3 = {
+    'nearest': 'size: [3, 5, 7]', 'nearest_small': 'size: [1, 2, 3]',
+    'factor': 'scale_factor: 1.6',
+    'factor_each': 'scale_factor: [1.0, 2.5, 1.3], '
+                   'recompute_scale_factor: true',
+    'trilinear': 'size: [3, 5, 7], mode: trilinear',
+    'trilinear_small': 'size: [1, 2, 3], mode: trilinear',
+    'corners': 'size: [3, 5, 7], mode: trilinear, align_corners: true',
+    'trilinear_factor': 'scale_factor: 1.6, mode: trilinear',
+    'trilinear_exact': 'scale_factor: 1.6, mode: trilinear, '
+                       'recompute_scale_factor: true',
+    'area': 'size: [3, 5, 2], mode: area',
+}
+for key, text in UPS3.items():
+    cell('up3_' + key, '{Upsample: {%s}}' % text, (2, 2, 2, 3, 4), modes='t')
+cell('up_exact', '{Upsample: {size: [5, 7], mode: nearest-exact}}',
+     (2, 3, 3, 4), modes='t')
+cell('up_exact_1d', '{Upsample: {size: 7, mode: nearest-exact}}', (2, 3, 4),
+     modes='t')
+cell('up_area', '{Upsample: {size: [5, 2], mode: area}}', (2, 3, 3, 4),
+     modes='t')
+cell('up_area_factor', '{Upsample: {scale_factor: 0.7, mode: area}}',
+     (2, 3, 3, 4), modes='t')
+cell('up_area_1d', '{Upsample: {size: 2, mode: area}}', (2, 3, 4), modes='t')
 for mode in 'CONSTANT', 'REFLECT', 'SYMMETRIC':
     cell('pad_' + mode.lower(), '{Pad: {paddings: [[0, 0], [1, 0], [1, 2], '
          '[2, 3]], mode: %s}}' % mode, (2, 3, 3, 4), modes='t')
+# no constants with negative numbers: MindSpore's kernel for CPUs then takes
+# other elements of what a Dense has computed
+PADS = {
+    'constant1': ('ConstantPad1d: {padding: [1, 2], value: 0.5}', (2, 3, 4)),
+    'constant2': ('ConstantPad2d: {padding: 1, value: 2.0}', (2, 3, 4)),
+    'constant2_one': ('ConstantPad2d: {padding: [2, 1], value: 0.25}',
+                      (2, 2, 3, 4)),
+    'constant3': ('ConstantPad3d: {padding: [1, 0, 2, 1, 0, 1], value: -1.0}',
+                  (2, 2, 2, 3, 4)),
+    'zero2': ('ZeroPad2d: {padding: [1, 2, 0, 1]}', (2, 3, 3, 4)),
+    'reflection1': ('ReflectionPad1d: {padding: [3, 1]}', (2, 3, 4)),
+    'reflection1_two': ('ReflectionPad1d: {padding: [1, 2, 1, 0]}',
+                        (2, 3, 4)),
+    'reflection2': ('ReflectionPad2d: {padding: [3, 1, 0, 2]}', (2, 2, 3, 4)),
+    'reflection2_sample': ('ReflectionPad2d: {padding: 1}', (2, 3, 4)),
+    'reflection3': ('ReflectionPad3d: {padding: [1, 2, 0, 2, 1, 0]}',
+                    (1, 2, 2, 3, 4)),
+    'replication1': ('ReplicationPad1d: {padding: [5, 1]}', (2, 3, 4)),
+    'replication1_sample': ('ReplicationPad1d: {padding: 2}', (3, 4)),
+    'replication1_crop': ('ReplicationPad1d: {padding: [-1, 2]}', (2, 3, 4)),
+    'replication2': ('ReplicationPad2d: {padding: [2, 1, 0, 4]}',
+                     (2, 2, 3, 4)),
+    'replication3': ('ReplicationPad3d: {padding: [1, 2, 3, 0, 1, 1]}',
+                     (1, 2, 2, 3, 4)),
+    'replication3_sample': ('ReplicationPad3d: {padding: 1}', (2, 2, 3, 4)),
+}
+for key, (text, x) in PADS.items():
+    cell('pad_' + key, '{%s}' % text, x, modes='t')
+
+# ---- elements moved
+cell('pixel_shuffle', '{PixelShuffle: {upscale_factor: 2}}', (2, 8, 2, 3),
+     modes='t')
+cell('pixel_shuffle_more', '{PixelShuffle: {upscale_factor: 2}}',
+     (2, 3, 4, 1, 3), modes='t')
+cell('pixel_unshuffle', '{PixelUnshuffle: {downscale_factor: 2}}',
+     (2, 3, 4, 6), modes='t')
+cell('channel_shuffle', '{ChannelShuffle: {groups: 3}}', (2, 6, 2, 4),
+     modes='t')
+cell('channel_shuffle_flat', '{ChannelShuffle: {groups: 2}}', (3, 6),
+     modes='t')
+cell('channel_shuffle_3d', '{ChannelShuffle: {groups: 2}}', (2, 4, 2, 3, 2),
+     modes='t')
+cell('unflatten', '{Unflatten: {axis: 1, unflattened_size: [2, -1]}}',
+     (3, 6, 4), modes='t')
+cell('unflatten_last', '{Unflatten: {axis: -1, unflattened_size: [2, 3]}}',
+     (3, 2, 6), modes='t')
 
 STATISTICS = 'moving_mean', 'moving_variance'
 fan, draw = k.frozen, k.weights

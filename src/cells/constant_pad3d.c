@@ -1,0 +1,28 @@
+/* ConstantPad3d: a number around the last three dimensions. */
+#include "families/pad_cells.h"
+
+static struct cr_val *constant_pad3d_build(struct cr_build *b,
+                                           struct cr_val *const *in)
+{
+    static const struct cr_pad_rules rules = {
+        .dims = 3, .min_pairs = 1, .max_pairs = 3, .mode = CR_PAD_CONSTANT
+    };
+
+    return cr_pad_build(b, in[0], &rules);
+}
+
+const struct cr_cell cr_cell_constant_pad3d = {
+    .about = {
+        .name = "ConstantPad3d",
+        .summary = "Padding of the last three dimensions with a number.",
+        .detail = "Any shape with enough dimensions. A list may also pad "
+                  "fewer dimensions.",
+        .example = "network: {pad: {ConstantPad3d: [1, 0.5]}, flatten: "
+                   "Flatten, fc: {Dense: {out_channels: 10}}}\n",
+        .opts = cr_constant_pad_opts,
+        .size = sizeof(struct cr_pad_opts),
+    },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .build = constant_pad3d_build,
+};

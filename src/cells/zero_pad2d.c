@@ -1,0 +1,28 @@
+/* ZeroPad2d: zeros around the last two dimensions. */
+#include "families/pad_cells.h"
+
+static struct cr_val *zero_pad2d_build(struct cr_build *b,
+                                       struct cr_val *const *in)
+{
+    static const struct cr_pad_rules rules = {
+        .dims = 2, .min_pairs = 1, .max_pairs = 2, .mode = CR_PAD_CONSTANT
+    };
+
+    return cr_pad_build(b, in[0], &rules);
+}
+
+const struct cr_cell cr_cell_zero_pad2d = {
+    .about = {
+        .name = "ZeroPad2d",
+        .summary = "Padding of the last two dimensions with zeros.",
+        .detail = "Any shape with enough dimensions. A list may also pad "
+                  "fewer dimensions.",
+        .example = "network: {pad: {ZeroPad2d: [0, 1, 0, 1]}, flatten: "
+                   "Flatten, fc: {Dense: {out_channels: 10}}}\n",
+        .opts = cr_replication_pad_opts,
+        .size = sizeof(struct cr_pad_opts),
+    },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .build = zero_pad2d_build,
+};
