@@ -186,7 +186,8 @@ static struct cr_grouped_source source(const struct cr_conv *c, const void *x,
     if (slides)
         s.kept = conv_min((c->kernel[H] - 1) * c->dilation[H] + 1, in[H]);
     else /* read once, where it lies, if that is in vectors */
-        s.kept = low || w.to > 1 || s.channels % conv_lanes();
+        s.kept = low || w.to > 1 || s.block < conv_lanes() ||
+                 s.channels % conv_lanes();
     return s;
 }
 

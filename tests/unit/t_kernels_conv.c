@@ -170,6 +170,8 @@ static struct cr_conv draw_conv(void)
             bool depthwise = draw_one_in(2);
 
             c.group = depthwise ? draw(2, 70) : draw(2, 20);
+            if (draw_one_in(4)) /* a multiple of the lanes */
+                c.group = 8 * draw(1, 4);
             c.ci = c.group * (depthwise ? 1 : draw_size(1, 16));
             c.co = c.group * (depthwise ? 1 : draw_size(1, 16));
         }
