@@ -710,6 +710,8 @@ static enum cr_outcome loop_run(struct loop *l)
     for (;;) {
         while ((end = loop_iteration(l)) == CR_RUNNING)
             ;
+        if (end == CR_OUTCOME_DIVERGED && cr_run_lock_lost_now(&t->dir.lock))
+            end = loop_lost(t);
         if (end != CR_OUTCOME_DIVERGED || !cr_train_nan_fallback(t))
             break;
         loop_begin(l);

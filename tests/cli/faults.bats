@@ -308,6 +308,36 @@ disk() {
     [ -s moved/metrics.jsonl ]
 }
 
+@test "nor does it fall back to a checkpoint of the other one" {
+    local p huge=1e30
+    [ "$("$CELLRUN" version --json | jq -r .real)" = float32 ] || huge=1e300
+    set -- train c.yaml -q --steps 40 train.nan=fallback 'log.every=1 steps' \
+        'checkpoint.every=4 steps' 'eval.every=5 steps' \
+        checkpoint.keep_checkpoint_max=20
+    cat >hold <<'END'
+[ "$CELLRUN_STEP" = 10 ] || exit 0
+touch at
+until [ -e go ]; do sleep 0.02; done
+END
+    # waits in the evaluation after step 10; the update after it is too large,
+    # and nothing is saved in between
+    "$CELLRUN" "$@" -o r checkpoint.best.metric=loss checkpoint.best.mode=max \
+        run.exec_on_eval="'. ./hold'" \
+        "optimizer.learning_rate=[$(yes 0.01, | head -10 | xargs) $huge, 0.01]" \
+        >out 2>err 3>&- &
+    p=$!
+    within 20 test -e at
+    mv r moved
+    run -0 "$CELLRUN" "$@" -o r seed=2
+    cp -r r want
+    touch go
+    status=0
+    wait $p || status=$?
+    [ "$status" = 1 ]
+    grep -q 'r: error: another process has taken over this run directory' err
+    diff -r r want
+}
+
 @test "a run whose directory is moved away says what it cannot write, and ends with 1" {
     local p
     "$CELLRUN" train c.yaml -o r -q --epochs 1000000 eval.every='9 h' \
