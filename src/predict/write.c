@@ -530,7 +530,8 @@ bool cr_predict_write_open(struct cr_predict *j)
 
     if (!write_ending(j) || !write_against_ok(j))
         return false;
-    if (j->o->format >= CR_PREDICT_NPY &&
+    /* mpirun may give each process a terminal, and passes its bytes on */
+    if (j->o->format >= CR_PREDICT_NPY && cr_mpi_size() == 1 &&
         !cr_cli_no_terminal(j->cli, "-o", path ? path : "-"))
         return false;
     if (j->o->format >= CR_PREDICT_NPY)

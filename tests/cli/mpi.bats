@@ -695,6 +695,9 @@ END
     "$CELLRUN" predict --ckpt r --data eval --probs -o one.npz
     mpi 2 predict --ckpt r --data eval --probs -o many.npz
     "$CELLRUN" ckpt diff one.npz many.npz
+    # a terminal of mpirun's own may stand before the file
+    mpi 2 predict --ckpt r --data eval --probs --format npz >many.npz
+    cmp one.npz many.npz
     run -1 --separate-stderr mpi 2 predict --ckpt r --data eval -o no/x.csv
     [ "$(grep -c 'no/x.csv' <<<"$stderr")" = 1 ]
 }
