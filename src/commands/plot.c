@@ -639,7 +639,11 @@ static int plot_run(struct cr_cli *cli)
     if (o->follow && (cli->json || o->tsv))
         cr_error(cli->diag, CR_NOWHERE, CR_E_CONFLICT,
                  "--follow draws; remove --json and --tsv");
-    cr_cli_ending(cli, "-o", o->out, ".svg .png");
+    if (cr_cli_ending(cli, "-o", o->out, ".svg .png") &&
+        cr_cli_not_json(cli, "-o", o->out) && o->tsv && o->out &&
+        strcmp(o->out, "-") == 0)
+        cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
+                 "--tsv and -o - both write to standard output");
     if (cli->diag->errors > 0)
         return cr_cli_errors(cli, NULL);
     do {

@@ -590,7 +590,7 @@ bool cr_ckpt_average(struct cr_cli *cli, const struct cr_ckpt_edit *o,
     ok = ok && edit_write(&e, false);
     if (ok && cli->json)
         printf("{\"tensors\": %d, \"checkpoints\": %d}\n", e.n, files);
-    else if (ok && !cli->quiet)
+    else if (ok && cr_cli_says(cli, o->out))
         printf("%s: %d tensor%s, mean of %d checkpoint%s\n",
                cr_escape(cli->arena, o->out), e.n, e.n == 1 ? "" : "s", files,
                files == 1 ? "" : "s");

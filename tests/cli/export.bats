@@ -601,6 +601,8 @@ END
         "$CELLRUN" ckpt "$sub" run -q -o "s.safetensors"
         "$CELLRUN" ckpt "$sub" run -o - | cmp - "s.safetensors"
     done
+    "$CELLRUN" ckpt average run ema -q -o s.safetensors
+    "$CELLRUN" ckpt average run ema -o - | cmp - s.safetensors
     [ ! -e ./- ]
     run -2 script -qec "'$CELLRUN' export run --to npz -o -" /dev/null
     [[ $output == *"-o -: standard output is a terminal"* ]]

@@ -270,6 +270,10 @@ is_svg() {
     wait $!
     run ! cmp -s f.svg first.svg
     "$CELLRUN" plot g/a --metric train.loss -o - | cmp - f.svg
+    for how in json tsv; do
+        run -2 "$CELLRUN" plot g/a -o - --$how
+        [[ $output == *"--$how and -o - both write to standard output"* ]]
+    done
     run -2 "$CELLRUN" plot g/a --follow
     [[ $output == *"--follow: standard output is not a terminal; use -o FILE"* ]]
 }
