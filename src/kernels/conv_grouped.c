@@ -5,8 +5,9 @@
 
 #include <string.h>
 
-#define TOGETHER 8  /* blocks of a unit of sums */
-#define MAX_RATIO 4 /* of the channels in and out of a group */
+#define TOGETHER 8           /* blocks of a unit of sums, at most */
+#define KEPT_BYTES (4 << 20) /* of rows, if they are of more than a block */
+#define MAX_RATIO 4          /* of the channels in and out of a group */
 #define MAX_BORDER 8
 
 /* Channels of a group, of the source and of the result. */
@@ -200,22 +201,33 @@ static int64_t kept_bytes(const struct cr_grouped_source *s, int64_t blocks)
            128;
 }
 
+/* Of `blocks`, those of a unit: long rows are kept of a few. */
+static int64_t together(const struct cr_grouped_source *s, int64_t blocks)
+{
+    return conv_max(1, conv_min(blocks, KEPT_BYTES / kept_bytes(s, 1)));
+}
+
+static int64_t sums_together(const struct cr_grouped_source *x, int64_t blocks)
+{
+    return together(x, conv_min(blocks, TOGETHER));
+}
+
 static size_t room(const struct cr_conv *c)
 {
     struct cr_grouped_source x = source(c, NULL, false, true);
     struct cr_grouped_source of_dy = source(c, NULL, true, true);
     struct cr_grouped_source dy = source(c, NULL, true, false);
-    int64_t blocks = shape(c, false).n, lines;
-    int64_t together = conv_min(blocks, TOGETHER);
+    int64_t blocks = shape(c, false).n, blocks_dy = shape(c, true).n, lines;
+    int64_t sums = sums_together(&x, blocks);
 
     /* pointers and numbers of lines and steps */
     lines =
         (2 * c->kernel[H] + 4 * conv_taps(c)) * (int64_t)sizeof(int64_t) + 128;
-    return (
-        size_t)(lines +
-                conv_max(conv_max(kept_bytes(&x, blocks),
-                                  kept_bytes(&of_dy, shape(c, true).n)),
-                         kept_bytes(&x, together) + kept_bytes(&dy, together)));
+    return (size_t)(lines +
+                    conv_max(conv_max(kept_bytes(&x, together(&x, blocks)),
+                                      kept_bytes(&of_dy,
+                                                 together(&of_dy, blocks_dy))),
+                             kept_bytes(&x, sums) + kept_bytes(&dy, sums)));
 }
 
 /* ---- the taps of columns ---- */
@@ -370,6 +382,7 @@ static void apply(const struct cr_conv *c, const void *x, bool of_dy,
 
     a.classes = classes(&a.cols, a.x.border, &scratch);
     a.blocks = blocks(c, of_dy, &scratch);
+    a.together = together(&a.x, a.blocks.n);
     if (packed) {
         char *at = (char *)packed;
 
@@ -436,12 +449,11 @@ static void weight(const struct cr_conv *c, const cr_real *x, const cr_real *dy,
                                  .cols = axis(c, W, false),
                                  .n = c->n,
                                  .chunks = chunks(c),
-                                 .together =
-                                     conv_min(TOGETHER, shape(c, false).n),
                                  .room = room(c) };
 
     s.classes = classes(&s.cols, s.x.border, &at);
     s.blocks = blocks(c, false, &at);
+    s.together = sums_together(&s.x, s.blocks.n);
     s.to = conv_carve(&at, 0);
     cr_parallel_run(sums_part, &s, conv_threads(c));
     unpack(c, &s, alpha, add, dw);

@@ -75,6 +75,7 @@ struct cr_grouped_apply {
     struct cr_grouped_axis rows, cols;
     const struct cr_grouped_class *classes; /* cols.divide of columns */
     struct cr_grouped_blocks blocks;
+    int64_t together;    /* blocks of a unit */
     int64_t n, channels; /* of the result */
     const cr_real *w;    /* [tap][block][term][lane] */
     void *y;

@@ -145,12 +145,38 @@ static struct cr_conv draw_many(void)
     return c;
 }
 
+/* Rows so long that a thread keeps them of few of their channels. */
+static struct cr_conv draw_long(void)
+{
+    struct cr_conv c = { .n = draw(1, 2),
+                         .group = draw(50, 70),
+                         .x = CR_CHANNELS_LAST,
+                         .y = CR_CHANNELS_LAST };
+    int64_t outs = draw(1, 2);
+
+    c.ci = c.group * (3 - outs);
+    c.co = c.group * outs;
+    draw_low(&c);
+    draw_axis(&c, 0, true);
+    draw_axis(&c, 1, true);
+    draw_axis(&c, 2, true);
+    c.in[1] = c.kernel[1] = draw(1, 2);
+    c.in[2] = draw(10000, 12000);
+    c.kernel[2] = draw(1, 3);
+    c.stride[2] = draw(1, 2);
+    c.pad_before[2] = draw(0, 2);
+    c.out[2] = (c.in[2] + c.pad_before[2] - c.kernel[2]) / c.stride[2] + 1;
+    return c;
+}
+
 static struct cr_conv draw_conv(void)
 {
     /* a unit of Winograd's sums has 64 channels */
     int64_t most = way == PLANAR ? 16 : way == WINOGRAD ? 150 : 40;
     struct cr_conv c;
 
+    if (way == GROUPED && draw_one_in(40))
+        return draw_long();
     if (draw_one_in(25)) {
         do
             c = draw_many();
@@ -605,6 +631,28 @@ static void wide_kernel(void)
         }
 }
 
+/* Of long rows a thread keeps few channels. */
+static void long_rows(void)
+{
+    struct cr_conv c = { .n = 1,
+                         .group = 512,
+                         .ci = 512,
+                         .co = 512,
+                         .in = { 1, 1, 160000 },
+                         .out = { 1, 1, 160000 },
+                         .kernel = { 1, 1, 5 },
+                         .stride = { 1, 1, 1 },
+                         .dilation = { 1, 1, 1 },
+                         .pad_before = { 0, 0, 2 },
+                         .x = CR_CHANNELS_LAST,
+                         .y = CR_CHANNELS_LAST,
+                         .low = CR_REAL };
+
+    ok(!accepts(&cr_conv_grouped, &c) ||
+           cr_conv_grouped.thread_scratch(&c) < 32 << 20,
+       "conv_grouped: a thread keeps few channels of long rows");
+}
+
 static void compare(int w, int implementation)
 {
     char name[100];
@@ -661,5 +709,6 @@ int main(void)
     }
     cr_thread_pool_stop();
     wide_kernel();
+    long_rows();
     return done();
 }
