@@ -55,7 +55,7 @@ static void glu_range(void *ctx, int64_t from, int64_t to)
     for (i = from; i < to; i++) {
         int64_t at = glu_at(h, i);
 
-        y[i] = x[at] / (1 + cr_exp(-x[at + h->run]));
+        y[i] = x[at] * cr_sigmoid(x[at + h->run]);
     }
 }
 
@@ -75,7 +75,7 @@ static void glu_back_range(void *ctx, int64_t from, int64_t to)
 
     for (i = from; i < to; i++) {
         int64_t at = glu_at(h, i);
-        cr_real gate = 1 / (1 + cr_exp(-x[at + h->run])), da = dy[i] * gate;
+        cr_real gate = cr_sigmoid(x[at + h->run]), da = dy[i] * gate;
         cr_real db = da * x[at] * (1 - gate);
 
         dx[at] = h->s->accumulate[0] ? dx[at] + da : da;

@@ -3,22 +3,14 @@
 #include "families/pointwise.h"
 #include "graph/cell.h"
 
-/* The factor s, without overflow for any sign of x. */
-CR_INLINE cr_real silu_s(cr_real x)
-{
-    cr_real e = cr_exp(x < 0 ? x : -x);
-
-    return x < 0 ? e / (1 + e) : 1 / (1 + e);
-}
-
 CR_INLINE cr_real silu_y(CR_UNUSED const void *o, cr_real v)
 {
-    return v * silu_s(v);
+    return v * cr_sigmoid(v);
 }
 
 CR_INLINE cr_real silu_dx(CR_UNUSED const void *o, cr_real v, cr_real g)
 {
-    return g * (silu_s(v) * (1 + v * (1 - silu_s(v))));
+    return g * (cr_sigmoid(v) * (1 + v * (1 - cr_sigmoid(v))));
 }
 
 CR_POINTWISE_CELL(silu, void, x, 1.5, 2,

@@ -20,8 +20,8 @@ void cr_pointwise_backward(const struct cr_op_ctx *ctx, double cost,
  *   y = LEAF_y(o, x)   dx = LEAF_dx(o, v, dy)
  * where o are the options (void: there are none) and v is `seen`: x or y. */
 #define CR_POINTWISE(leaf, options, seen, cost, grad_cost)         \
-    CR_CLONES static void leaf##_map(const void *attr, int64_t n,  \
-                                     const cr_real *x, cr_real *y) \
+    CR_CLONES_WIDE static void leaf##_map(                         \
+        const void *attr, int64_t n, const cr_real *x, cr_real *y) \
     {                                                              \
         const options *o = attr;                                   \
         int64_t i;                                                 \
@@ -36,7 +36,7 @@ void cr_pointwise_backward(const struct cr_op_ctx *ctx, double cost,
         cr_pointwise(s, cost, leaf##_map);                         \
     }                                                              \
                                                                    \
-    CR_CLONES static void leaf##_map_grad(                         \
+    CR_CLONES_WIDE static void leaf##_map_grad(                    \
         const void *attr, int64_t n, CR_UNUSED const cr_real *x,   \
         CR_UNUSED const cr_real *y, const cr_real *dy, cr_real *d) \
     {                                                              \

@@ -91,6 +91,8 @@ struct cr_op_ctx {
      * the parts that they accepted with CR_END_BACKWARD. The bias and the
      * addend are inputs (struct cr_op_kernels). */
     struct cr_epilogue end;
+    cr_map_grad *end_grad; /* the gradient of end.map, which then is NULL unless
+                              that reads its result */
     cr_real scale; /* its alpha; 1 */
     struct cr_drop drop; /* what end.drop points to */
     /* For ops with .low: the type of low precision, CR_F16 or CR_BF16, and

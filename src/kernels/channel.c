@@ -9,7 +9,7 @@
 
 #define RUN CR_CHANNEL_RUN
 #define PERIOD 256 /* parameters are repeated to at least so many */
-#define PARAMS 7 /* of a sweep; from MASK on those of its mask */
+#define PARAMS 7   /* of a sweep; from MASK on those of its mask */
 #define MASK 4
 
 static const struct cr_kernel *const rows[] = {
@@ -17,8 +17,7 @@ static const struct cr_kernel *const rows[] = {
     &cr_channel_onednn.head,
 #endif
 #ifdef __x86_64__
-    &cr_channel_avx512.head,
-    &cr_channel_avx2.head,
+    &cr_channel_avx512.head, &cr_channel_avx2.head,
 #endif
     &cr_channel_portable.head, NULL
 };
@@ -91,7 +90,8 @@ struct blocks {
     int64_t per, groups, rows; /* rows or samples: in a block, blocks, all */
     const cr_real *x, *mean, *dy;
     const struct cr_channel_mask *mask;
-    cr_real *part; /* (groups, 2, c) */
+    const cr_real *param[3]; /* of a mask with a gradient, as a sweep's */
+    cr_real *part;           /* (groups, 2, c) */
 };
 
 static struct blocks blocks_of(const struct cr_channels *ch)
@@ -172,9 +172,24 @@ static int64_t period(const struct cr_channels *ch)
     return (PERIOD + ch->c - 1) / ch->c * ch->c;
 }
 
+/* Parameters of c values each, repeated to a period, in room. */
+static void repeat(const struct cr_channels *ch, int n, const cr_real **param,
+                   cr_real *room)
+{
+    int64_t p = period(ch), i;
+    int k;
+
+    for (k = 0; k < n; k++)
+        if (param[k]) {
+            for (i = 0; i < p; i++)
+                room[k * p + i] = param[k][i % ch->c];
+            param[k] = room + k * p;
+        }
+}
+
 int64_t cr_channel_thread_scratch(const struct cr_channels *ch)
 {
-    int64_t sums = blocks_of(ch).groups * 2 * ch->c;
+    int64_t sums = blocks_of(ch).groups * 2 * ch->c + 3 * period(ch);
     int64_t maps = PARAMS * period(ch);
 
     return sums > maps ? sums : maps;
@@ -297,6 +312,66 @@ static void sums_low(const struct blocks *b, int64_t group, int64_t c,
                          part);
 }
 
+/* n numbers from number `at` on, of channel c where channels are not last: what
+ * a gradient makes of dy, in d. v: room for the numbers that it reads. */
+static void grad_piece(const struct cr_channel_kernel *k, bool last,
+                       const struct cr_channel_mask *m, int64_t n,
+                       const cr_real *x, const cr_real *dy,
+                       const cr_real *const *param, int64_t c, cr_real *v,
+                       cr_real *d)
+{
+    if (last)
+        k->map_many(n, x, NULL, param, false, v);
+    else
+        k->map_one(n, x, NULL, param, c, false, v);
+    if (m->map)
+        m->map(m->attr, n, v, v);
+    m->grad(m->attr, n, v, v, dy, d);
+}
+
+/* A block of rows, of which d is made first. */
+static void sums_grad_last(const struct blocks *b, int64_t group, int64_t n,
+                           cr_real *part)
+{
+    static const struct cr_channel_mask all = { NULL };
+    const struct cr_channels *ch = b->ch;
+    int64_t at = group * b->per * ch->c, i, k, p = period(ch);
+    cr_real *v = cr_thread_scratch(cr_channel_low_scratch(ch));
+    cr_real *d = b->mask->d ? b->mask->d + at : v + block_elements(b);
+
+    for (i = 0; i < n * ch->c; i += p) {
+        k = n * ch->c - i < p ? n * ch->c - i : p;
+        grad_piece(b->k, true, b->mask, k, b->x + at + i, b->dy + at + i,
+                   b->param, 0, v, d + i);
+    }
+    b->k->sums_last(n, ch->c, b->x + at, b->mean, d, &all, part);
+}
+
+/* The same of samples of a channel. */
+static void sums_grad_plain(const struct blocks *b, int64_t group, int64_t c,
+                            int64_t n, cr_real *part)
+{
+    static const struct cr_channel_mask all = { NULL };
+    const struct cr_channels *ch = b->ch;
+    cr_real *v = cr_thread_scratch(cr_channel_low_scratch(ch));
+    double sum = 0, dot = 0;
+    int64_t i;
+
+    for (i = 0; i < n; i++) {
+        int64_t at = ((group * b->per + i) * ch->c + c) * ch->s;
+        cr_real *d = b->mask->d ? b->mask->d + at : v + ch->s;
+
+        grad_piece(b->k, false, b->mask, ch->s, b->x + at, b->dy + at, b->param,
+                   c, v, d);
+        b->k->sums_plain(1, ch->c, ch->s, ch->s, b->x + at, b->mean[c], d, &all,
+                         part);
+        sum += (double)part[0];
+        dot += (double)part[ch->c];
+    }
+    part[0] = (cr_real)sum;
+    part[ch->c] = (cr_real)dot;
+}
+
 static void sums_range(void *ctx, int64_t from, int64_t to)
 {
     const struct blocks *b = ctx;
@@ -312,7 +387,11 @@ static void sums_range(void *ctx, int64_t from, int64_t to)
 
         at += c * ch->s;
         mask = mask_of(b, b->mask->y ? b->mask->y + at : NULL, c);
-        if (ch->low)
+        if (b->mask->grad && ch->last)
+            sums_grad_last(b, group, n, part);
+        else if (b->mask->grad)
+            sums_grad_plain(b, group, c, n, part);
+        else if (ch->low)
             sums_low(b, group, c, n, part);
         else if (ch->last)
             b->k->sums_last(n, ch->c, b->x + at, b->mean, b->dy + at, &mask,
@@ -336,6 +415,13 @@ void cr_channel_sums(const struct cr_channels *ch, const cr_real *x,
     b.dy = dy;
     b.mask = mask;
     b.part = room;
+    if (mask->grad) {
+        b.param[0] = mean;
+        b.param[1] = mask->scale;
+        b.param[2] = mask->shift;
+        if (ch->last)
+            repeat(ch, 3, b.param, room + b.groups * 2 * ch->c);
+    }
     blocks_run(&b, 0.5, sums_range);
     for (c = 0; c < ch->c; c++)
         sum[c] = dot[c] = 0;
@@ -402,6 +488,8 @@ static void map_stretch(const struct sweep *w, int64_t at, int64_t n)
     else
         w->k->map_one(n, m->x + at, more, w->param, at / w->ch->s % w->ch->c,
                       m->relu, m->y + at);
+    if (m->map)
+        m->map(m->attr, n, m->y + at, m->y + at);
 }
 
 /* d of k numbers from number `at` on. */
@@ -409,7 +497,12 @@ static void mask_piece(const struct sweep *w, int64_t k, int64_t at,
                        const cr_real *x, const cr_real *dy, const cr_real *y,
                        const cr_real *const *param, cr_real *d)
 {
-    if (y)
+    cr_real room[PERIOD];
+
+    if (w->back->mask.grad)
+        grad_piece(w->k, w->ch->last, &w->back->mask, k, x, dy, param + MASK,
+                   at / w->ch->s % w->ch->c, room, d);
+    else if (y)
         w->k->back_mask(k, dy, y, d);
     else if (w->ch->last)
         w->k->mask_many(k, x, dy, param + MASK, d);
@@ -474,16 +567,11 @@ static void sweep_range(void *ctx, int64_t from, int64_t to)
 static void sweep_run(struct sweep *w, cr_real *room)
 {
     const struct cr_channels *ch = w->ch;
-    int64_t p = period(ch), i, all = ch->n * ch->c * ch->s;
-    int k;
+    int64_t all = ch->n * ch->c * ch->s;
 
-    w->stretch = ch->last ? p : ch->s;
-    for (k = 0; k < PARAMS && ch->last; k++)
-        if (w->param[k]) {
-            for (i = 0; i < p; i++)
-                room[k * p + i] = w->param[k][i % ch->c];
-            w->param[k] = room + k * p;
-        }
+    w->stretch = ch->last ? period(ch) : ch->s;
+    if (ch->last)
+        repeat(ch, PARAMS, w->param, room);
     cr_parallel_for_coarse((all + w->stretch - 1) / w->stretch,
                            0.5 * (double)w->stretch, w, sweep_range);
 }

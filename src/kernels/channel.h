@@ -9,6 +9,7 @@
 #ifndef CR_KERNELS_CHANNEL_H
 #define CR_KERNELS_CHANNEL_H
 
+#include "kernels/epilogue.h"
 #include "kernels/kernel.h"
 #include "num/spec.h"
 
@@ -30,9 +31,16 @@ struct cr_channels {
 
 /* Which of dy count in backward: those where the y of a ReLU is not <= 0. y as
  * it lies; or NULL, and computed again as (x - mean) scale + shift, of c values
- * each, or of those from one channel on; if they are NULL, too, all count. */
+ * each, or of those from one channel on; if they are NULL, too, all count.
+ * With grad, the gradient of another activation of that number, it makes of dy
+ * what counts; `map` is the activation if grad reads its result. Sums store
+ * what counts in d unless that is NULL. */
 struct cr_channel_mask {
     const cr_real *y, *scale, *shift;
+    cr_map *map;
+    cr_map_grad *grad;
+    const void *attr;
+    cr_real *d;
 };
 
 /* Batch normalisation as a whole: forward, y = (x - mean) / sqrt(variance +
@@ -110,7 +118,8 @@ void cr_channel_norm_backward(const struct cr_channel_norm *norm);
 /* The dimensions of (N, C, ...) or (N, C), in its layout. */
 struct cr_channels cr_channels(const struct cr_spec *spec);
 
-/* Bytes that the functions ask cr_thread_scratch for where ch->low is set. */
+/* Bytes that the functions ask cr_thread_scratch for where ch->low is set, or a
+ * mask has a gradient; these are not set together. */
 size_t cr_channel_low_scratch(const struct cr_channels *ch);
 /* Elements of `room`, the working memory of the functions below. */
 int64_t cr_channel_thread_scratch(const struct cr_channels *ch);
@@ -126,11 +135,14 @@ void cr_channel_sums(const struct cr_channels *ch, const cr_real *x,
                      const struct cr_channel_mask *mask, cr_real *room,
                      double *sum, double *dot);
 
-/* y = act((x - mean) scale + shift + more); more may be NULL. */
+/* y = act((x - mean) scale + shift + more); more may be NULL. act: a ReLU, or
+ * any other, or none. */
 struct cr_channel_map {
     const cr_real *x, *more;
     const cr_real *mean, *scale, *shift; /* c values each */
     bool relu;
+    cr_map *map;
+    const void *attr;
     cr_real *y;
 };
 void cr_channel_map(const struct cr_channels *ch,

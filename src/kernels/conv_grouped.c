@@ -252,7 +252,7 @@ static void see(const struct cr_grouped_axis *a, int64_t border, int64_t k,
                          floor_div(a->from - 1 + border - at, a->multiply) + 1);
 }
 
-/* Which way the places of a class's taps lie beside each other. */
+/* Which way the places of a class's taps follow one another. */
 static int near(const struct cr_grouped_axis *a,
                 const struct cr_grouped_class *class)
 {

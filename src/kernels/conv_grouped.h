@@ -6,7 +6,7 @@
  * channel of a group (a depthwise convolution needs no permutation). Forward
  * and the gradient of the input are one kernel over lists of taps.
  * Channels of a vector lie far from those of the next pixel, so a thread copies
- * the rows that it reads, in vectors that lie beside each other, with borders
+ * the rows that it reads, in vectors that are adjacent, with borders
  * of zeros, and as floats where numbers take two bytes. conv_grouped.inc has
  * the kernels, conv_grouped.c prepares their arguments. Private to src/kernels.
  */

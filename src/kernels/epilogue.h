@@ -86,7 +86,8 @@ enum cr_end {
     /* Of dx[0] of a maximum: the gradient of the ReLU before it, whose result
      * is above 0 where y[0] is, which backward then reads. */
     CR_END_MASK_Y = 4096,
-    /* Of y[0] with a ReLU: backward finds its mask without y[0]. */
+    /* Of y[0] with a ReLU or, with CR_END_BACKWARD, a map: backward finds its
+     * mask or its gradient without y[0]. */
     CR_END_MASK_X = 8192,
     /* With CR_END_MAP_GRAD: backward does not get x[0], the result of that op,
      * but computes it again. */

@@ -48,9 +48,9 @@ static bool batch_norm_batch(const struct cr_batch_norm *o, bool training)
                                                    : o->use_batch_statistics;
 }
 
-static struct cr_channel_norm
-batch_norm_whole(const struct cr_batch_norm *o, const struct cr_spec *x,
-                 bool training)
+static struct cr_channel_norm batch_norm_whole(const struct cr_batch_norm *o,
+                                               const struct cr_spec *x,
+                                               bool training)
 {
     return (struct cr_channel_norm){ .ch = cr_channels(x),
                                      .batch = batch_norm_batch(o, training),
@@ -163,8 +163,8 @@ static double batch_norm_join(const struct cr_op_ctx *s, struct scratch r,
 }
 
 /* What of a step has low precision; NULL: nothing. */
-static const struct cr_channel_low *
-batch_norm_low(const struct cr_op_ctx *s, struct cr_channel_low *low)
+static const struct cr_channel_low *batch_norm_low(const struct cr_op_ctx *s,
+                                                   struct cr_channel_low *low)
 {
     *low = (struct cr_channel_low){
         .type = s->low,
@@ -209,6 +209,8 @@ static void batch_norm_forward(const struct cr_op_ctx *s)
                                   .scale = r.a,
                                   .shift = beta,
                                   .relu = s->end.act == CR_ACT_RELU,
+                                  .map = s->end.map,
+                                  .attr = s->end.attr,
                                   .y = s->y[0] };
     struct cr_channel_norm norm;
     struct cr_channel_low low;
@@ -284,8 +286,8 @@ static void batch_norm_backward_whole(const struct cr_op_ctx *s,
     norm->dbeta = r.c;
     norm->x = cr_low_x(s, X, 0, n, r.rest);
     norm->dy = cr_low_dy(s, 0, n, r.rest + n);
-    norm->dx = s->dx[X] ? cr_low_dx_open(s, X, 0, r.rest + 2 * n)
-                        : r.rest + 2 * n;
+    norm->dx =
+        s->dx[X] ? cr_low_dx_open(s, X, 0, r.rest + 2 * n) : r.rest + 2 * n;
     for (i = 0; i < norm->ch.c; i++)
         r.a[i] = 1 / (rstd[i] * rstd[i]);
     cr_channel_norm_backward(norm);
@@ -330,12 +332,23 @@ static void batch_norm_backward(const struct cr_op_ctx *s)
         r.a[i] = gamma[i] * rstd[i];
     if (s->end.act == CR_ACT_RELU && s->y[0])
         back.mask.y = s->y[0];
-    else if (s->end.act == CR_ACT_RELU)
+    else if (s->end.act == CR_ACT_RELU || s->end_grad)
         back.mask = (struct cr_channel_mask){ .scale = r.a,
-                                              .shift = s->x[BETA] };
-    if (s->dx[GAMMA] || s->dx[BETA] || (s->dx[X] && batch))
+                                              .shift = s->x[BETA],
+                                              .map = s->end.map,
+                                              .grad = s->end_grad,
+                                              .attr = s->end.attr };
+    if (s->dx[GAMMA] || s->dx[BETA] || (s->dx[X] && batch)) {
+        /* what the gradient of a map leaves of dy is kept in dx */
+        if (s->end_grad && s->dx[X] && !s->accumulate[X])
+            back.mask.d = s->dx[X];
         cr_channel_sums(&ch, s->x[X], mean, s->dy[0], &back.mask, r.rest, r.sum,
                         r.dot);
+        if (back.mask.d) {
+            back.dy = back.mask.d;
+            back.mask = (struct cr_channel_mask){ NULL };
+        }
+    }
     for (i = 0; i < ch.c && s->dx[GAMMA]; i++)
         batch_norm_put(cr_reals(s->dx[GAMMA]) + i, s->accumulate[GAMMA],
                        r.dot[i] * (double)rstd[i]);
@@ -361,12 +374,13 @@ static bool batch_norm_accepts(const struct cr_op_ctx *s, unsigned of,
     struct cr_channel_norm norm = batch_norm_whole(s->attr, &s->in[X], true);
 
     /* x gives the mask only of what forward computed from nothing else, and
-     * has not rounded */
-    if ((parts & CR_END_MASK_X) && ((parts & CR_END_ADD) || s->low != CR_REAL))
+     * has not rounded; and the gradient of a map so alone */
+    if ((parts & (CR_END_MASK_X | CR_END_MAP)) &&
+        ((parts & CR_END_ADD) || s->low != CR_REAL))
         return false;
     return of == CR_Y(0) && !cr_channel_norm_is_whole(&norm) &&
-           !(parts & ~(unsigned)(CR_END_ADD | CR_END_ACT | CR_END_BACKWARD |
-                                 CR_END_MASK_X));
+           !(parts & ~(unsigned)(CR_END_ADD | CR_END_ACT | CR_END_MAP |
+                                 CR_END_BACKWARD | CR_END_MASK_X));
 }
 
 static const char *batch_norm_kernel(const struct cr_op_ctx *s)
@@ -376,12 +390,12 @@ static const char *batch_norm_kernel(const struct cr_op_ctx *s)
     return cr_channel_kernel_name(&norm);
 }
 
-static const struct cr_op_kernels batch_norm_kernels = {
-    .name = batch_norm_kernel,
-    .accepts = batch_norm_accepts,
-    .addend = MORE,
-    .last = cr_last_too
-};
+static const struct cr_op_kernels batch_norm_kernels = { .name =
+                                                             batch_norm_kernel,
+                                                         .accepts =
+                                                             batch_norm_accepts,
+                                                         .addend = MORE,
+                                                         .last = cr_last_too };
 
 static bool batch_norm_fixed(const void *attr)
 {

@@ -3,7 +3,7 @@
 
 CR_INLINE cr_real sigmoid_y(CR_UNUSED const void *o, cr_real v)
 {
-    return 1 / (1 + cr_exp(-v));
+    return cr_sigmoid(v);
 }
 
 CR_INLINE cr_real sigmoid_dx(CR_UNUSED const void *o, cr_real v, cr_real g)

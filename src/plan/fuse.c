@@ -234,6 +234,16 @@ static bool take_drop(struct cr_exec *e, struct cr_exec_step *a,
     return true;
 }
 
+/* Whether the backward kernel of step a does that of an activation s, from what
+ * it reads itself. */
+static bool takes_gradient(const struct cr_exec_step *a,
+                           const struct cr_exec_step *s)
+{
+    return s->op->algebra.map_grad &&
+           cr_step_accepts(a, CR_Y(0),
+                           CR_END_MAP | CR_END_BACKWARD | CR_END_MASK_X);
+}
+
 /* What backward reads of an activation is stored: its result. One that reads
  * what it got waits for cr_plan_fuse_kept. */
 static bool take_act(struct cr_exec *e, struct cr_exec_step *a,
@@ -241,8 +251,8 @@ static bool take_act(struct cr_exec *e, struct cr_exec_step *a,
 {
     struct cr_pval *y = s->y[0];
 
-    (void)p;
     if (e->opts.backward && y->needs &&
+        !(p->end == CR_END_MAP && takes_gradient(a, s)) &&
         (!s->op->backward || (s->op->saved_for_backward & ~CR_Y(0)) ||
          ((a->op->saved_for_backward & CR_Y(0)) &&
           !cr_step_accepts(a, CR_Y(0), CR_END_ACT | CR_END_BACKWARD))))
@@ -302,10 +312,10 @@ static bool fuse(struct cr_exec *e, const struct fusion *f,
         !can_round(e, f, a, s))
         return false;
     /* kernels that round after each part are asked for it in prediction, too */
-    needs = e->opts.backward ||
-                    (f->needs == CR_END_APART && (a->rounds & CR_Y(0)))
-                ? f->needs
-                : 0;
+    needs =
+        e->opts.backward || (f->needs == CR_END_APART && (a->rounds & CR_Y(0)))
+            ? f->needs
+            : 0;
     if (!cr_step_accepts(a, CR_Y(0), f->part | needs) || !f->take(e, a, s, &p))
         return false;
     if (s->rounds & CR_Y(0)) {
@@ -323,9 +333,9 @@ static void pass_over(struct cr_exec *e, struct cr_exec_step *s)
     struct cr_pval *x = s->x[0].val, *y = s->y[0];
 
     if (!s->same || s->once || s->rounds || s->n_out != 1 || x->n_uses != 1 ||
-        x->root || y->root ||
-        (s->node && s->node->custom) || !cr_spec_same(&x->spec, &y->spec) ||
-        x->spec.layout != y->spec.layout || x->needs != y->needs)
+        x->root || y->root || (s->node && s->node->custom) ||
+        !cr_spec_same(&x->spec, &y->spec) || x->spec.layout != y->spec.layout ||
+        x->needs != y->needs)
         return;
     while (y->uses)
         cr_operand_set(y->uses, x);
@@ -352,9 +362,8 @@ static bool takes_all(const struct cr_exec_step *p,
 static void take_whole(struct cr_exec *e, struct cr_exec_step *s)
 {
     int n = s->op->algebra.packs, i;
-    struct cr_exec_step *p = n > 0 && n <= s->n_in && s->x[0].val
-                                 ? s->x[0].val->maker
-                                 : NULL;
+    struct cr_exec_step *p =
+        n > 0 && n <= s->n_in && s->x[0].val ? s->x[0].val->maker : NULL;
     struct cr_pval *x;
 
     if (!p || p->n_out != n || !p->op->algebra.pieces ||
@@ -440,8 +449,8 @@ static void fuse_kept(struct cr_exec *e, struct cr_exec_step *s)
     if (!a || a->kind != CR_FORWARD || a->y[0] != x || x->root || x->alias ||
         y->alias || a->same || a->once || s->same || s->once || s->end.parts ||
         (a->node && a->node->custom) || (s->node && s->node->custom) ||
-        (a->end.parts & (CR_END_ACT | CR_END_MAP | CR_END_LATE_BIAS |
-                         CR_END_DROP)) ||
+        (a->end.parts &
+         (CR_END_ACT | CR_END_MAP | CR_END_LATE_BIAS | CR_END_DROP)) ||
         !s->op->algebra.map || s->n_out != 1 || x->spec.type != CR_REAL ||
         (keeps && (a->saved || !cr_step_same_block(a, s))) ||
         !reads_alone(x, s))

@@ -154,6 +154,11 @@ static void end_point(const struct cr_exec *e, const struct cr_exec_step *s,
         r->end.act = s->end.act->algebra.act;
     if (s->end.parts & CR_END_MAP)
         r->end.map = s->end.act->algebra.map;
+    if (s->kind == CR_BACKWARD && r->end.map) {
+        r->end_grad = s->end.act->algebra.map_grad;
+        if (!(s->end.act->saved_for_backward & CR_Y(0)))
+            r->end.map = NULL;
+    }
     r->end.attr = s->end.attr;
     r->end.late_bias = s->end.parts & CR_END_LATE_BIAS;
     r->end.keeps = s->end.parts & CR_END_KEEP;

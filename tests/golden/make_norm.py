@@ -63,6 +63,31 @@ k.case('bn_conv_relu', '''\
 ''', x=(3, 3, 6, 5), loss='CrossEntropyLoss', label='classes',
        optimizer=SGD, steps=3, near='--rtol 5e-5 --atol 5e-6')
 
+# another activation after it, whose gradient the normalisation takes over
+ACTS = {'relu6': 'ReLU6', 'hswish': 'HSwish', 'hsigmoid': 'HSigmoid',
+        'silu': 'SiLU', 'mish': 'Mish', 'leaky': '{LeakyReLU: {alpha: 0.1}}',
+        'elu': 'ELU', 'sigmoid': 'Sigmoid', 'softsign': 'Softsign',
+        'gelu': '{GELU: {approximate: false}}'}
+for key, act in ACTS.items():
+    k.case('bn_' + key, '''\
+  - {Conv2d: {in_channels: 3, out_channels: 16, kernel_size: 3}}
+  - {BatchNorm2d: {num_features: 16}}
+  - %s
+  - {Conv2d: {in_channels: 16, out_channels: 20, kernel_size: 3, stride: 2}}
+  - {BatchNorm2d: {num_features: 20}}
+  - %s
+  - {AvgPool2d: {kernel_size: 3}}
+  - Flatten
+''' % (act, act), x=(3, 3, 6, 5), loss='CrossEntropyLoss', label='classes',
+           optimizer=SGD, steps=3, near='--rtol 1e-4 --atol 1e-5')
+    for kind, mode in (('1d', 'te'), ('1d_length', 't'), ('2d', 't')):
+        text, x, c = BN[kind]
+        for m in mode:
+            k.case('bn%s_%s%s' % (kind, key, '_eval' * (m == 'e')),
+                   '  - {Dense: [%d, %d]}\n  - {%s}}\n  - %s\n'
+                   % (x[-1], x[-1], text % c, act), x=x,
+                   cmd='--grad' if m == 't' else '--eval --grad', near=NEAR)
+
 # ---- within a sample
 cell('ln', '{LayerNorm: {normalized_shape: [7]}}', (3, 5, 7))
 cell('ln_batch1', '{LayerNorm: {normalized_shape: [33]}}', (1, 33), modes='t')

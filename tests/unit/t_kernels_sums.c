@@ -76,9 +76,41 @@ static enum verdict channel_moments(void)
     return good ? RIGHT : WRONG;
 }
 
-/* dy where y > 0, or where there is no y. */
-static double masked(const cr_real *dy, const cr_real *y, int64_t i)
+/* An activation, y = v / (1 + v v), and its gradients, by v or by y. */
+static double act(double v)
 {
+    return v / (1 + v * v);
+}
+
+static void act_map(const void *attr, int64_t n, const cr_real *x, cr_real *y)
+{
+    (void)attr;
+    for (int64_t i = 0; i < n; i++)
+        y[i] = (cr_real)act((double)x[i]);
+}
+
+static void act_grad(const void *attr, int64_t n, const cr_real *x,
+                     const cr_real *y, const cr_real *dy, cr_real *d)
+{
+    (void)attr;
+    (void)y;
+    for (int64_t i = 0; i < n; i++)
+        d[i] = dy[i] * (1 + x[i]);
+}
+
+static void act_grad_y(const void *attr, int64_t n, const cr_real *x,
+                       const cr_real *y, const cr_real *dy, cr_real *d)
+{
+    act_grad(attr, n, y, x, dy, d);
+}
+
+/* dy where y > 0, or where there is no y; or what a gradient makes of it. */
+static double masked(const struct cr_channel_mask *mask, const cr_real *dy,
+                     const cr_real *y, int64_t i)
+{
+    if (mask->grad)
+        return (double)dy[i] *
+               (1 + (mask->map ? act((double)y[i]) : (double)y[i]));
     return y && y[i] <= 0 ? 0 : (double)dy[i];
 }
 
@@ -87,14 +119,18 @@ static const cr_real *mask_new(const struct cr_channels *ch, const cr_real *x,
                                const cr_real *mean,
                                struct cr_channel_mask *mask)
 {
-    int64_t n = ch->n * ch->c * ch->s, i, kind = draw(1, 3);
+    int64_t n = ch->n * ch->c * ch->s, i, kind = draw(1, 5);
     cr_real *y = kind > 1 ? numbers_new(n) : NULL;
 
     *mask = (struct cr_channel_mask){ 0 };
     if (kind == 2)
         mask->y = y;
-    if (kind != 3)
+    if (kind <= 2)
         return y;
+    if (kind >= 4)
+        mask->grad = kind == 4 ? act_grad : act_grad_y;
+    if (kind == 5)
+        mask->map = act_map;
     mask->scale = numbers_new(ch->c);
     mask->shift = numbers_new(ch->c);
     for (i = 0; i < n; i++) {
@@ -122,10 +158,15 @@ static enum verdict channel_sums(void)
     for (i = 0; i < n; i++) {
         int64_t c = channel_of(&ch, i);
 
-        s[c] += masked(dy, y, i);
-        q[c] += masked(dy, y, i) * ((double)x[i] - (double)mean[c]);
+        s[c] += masked(&mask, dy, y, i);
+        q[c] += masked(&mask, dy, y, i) * ((double)x[i] - (double)mean[c]);
     }
+    if (mask.grad && draw_one_in(2))
+        mask.d = numbers_undefined(n);
     cr_channel_sums(&ch, x, mean, dy, &mask, room, sum, dot);
+    for (i = 0; i < n && mask.d && good; i++)
+        good =
+            near_sum("d", i, (double)mask.d[i], masked(&mask, dy, y, i), 0, 4);
     for (i = 0; i < ch.c && good; i++)
         good = near_sum("sum", i, sum[i], s[i], 300, (double)each) &&
                near_sum("dot", i, dot[i], q[i], 300, 2 * (double)each);
@@ -146,13 +187,16 @@ static enum verdict channel_map(void)
                                 .relu = draw_one_in(2),
                                 .y = numbers_undefined(n) };
 
+    if (!m.relu && draw_one_in(2))
+        m.map = act_map;
     cr_channel_map(&ch, &m, numbers_undefined(cr_channel_thread_scratch(&ch)));
     for (i = 0; i < n; i++) {
         int64_t c = channel_of(&ch, i);
         double y = ((double)m.x[i] - (double)m.mean[c]) * (double)m.scale[c] +
                    (double)m.shift[c] + (m.more ? (double)m.more[i] : 0);
 
-        if (!near_sum("y", i, (double)m.y[i], m.relu && y < 0 ? 0 : y, 0, 4))
+        y = m.map ? act(y) : m.relu && y < 0 ? 0 : y;
+        if (!near_sum("y", i, (double)m.y[i], y, 0, 4))
             return WRONG;
     }
     return RIGHT;
@@ -164,16 +208,15 @@ static enum verdict channel_backward(void)
     int64_t n = ch.n * ch.c * ch.s, i;
     cr_real *old = numbers_new(n), *old_more = numbers_new(n);
     int which = (int)draw(1, 3);
-    struct cr_channel_backward b = {
-        .x = numbers_new(n),
-        .dy = numbers_new(n),
-        .mean = numbers_new(ch.c),
-        .scale = numbers_new(ch.c),
-        .shift = numbers_new(ch.c),
-        .slope = draw_one_in(2) ? numbers_new(ch.c) : NULL,
-        .add_dx = draw_one_in(2),
-        .add_more = draw_one_in(2)
-    };
+    struct cr_channel_backward b = { .x = numbers_new(n),
+                                     .dy = numbers_new(n),
+                                     .mean = numbers_new(ch.c),
+                                     .scale = numbers_new(ch.c),
+                                     .shift = numbers_new(ch.c),
+                                     .slope = draw_one_in(2) ? numbers_new(ch.c)
+                                                             : NULL,
+                                     .add_dx = draw_one_in(2),
+                                     .add_more = draw_one_in(2) };
     const cr_real *y = mask_new(&ch, b.x, b.mean, &b.mask);
 
     if (which & 1)
@@ -184,7 +227,7 @@ static enum verdict channel_backward(void)
                         numbers_undefined(cr_channel_thread_scratch(&ch)));
     for (i = 0; i < n; i++) {
         int64_t c = channel_of(&ch, i);
-        double d = masked(b.dy, y, i), more = d;
+        double d = masked(&b.mask, b.dy, y, i), more = d;
 
         if (b.slope)
             d -= (double)b.shift[c] +
@@ -254,10 +297,10 @@ static enum verdict channel_norm(void)
     if (good)
         cr_channel_norm_backward(&w);
     for (i = 0; i < ch.c && good; i++)
-        good = near_sum("dbeta", i, (double)w.dbeta[i], s[i], 300,
-                        (double)each) &&
-               near_sum("dgamma", i, (double)w.dgamma[i], q[i], 300,
-                        4 * (double)each / sqrt(v[i] + w.eps));
+        good =
+            near_sum("dbeta", i, (double)w.dbeta[i], s[i], 300, (double)each) &&
+            near_sum("dgamma", i, (double)w.dgamma[i], q[i], 300,
+                     4 * (double)each / sqrt(v[i] + w.eps));
     for (i = 0; i < n && good; i++) {
         int64_t c = channel_of(&ch, i);
         double r = 1 / sqrt(v[c] + w.eps);
@@ -398,16 +441,15 @@ static enum verdict rows_norm(void)
             dot += d * h / (double)n;
             s[i] += (double)dy[i];
             q[i] += (double)dy[i] * h;
-            good = number_near("y", i, (double)w.y[row * n + i],
-                               h * (double)w.gamma[i] + (double)w.beta[i],
-                               room);
+            good =
+                number_near("y", i, (double)w.y[row * n + i],
+                            h * (double)w.gamma[i] + (double)w.beta[i], room);
         }
         for (i = 0; i < n && good; i++) {
             double h = ((double)x[i] - m) * r;
             double d = (double)dy[i] * (double)w.gamma[i] - sum - h * dot;
 
-            good = number_near("dx", i, (double)w.dx[row * n + i],
-                               d * r,
+            good = number_near("dx", i, (double)w.dx[row * n + i], d * r,
                                room * r * (1 + r));
         }
     }
