@@ -254,3 +254,23 @@ END
     net net "a: [$fc, ReLU]" "return a[1](x)"
     wrong "construct never calls the cell 'a'"
 }
+
+@test "slices: ... is every axis that has no item of its own" {
+    net net "a: $fc" "b = a(x)" \
+        "return (b[..., 0:4].sum() + b[..., -1].sum() * 2 + b[0, ...].sum() +" \
+        "  (b[..., None] * b[...][:, ..., None]).sum() + b[1:, ..., ::2].sum() +" \
+        "  b[:, 1, :, ...].sum() + b.shape[-1] * b[0, 1, 2, ...])"
+    net flat "a: $fc" "b = a(x)" \
+        "return (b[:, :, 0:4].sum() + b[:, :, -1].sum() * 2 + b[0].sum() +" \
+        "  (b[:, :, :, None] * b[:, :, :, None]).sum() + b[1:, :, ::2].sum() +" \
+        "  b[:, 1, :].sum() + b.shape[-1] * b[0, 1, 2])"
+    same net flat
+    net net "a: $fc" "return a(x)[..., 0, ...]"
+    wrong "'...' may stand once"
+    net net "a: $fc" "return a(x)[0, ..., 0, 0, 0]"
+    wrong "more indices than dimensions"
+    net net "a: [$fc, ReLU]" "return a[...](x)"
+    wrong "a tuple has no '...'"
+    net net "a: $fc" "return a(x) * ..."
+    wrong "found '.', expected a value"
+}
