@@ -13,11 +13,20 @@ bool cr_interp_int(struct cr_interp *m, const struct cr_script *e,
     if (!cr_interp_eval(m, e, &t))
         return false;
     *to = t.kind == CR_SV_NONE ? absent : t.integer;
-    return t.kind == CR_SV_NONE || t.kind == CR_SV_INT ||
-           cr_interp_fail(m, e,
-                          cr_strf(m->b->net->arena,
-                                  "index: found %s, expected an integer",
-                                  cr_script_value_what(m->b->net->arena, &t)));
+    if (t.kind == CR_SV_NONE || t.kind == CR_SV_INT)
+        return true;
+    cr_interp_fail(m, e,
+                   cr_strf(m->b->net->arena,
+                           "index: found %s, expected an integer",
+                           cr_script_value_what(m->b->net->arena, &t)));
+    if (t.kind == CR_SV_TENSOR)
+        cr_hint(m->b->net->diag, "%s",
+                t.val->spec.type == CR_BOOL
+                    ? "write where(mask, x, y), or masked_select"
+                    : "write gather(x, indices, axis)");
+    else if (t.kind == CR_SV_TUPLE)
+        cr_hint(m->b->net->diag, "write stack((x[:, 0], x[:, 2]), 1)");
+    return false;
 }
 
 /* What the items of t[i, ...] ask for, axis by axis. */
