@@ -68,7 +68,9 @@ static const struct cr_opt predict_opts[] = {
     CR_INT_OPTIONAL(struct cr_predict_opts, topk, 1, 1e9,
                     "Write the K most probable classes of each sample."),
     CR_BOOL_DEFAULT(struct cr_predict_opts, probs, false,
-                    "Write probabilities: of the K classes, or of all."),
+                    "Write probabilities: of the K classes, or of all; of a "
+                    "class for each position, such as a pixel, only to npy "
+                    "and npz."),
     CR_REAL_OPTIONAL(
         struct cr_predict_opts, threshold, 0, 1,
         "Minimum probability to predict class 1 of two, or one of several "

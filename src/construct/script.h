@@ -11,8 +11,8 @@
  *          of bprop also return expr, {NAME: expr, ...}
  *   expr:  calls with keywords, + - * / // % ** @, comparisons, is, and or
  *          not, a if c else b, (tuples), [tuples], t[i],
- *          t[:, a:b, None, ...], x.name, x.name(expr ...), t[i](expr ...), *tuple among arguments,
- *          numbers, names, 'texts'
+ *          t[:, a:b, None, ...], x.name, x.name(expr ...), t[i](expr ...),
+ *          *tuple among arguments, numbers, names, 'texts'
  *
  * Lines may continue inside brackets; # begins a comment.
  */
