@@ -22,6 +22,7 @@ static bool hwc2chw_plan(struct cr_transform_plan *p)
     p->out.dim[0] = p->in.dim[2];
     p->out.dim[1] = p->in.dim[0];
     p->out.dim[2] = p->in.dim[1];
+    p->chw = true;
     return true;
 }
 
