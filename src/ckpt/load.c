@@ -57,9 +57,10 @@ const struct cr_section cr_section_load = {
                   "parameter that the file does not have is also looked for "
                   "under its name in PyTorch: weight and bias for gamma and "
                   "beta, running_mean and running_var for moving_mean and "
-                  "moving_variance, weight for embedding_table, linear1 and "
-                  "linear2 for dense1 and dense2. `cellrun ckpt load-report` "
-                  "shows what is loaded, before a run.",
+                  "moving_variance (those of BatchNorm3d without its bn2d), "
+                  "weight for embedding_table, linear1 and linear2 for dense1 "
+                  "and dense2. `cellrun ckpt load-report` shows what is "
+                  "loaded, before a run.",
         .example = "load:\n"
                    "  ckpt: pretrained/backbone.safetensors\n"
                    "  rename:\n"
@@ -194,6 +195,10 @@ static const char *load_torch_name(struct cr_arena *arena, const char *name)
     static const struct {
         const char *own, *torch;
     } ends[] = {
+        { "bn2d.gamma", "weight" },
+        { "bn2d.beta", "bias" },
+        { "bn2d.moving_mean", "running_mean" },
+        { "bn2d.moving_variance", "running_var" },
         { "gamma", "weight" },
         { "beta", "bias" },
         { "moving_mean", "running_mean" },

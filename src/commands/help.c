@@ -505,11 +505,12 @@ static bool help_terms(struct cr_buf *buf, const char *word, bool more)
         if (more)
             cr_buf_str(buf, "\n----\n\n");
         cr_help_wrap(buf, cr_strf(arena, "%s: %s", word, t->text), 0, 0);
+        more = true;
+        if (strcasecmp(t->names, word) == 0)
+            continue; /* its explanation stands elsewhere */
         cr_buf_char(buf, '\n');
-        if (!strpbrk(t->names, " .") && help_name(buf, t->names)) {
-            more = true;
+        if (!strpbrk(t->names, " .") && help_name(buf, t->names))
             continue;
-        }
         for (const char *p = t->names; *p;) {
             size_t len = strcspn(p, " ");
             const char *name = cr_strndup(arena, p, len);
@@ -518,7 +519,6 @@ static bool help_terms(struct cr_buf *buf, const char *word, bool more)
             cr_help_item(buf, name, text ? text : "(unknown)", 28);
             p += len + strspn(p + len, " ");
         }
-        more = true;
     }
     return more;
 }
@@ -549,7 +549,7 @@ static bool help_json_terms(struct cr_buf *buf, const char *word)
             p += len + strspn(p + len, " ");
         }
         cr_buf_str(buf, "]}");
-        if (!strpbrk(t->names, " ."))
+        if (!strpbrk(t->names, " .") && strcasecmp(t->names, word) != 0)
             help_json_abouts(buf, t->names, strcmp);
         found = true;
     }

@@ -68,7 +68,9 @@ static const struct cr_opt predict_opts[] = {
     CR_INT_OPTIONAL(struct cr_predict_opts, topk, 1, 1e9,
                     "Write the K most probable classes of each sample."),
     CR_BOOL_DEFAULT(struct cr_predict_opts, probs, false,
-                    "Write probabilities: of the K classes, or of all."),
+                    "Write probabilities: of the K classes, or of all; of a "
+                    "class for each position, such as a pixel, only to npy "
+                    "and npz."),
     CR_REAL_OPTIONAL(
         struct cr_predict_opts, threshold, 0, 1,
         "Minimum probability to predict class 1 of two, or one of several "
@@ -135,9 +137,13 @@ static bool predict_flags(struct cr_cli *cli, struct cr_predict_opts *o)
 
     cr_predict_format(cli, o);
     arrays = o->format == CR_PREDICT_NPY || o->format == CR_PREDICT_NPZ;
-    if (o->data && (some || o->stream))
-        return predict_fail(cli, "--data is not allowed with INPUT or "
-                                 "--stream");
+    if (o->data && (some || o->stream)) {
+        predict_fail(cli, "--data is not allowed with INPUT or --stream");
+        if (cli->n_operands > 0 && strchr(cli->operands[0], '='))
+            cr_note(cli->diag, "--set %s changes a key of the config",
+                    cli->operands[0]);
+        return false;
+    }
     if (o->stream &&
         (cli->n_operands > 1 ||
          (cli->n_operands == 1 && strcmp(cli->operands[0], "-") != 0)))
@@ -204,7 +210,8 @@ const struct cr_command cr_command_predict = {
             "and for each output of the network its class: with --topk K the "
             "K most likely classes, with --probs probabilities, or, if it "
             "has no classes, its numbers in all digits. Errors of samples "
-            "are reported on standard error, with their number at the end.",
+            "are reported on standard error, with their number at the end. "
+            "--set KEY=VALUE changes a key of the config.",
         .example = "cellrun predict --ckpt runs/digits images/3/0000.png\n"
                    "find images -name '*.png' | cellrun predict --ckpt "
                    "runs/digits - --topk 3\n"
@@ -214,6 +221,8 @@ const struct cr_command cr_command_predict = {
                    "e.npy\n"
                    "cellrun predict --ckpt runs/wine wine.csv --header -o "
                    "out.csv\n"
+                   "cellrun predict --ckpt runs/digits --data eval --set "
+                   "amp.level=O0\n"
                    "coproc cellrun predict --ckpt runs/wine --stream\n",
         .opts = predict_opts,
         .size = sizeof(struct cr_predict_opts),
@@ -221,6 +230,7 @@ const struct cr_command cr_command_predict = {
     .usage = "--ckpt CKPT [INPUT...|COLUMN=FILE...|-] [flags]",
     .min_operands = 0,
     .max_operands = -1,
+    .takes_set = true,
     .shares = true,
     .run = predict_run,
 };

@@ -393,7 +393,7 @@ static bool command_apply(struct line *l, const struct common *o)
     cli->color_out = command_color(o->color, STDOUT_FILENO);
     if (!cli->command)
         return true;
-    if (!cli->command->takes_config) {
+    if (!cli->command->takes_config && !cli->command->takes_set) {
         if (set)
             return cr_error(
                 cli->diag, set->pos, CR_E_USAGE,

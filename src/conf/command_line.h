@@ -38,6 +38,7 @@ struct cr_command {
     const char *usage;              /* "FILE... [key=value...] [flags]" */
     int min_operands, max_operands; /* max < 0: any number */
     bool takes_config;              /* operands may be assignments */
+    bool takes_set;  /* operands are never assignments, but --set is one */
     const char *config_after; /* only after this first one; NULL: always */
     bool closed;              /* opens no plug-in */
     bool shares;              /* under mpirun its processes share the work */

@@ -89,18 +89,22 @@ static void opt_note_takes(const struct reader *r)
     for (const struct cr_opt *row = r->opts; row->name; row++)
         cr_buf_f(&buf, " %s", row->name);
     cr_note(r->diag, "%s takes:%s      (cellrun help %s)", r->name,
-            cr_buf_text(&buf), r->about->name);
+            cr_buf_text(&buf),
+            r->owner == OWNER_SECTION ? r->name : r->about->name);
 }
 
-/* A number or a truth value in place of a map may be meant for its first key,
- * a pattern or a list for one that takes any node. */
+/* A number, a text or a truth value in place of a map may be meant for its
+ * first key, a pattern or a list for one that takes any node. */
 static void opt_hint_first(const struct reader *r, const struct cr_node *node)
 {
     const struct cr_opt *row = r->opts;
     bool is_number =
         node->kind == CR_NODE_INT || node->kind == CR_NODE_REAL;
 
-    if (row->name && ((is_number && row->type == CR_OPT_INT) ||
+    if (row->name && ((is_number && (row->type == CR_OPT_INT ||
+                                     row->type == CR_OPT_REAL)) ||
+                      (node->kind == CR_NODE_STR &&
+                       row->type == CR_OPT_STR) ||
                       (node->kind == CR_NODE_BOOL &&
                        row->type == CR_OPT_BOOL) ||
                       (node->child && row->type == CR_OPT_NODE) ||
@@ -298,6 +302,7 @@ static bool opt_sub(const struct reader *r, const struct cr_opt *row,
     if (node && node->kind != CR_NODE_MAP && node->kind != CR_NODE_NULL) {
         opt_wrong(r, row, node, CR_E_WRONG_TYPE);
         opt_hint_first(&sub, node);
+        opt_note_takes(&sub);
         return false;
     }
     return opt_rows(&sub, node, pos, to);

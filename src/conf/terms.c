@@ -8,6 +8,7 @@
 const struct cr_term cr_terms[] = {
 #define CR_TERM(words, names, text) { words, names, text },
 #include "conf/terms.def"
+#include "conf/terms_data.def"
 #undef CR_TERM
     { NULL, NULL, NULL },
 };

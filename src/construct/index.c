@@ -13,19 +13,50 @@ bool cr_interp_int(struct cr_interp *m, const struct cr_script *e,
     if (!cr_interp_eval(m, e, &t))
         return false;
     *to = t.kind == CR_SV_NONE ? absent : t.integer;
-    return t.kind == CR_SV_NONE || t.kind == CR_SV_INT ||
-           cr_interp_fail(m, e,
-                          cr_strf(m->b->net->arena,
-                                  "index: found %s, expected an integer",
-                                  cr_script_value_what(m->b->net->arena, &t)));
+    if (t.kind == CR_SV_NONE || t.kind == CR_SV_INT)
+        return true;
+    cr_interp_fail(m, e,
+                   cr_strf(m->b->net->arena,
+                           "index: found %s, expected an integer",
+                           cr_script_value_what(m->b->net->arena, &t)));
+    if (t.kind == CR_SV_TENSOR)
+        cr_hint(m->b->net->diag, "%s",
+                t.val->spec.type == CR_BOOL
+                    ? "write where(mask, x, y), or masked_select"
+                    : "write gather(x, indices, axis)");
+    else if (t.kind == CR_SV_TUPLE)
+        cr_hint(m->b->net->diag, "write stack((x[:, 0], x[:, 2]), 1)");
+    return false;
 }
 
-/* What the items of t[...] ask for, axis by axis. */
+/* What the items of t[i, ...] ask for, axis by axis. */
 struct cut {
     int64_t begin[CR_RANK_MAX], end[CR_RANK_MAX], step[CR_RANK_MAX];
     int64_t drop[CR_RANK_MAX], add[CR_RANK_MAX];
     int n, n_drop, n_add;
 };
+
+/* Whole axes for `...`, one of the items of e: all that the others leave. */
+static bool read_ellipsis(struct cr_interp *m, const struct cr_script *e,
+                          int rank, struct cut *c, int *left)
+{
+    const struct cr_script *i;
+    int whole = rank, dots = 0;
+
+    for (i = e->args->next; i; i = i->next) {
+        dots += i->op == CR_SCRIPT_ELLIPSIS;
+        whole -= i->op != CR_SCRIPT_ELLIPSIS && i->op != CR_SCRIPT_NONE;
+    }
+    if (dots > 1)
+        return cr_interp_fail(m, e, "'...' may stand once in [...]");
+    for (; whole > 0; whole--) {
+        c->begin[c->n] = 0;
+        c->end[c->n] = CR_DIM_MAX;
+        c->step[c->n++] = 1;
+        ++*left;
+    }
+    return true;
+}
 
 static bool read_cut(struct cr_interp *m, const struct cr_script *e, int rank,
                      struct cut *c)
@@ -38,6 +69,11 @@ static bool read_cut(struct cr_interp *m, const struct cr_script *e, int rank,
             if (left == CR_RANK_MAX || c->n_add == CR_RANK_MAX)
                 return cr_interp_fail(m, e, "too many dimensions");
             c->add[c->n_add++] = left++;
+            continue;
+        }
+        if (i->op == CR_SCRIPT_ELLIPSIS) {
+            if (!read_ellipsis(m, e, rank, c, &left))
+                return false;
             continue;
         }
         if (c->n == rank)
@@ -111,6 +147,8 @@ static bool index_tuple(struct cr_interp *m, const struct cr_script *e,
 
     if (at->next)
         return cr_interp_fail(m, e, "a tuple has one index");
+    if (at->op == CR_SCRIPT_ELLIPSIS)
+        return cr_interp_fail(m, e, "a tuple has no '...'");
     if (at->op != CR_SCRIPT_SLICE) {
         if (!cr_interp_int(m, at, 0, &i))
             return false;

@@ -10,9 +10,9 @@
  *          return expr                  the last line
  *          of bprop also return expr, {NAME: expr, ...}
  *   expr:  calls with keywords, + - * / // % ** @, comparisons, is, and or
- *          not, a if c else b, (tuples), [tuples], t[i], t[:, a:b, None],
- *          x.name, x.name(expr ...), t[i](expr ...), *tuple among arguments,
- *          numbers, names, 'texts'
+ *          not, a if c else b, (tuples), [tuples], t[i],
+ *          t[:, a:b, None, ...], x.name, x.name(expr ...), t[i](expr ...),
+ *          *tuple among arguments, numbers, names, 'texts'
  *
  * Lines may continue inside brackets; # begins a comment.
  */
@@ -41,6 +41,7 @@ enum cr_script_op {
     CR_SCRIPT_MAP,      /* args, each with a keyword: a.b too */
     CR_SCRIPT_INDEX,    /* args: what, then one per axis */
     CR_SCRIPT_SLICE,    /* args: begin, end, step; CR_SCRIPT_NONE if absent */
+    CR_SCRIPT_ELLIPSIS, /* ... among the items of CR_SCRIPT_INDEX */
     CR_SCRIPT_UNARY,    /* sign "neg" or "logical_not"; args */
     CR_SCRIPT_BINARY,   /* sign: the op's name; args: two */
     CR_SCRIPT_CHAIN,    /* a < b < c: args, links but for the first */

@@ -542,7 +542,8 @@ bool cr_interp_unknown(struct cr_interp *m, const struct cr_script *e,
     fail(m, e, call ? "cell or function '%s' not found" : "'%s' is not defined",
          e->name);
     term = cr_term_find(cr_terms, e->name);
-    if (term && cr_registry_find(CR_KIND_COMMAND, term->names))
+    if (term && (cr_registry_find(CR_KIND_COMMAND, term->names) ||
+                 strcmp(term->names, "construct") == 0))
         cr_hint(m->b->net->diag, "%s", term->text);
     else if (cr_term_hint_name(m->b->net->diag, e->name, names))
         return false;

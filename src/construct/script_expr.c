@@ -352,7 +352,7 @@ static struct cr_script *map(struct cr_parser *p)
     return cr_parse_part(p, CR_SCRIPT_MAP, at, args);
 }
 
-/* begin:end:step, or a plain index */
+/* begin:end:step, ..., or a plain index */
 static struct cr_script *index_item(struct cr_parser *p)
 {
     struct cr_script *v[3] = { NULL };
@@ -362,6 +362,8 @@ static struct cr_script *index_item(struct cr_parser *p)
 
     cr_parse_peek(p);
     at = p->at;
+    if (cr_parse_take(p, "..."))
+        return cr_parse_part(p, CR_SCRIPT_ELLIPSIS, at, NULL);
     for (;;) {
         char c = cr_parse_peek(p);
 

@@ -81,9 +81,14 @@ static bool assignment(struct cr_parser *p, struct cr_script_line *line)
     was = cr_parse_part(p, CR_SCRIPT_NAME, at, NULL);
     was->name = line->names[0];
     sign = line->n_names == 1 ? augmented(p) : NULL;
-    if (!sign && (cr_parse_peek(p) != '=' || p->s[p->at + 1] == '='))
-        return cr_parse_fail(p, "'=' (a line is NAME = EXPRESSION or return "
-                                "EXPRESSION)");
+    if (!sign && (cr_parse_peek(p) != '=' || p->s[p->at + 1] == '=')) {
+        cr_parse_fail(p, "'=' (a line is NAME = EXPRESSION or return "
+                         "EXPRESSION)");
+        if (p->s[p->at] == '[')
+            cr_hint(p->diag, "elements are not assigned: build the tensor by "
+                             "where, concat or stack");
+        return false;
+    }
     p->at += !sign;
     line->expr = side(p);
     if (sign && line->expr)

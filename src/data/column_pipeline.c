@@ -143,6 +143,7 @@ static bool plan_op(struct cr_config *config, struct cr_column_pipeline *c,
         .column = c->name,
         .place = cr_strf(config->arena, "%s.%d", c->name, place),
         .in = c->out,
+        .chw = c->chw,
         .out = c->out,
         .size_index = c->size_index,
         .self = words ? (void *)(uintptr_t)obj.about : NULL,
@@ -156,6 +157,7 @@ static bool plan_op(struct cr_config *config, struct cr_column_pipeline *c,
     if (!plan_fit(config, c->op[c->n], p))
         return false;
     c->out = p->out;
+    c->chw = p->chw;
     if (p->n_sizes > 1 && c->n_sizes > 1)
         return cr_error(config->diag, p->pos, CR_E_CONFLICT,
                         "datapipe.%s: only one transform may choose a size for "

@@ -37,6 +37,7 @@ struct cr_column_pipeline {
     const struct cr_features *features; /* of the output; NULL: unknown */
     struct cr_strs names;               /* class names of output integers */
     bool fuse;                          /* fusing is allowed */
+    bool chw;                           /* HWC2CHW has been applied */
     int size_index;                     /* index of the output shape */
     int n_sizes;                        /* number of output shapes */
     struct cr_column_pipeline *

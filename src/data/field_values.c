@@ -91,7 +91,10 @@ static bool wrong(struct cr_csv_dataset *f, const struct cr_csv *csv,
                            cr_quote(arena, name, strlen(name))),
              field->len > 0 ? cr_strf(arena, "'%s'", shown(f, field))
                             : "nothing", expected);
-    if (missing && c->of.features)
+    if (missing && strcmp(column, "label") == 0)
+        cr_hint(f->config->diag, "remove the rows without a label, or add "
+                "default: VALUE to columns.label");
+    else if (missing && c->of.features)
         cr_hint(f->config->diag, "add FillMissing to datapipe.%s, or "
                 "default: VALUE to columns.%s", column, column);
     else if (missing)

@@ -13,6 +13,14 @@ bool cr_image_of(const struct cr_transform_plan *p, const char *name,
                         "found %s %s",
                         name, cr_type_name(in->type),
                         cr_diag_format(p->arena, in));
+    if (p->chw && in->rank == 3) {
+        cr_error(p->diag, p->pos, CR_E_SHAPE,
+                 "%s: found (channels, height, width) after HWC2CHW, expected "
+                 "images (height, width, channels)",
+                 name);
+        cr_hint(p->diag, "move it to a line before HWC2CHW");
+        return false;
+    }
     to->h = in->dim[0];
     to->w = in->dim[1];
     to->c = in->rank == 3 ? in->dim[2] : 1;

@@ -53,6 +53,8 @@ struct cr_transform_plan {
     int64_t fits;           /* number of values to fit, set by plan */
     struct cr_fitted *fitted;
     struct cr_spec in;
+    bool chw;               /* HWC2CHW came before: channels are the first
+                               axis; plan updates it for the output */
     struct cr_spec out;     /* to be set */
     void *self;             /* state of the transform, set by plan, or NULL */
     int size_index;         /* index of the output shape to plan for */

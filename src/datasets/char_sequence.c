@@ -436,7 +436,9 @@ const struct cr_dataset_type cr_dataset_char_sequence = {
         .detail = "Columns: tokens, int32 (seq_len), and label, tokens "
                   "shifted by one character. $vocab.tokens.size is the number "
                   "of distinct characters in the whole training text, "
-                  "whatever the span.",
+                  "whatever the span. A vocabulary belongs to its text: to "
+                  "continue with another text, by `load`, train on both with "
+                  "unit: byte, whose tokens are the same for all.",
         .example = "dataset:\n"
                    "  train: {CharSequenceDataset: {files: "
                    "tinyshakespeare.txt, seq_len: 128, span: [0%, 90%]}}\n"

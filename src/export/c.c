@@ -16,6 +16,7 @@
 #include "base/table.h"
 #include "base/version.h"
 #include "export/c_code.h"
+#include "graph/graph.h"
 
 bool cr_c_no(struct cr_c *c, const char *why)
 {
@@ -256,6 +257,9 @@ static bool c_node(struct cr_c *c, const struct cr_inference_node *node)
     const struct cr_c_emitter *e = c_find(node->op->about.name);
 
     c->node = node;
+    if (node->op == &cr_op_fake_cast)
+        return cr_c_no(c, "it rounds to low precision, which C has not: set "
+                          "amp.level=O0, and no to_float");
     if (!e)
         return cr_c_no(c, "it has no C form");
     if (node->attr_varies && !e->reads_shapes)

@@ -37,6 +37,10 @@
     CR_BOOL_DEFAULT(struct cr_pool_opts, ceil_mode, false,                  \
                     "Round the output size up: the last window may extend " \
                     "past the end.")
+#define POOL_CEIL_MAX                                                       \
+    CR_BOOL_DEFAULT(struct cr_pool_opts, ceil_mode, false,                  \
+                    "Round the output size up: the last window may extend " \
+                    "past the end; with pad_mode pad.")
 #define POOL_INCLUDE                                              \
     CR_BOOL_DEFAULT(struct cr_pool_opts, count_include_pad, true, \
                     "With pad_mode pad: include the padding in the mean.")
@@ -71,12 +75,12 @@ const struct cr_opt cr_pool_opts[] = {
 
 const struct cr_opt cr_max_pool_opts[] = {
     POOL_KERNEL,   POOL_STRIDE,  POOL_PAD_MODE, POOL_PADDING,
-    POOL_DILATION, POOL_INDICES, POOL_CEIL,     { 0 },
+    POOL_DILATION, POOL_INDICES, POOL_CEIL_MAX, { 0 },
 };
 
 const struct cr_opt cr_max_pool2d_opts[] = {
-    POOL_KERNEL,  POOL_STRIDE, POOL_PAD_MODE, POOL_PADDING, POOL_DILATION,
-    POOL_INDICES, POOL_CEIL,   POOL_FORMAT,   { 0 },
+    POOL_KERNEL,  POOL_STRIDE,   POOL_PAD_MODE, POOL_PADDING, POOL_DILATION,
+    POOL_INDICES, POOL_CEIL_MAX, POOL_FORMAT,   { 0 },
 };
 
 const struct cr_opt cr_avg_pool1d_opts[] = {

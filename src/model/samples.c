@@ -71,8 +71,13 @@ struct cr_data_loader *cr_model_samples(struct cr_model *model,
         if (S_ISDIR(st.st_mode) || cr_ends(data, ".csv") ||
             cr_ends(data, ".tsv"))
             want.path = data;
-        else if (!samples_replace_dataset(config, data))
+        else if (!samples_replace_dataset(config, data)) {
+            cr_note(config->diag, "--data takes a split, a folder, a table "
+                                  "(.csv, .tsv) or a YAML file; eval takes "
+                                  "others by their key, such as "
+                                  "dataset.eval.files=FILE");
             return NULL;
+        }
     }
     if (!cr_section(config, "dataset")) {
         cr_error(config->diag, config->root->pos, CR_E_MISSING_SECTION,

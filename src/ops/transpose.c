@@ -37,11 +37,14 @@ static bool transpose_plan(struct cr_op_plan *p)
             p->out[0].dim[k] = x->dim[axis];
         }
     }
-    return good ? true
-                : cr_error(p->diag, p->pos, CR_E_SHAPE,
-                           "input_perm: expected each of the %d axes of input "
-                           "%s once",
-                           x->rank, cr_diag_format(p->arena, x));
+    if (good)
+        return true;
+    cr_error(p->diag, p->pos, CR_E_SHAPE,
+             "input_perm: expected each of the %d axes of input %s once",
+             x->rank, cr_diag_format(p->arena, x));
+    if (perm->n == 2)
+        cr_hint(p->diag, "write swapaxes to exchange two axes");
+    return false;
 }
 
 static struct cr_data_move transpose_move(const struct cr_op_ctx *s)

@@ -33,7 +33,8 @@ void cr_predict_arrays_open(struct cr_predict *j)
     j->arrays->truth = CR_NEWS(arena, struct gathered, j->n_truths + 1);
 }
 
-static void gathered_add(struct gathered *g, const void *x, size_t n)
+/* Room for n more bytes. */
+static void *gathered_room(struct gathered *g, size_t n)
 {
     if (g->len + n > g->cap) {
         size_t cap = 2 * (g->len + n) + 4096;
@@ -44,8 +45,13 @@ static void gathered_add(struct gathered *g, const void *x, size_t n)
         g->v = more;
         g->cap = cap;
     }
-    memcpy(g->v + g->len, x, n);
     g->len += n;
+    return g->v + g->len - n;
+}
+
+static void gathered_add(struct gathered *g, const void *x, size_t n)
+{
+    memcpy(gathered_room(g, n), x, n);
 }
 
 static bool arrays_probs(const struct cr_predict *j,
@@ -55,6 +61,13 @@ static bool arrays_probs(const struct cr_predict *j,
            o->kind != CR_PREDICT_SEQUENCE;
 }
 
+/* The same for an output with a class for each position. */
+static bool arrays_position_probs(const struct cr_predict *j,
+                                  const struct cr_predict_out *o)
+{
+    return j->o->probs && o->kind == CR_PREDICT_SEQUENCE;
+}
+
 static void arrays_values(struct cr_predict *j, int k, int64_t i, bool blank)
 {
     struct cr_predict_out *o = &j->out[k];
@@ -62,6 +75,13 @@ static void arrays_values(struct cr_predict *j, int k, int64_t i, bool blank)
     bool probs = arrays_probs(j, o);
     int64_t n = probs ? o->classes : o->count;
 
+    if (arrays_position_probs(j, o) && !blank) {
+        cr_real *to = gathered_room(g, (size_t)o->count * sizeof *to);
+
+        for (int64_t c = 0; c < o->positions; c++)
+            cr_predict_probs_at(o, i, c, to);
+        return;
+    }
     if (probs && !blank)
         cr_predict_class(j, o, i, true);
     for (int64_t c = 0; c < n; c++) {
@@ -153,16 +173,17 @@ static bool arrays_npz(struct cr_predict *j)
 
     for (int k = 0; k < j->n_outs; k++) {
         const struct cr_predict_out *o = &j->out[k];
-        struct cr_spec each = { .type = CR_I32 };
+        struct cr_spec each = { .type = CR_I32, .rank = 0 };
 
         t[n++] = (struct cr_tensor){ o->name, arrays_values_spec(j, k),
                                      a->values[k].v };
         if (o->kind == CR_PREDICT_VALUES)
             continue;
-        each.rank = o->kind == CR_PREDICT_LABELS ||
-                    o->kind == CR_PREDICT_SEQUENCE;
-        each.dim[0] = o->kind == CR_PREDICT_LABELS ? o->classes
-                                                   : o->positions;
+        if (o->kind == CR_PREDICT_LABELS)
+            each.dim[each.rank++] = o->classes;
+        for (int d = 0; o->kind == CR_PREDICT_SEQUENCE && d < o->spec.rank; d++)
+            if (d != o->axis)
+                each.dim[each.rank++] = o->spec.dim[d];
         t[n++] = (struct cr_tensor){ cr_strf(arena, "%s.label", o->name),
                                      arrays_spec(a->n, &each),
                                      a->labels[k].v };

@@ -273,6 +273,8 @@ static bool files_no_column(struct cr_predict *j, int i)
         cr_hint(j->cli->diag, "did you mean '%s'?", near);
     else
         cr_hint(j->cli->diag, "the network takes:%s", cr_buf_text(&all));
+    if (strchr(column, '.'))
+        cr_note(j->cli->diag, "--set %s changes a key of the config", operand);
     return false;
 }
 

@@ -16,6 +16,7 @@
 static void outputs_positions(struct cr_predict_out *o,
                               const struct cr_spec *b, int axis)
 {
+    o->axis = axis - 1;
     o->stride = 1;
     for (int k = axis + 1; k < b->rank; k++)
         o->stride *= b->dim[k];
@@ -317,20 +318,15 @@ static double outputs_sigmoid(enum cr_prob_map act, double x)
     return act == CR_PROB_SIGMOID ? 1 / (1 + exp(-x)) : x;
 }
 
-/* Sets o->p to the probabilities of row i. */
-static void outputs_probs(struct cr_predict_out *o, int64_t i)
+/* Sets o->p to the probabilities of the classes with these outputs. */
+static void outputs_probs_of(struct cr_predict_out *o, const cr_real *y,
+                             int64_t stride)
 {
-    const cr_real *y = cr_predict_values(o, i);
     double top = -INFINITY, sum = 0;
     int64_t k;
 
-    if (o->kind == CR_PREDICT_BINARY) {
-        o->p[1] = outputs_sigmoid(o->act, (double)y[0]);
-        o->p[0] = 1 - o->p[1];
-        return;
-    }
     for (k = 0; k < o->classes; k++) {
-        o->p[k] = outputs_sigmoid(o->act, (double)y[k]);
+        o->p[k] = outputs_sigmoid(o->act, (double)y[k * stride]);
         top = fmax(top, o->p[k]);
     }
     for (k = 0; k < o->classes && o->act == CR_PROB_SOFTMAX; k++)
@@ -339,6 +335,19 @@ static void outputs_probs(struct cr_predict_out *o, int64_t i)
         o->p[k] /= sum;
     for (k = 0; k < o->classes && o->act == CR_PROB_EXP; k++)
         o->p[k] = exp(o->p[k]);
+}
+
+/* Sets o->p to the probabilities of row i. */
+static void outputs_probs(struct cr_predict_out *o, int64_t i)
+{
+    const cr_real *y = cr_predict_values(o, i);
+
+    if (o->kind != CR_PREDICT_BINARY) {
+        outputs_probs_of(o, y, 1);
+        return;
+    }
+    o->p[1] = outputs_sigmoid(o->act, (double)y[0]);
+    o->p[0] = 1 - o->p[1];
 }
 
 /* The index of the largest of n elements; the first of equal ones. */
@@ -374,13 +383,28 @@ int64_t cr_predict_class(const struct cr_predict *j, struct cr_predict_out *o,
     return class;
 }
 
+/* Index of the output of class 0 at position k; the others follow at o->stride.
+ */
+static int64_t outputs_position(const struct cr_predict_out *o, int64_t k)
+{
+    return k / o->stride * o->stride * o->classes + k % o->stride;
+}
+
 int64_t cr_predict_class_at(const struct cr_predict_out *o, int64_t i,
                             int64_t k)
 {
-    const cr_real *y = cr_predict_values(o, i) +
-                       k / o->stride * o->stride * o->classes + k % o->stride;
+    return outputs_largest(cr_predict_values(o, i) + outputs_position(o, k),
+                           o->classes, o->stride);
+}
 
-    return outputs_largest(y, o->classes, o->stride);
+void cr_predict_probs_at(struct cr_predict_out *o, int64_t i, int64_t k,
+                         cr_real *to)
+{
+    int64_t at = outputs_position(o, k);
+
+    outputs_probs_of(o, cr_predict_values(o, i) + at, o->stride);
+    for (int64_t c = 0; c < o->classes; c++)
+        to[at + c * o->stride] = (cr_real)o->p[c];
 }
 
 bool cr_predict_has(const struct cr_predict *j, const struct cr_predict_out *o,

@@ -84,6 +84,7 @@ struct cr_predict_out {
     int64_t classes;            /* BINARY: 2 */
     int64_t positions, stride;  /* SEQUENCE: number of positions, distance
                                    from one class to the next */
+    int axis;                   /* of spec, along which the classes are */
     const char **names;         /* names of the classes */
     bool named;                 /* a name is not just the index of its class */
     int truth;                  /* index of its labels in `truth`; -1: none */
@@ -179,6 +180,10 @@ int64_t cr_predict_class(const struct cr_predict *j,
 /* The class at position k of row i of a sequence. */
 int64_t cr_predict_class_at(const struct cr_predict_out *out, int64_t i,
                             int64_t k);
+/* Writes the probabilities at position k to where the outputs of row i have
+ * their classes, and to out->p. */
+void cr_predict_probs_at(struct cr_predict_out *out, int64_t i, int64_t k,
+                         cr_real *to);
 /* Whether row i has class k (LABELS). */
 bool cr_predict_has(const struct cr_predict *j,
                     const struct cr_predict_out *out, int64_t i, int64_t k);

@@ -22,6 +22,7 @@ static bool hwc2chw_plan(struct cr_transform_plan *p)
     p->out.dim[0] = p->in.dim[2];
     p->out.dim[1] = p->in.dim[0];
     p->out.dim[2] = p->in.dim[1];
+    p->chw = true;
     return true;
 }
 
@@ -54,7 +55,9 @@ const struct cr_transform cr_transform_hwc2chw = {
     .about = {
         .name = "HWC2CHW",
         .summary = "Transposes (h, w, c) to channels first, (c, h, w).",
-        .detail = "Images of any element type; (h, w) passes unchanged.",
+        .detail = "Images of any element type; (h, w) passes unchanged. "
+                  "Transforms of images come before it, RandomErasing after "
+                  "it.",
         .example = "datapipe: {image: [HWC2CHW]}\n",
     },
     .plan = hwc2chw_plan,

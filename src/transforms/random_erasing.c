@@ -95,6 +95,15 @@ static bool random_erasing_plan(struct cr_transform_plan *p)
                         "(channels, height, width), as after HWC2CHW",
                         cr_type_name(p->in.type),
                         cr_diag_format(p->arena, &p->in));
+    if (!p->chw && p->in.dim[0] > 4 &&
+        (p->in.dim[2] == 1 || p->in.dim[2] == 3)) {
+        cr_error(p->diag, p->pos, CR_E_SHAPE,
+                 "RandomErasing: found %s, expected images (channels, height, "
+                 "width)",
+                 cr_diag_format(p->arena, &p->in));
+        cr_hint(p->diag, "move it to a line after HWC2CHW");
+        return false;
+    }
     r->c = p->in.dim[0];
     r->h = p->in.dim[1];
     r->w = p->in.dim[2];

@@ -171,6 +171,17 @@ least 1 [E0006]"*"1 error" ]]
         [ $key != amp.overflow ] ||
             [[ $stderr == *"write {skip_step: true}"* ]]
     done
+    # what was meant is perhaps the value of the first key
+    while read -r key value hint; do
+        run -2 --separate-stderr "$CELLRUN" check "$digits" "$key=$value"
+        [[ $stderr == *"write $hint"*"$key takes: "*"(cellrun help $key)"* ]]
+    done <<'END'
+checkpoint.best accuracy {metric: accuracy}
+train.early_stop loss {monitor: loss}
+train.clip 1.5 {norm: 1.5}
+train.ema 0.99 {decay: 0.99}
+datapipe.batch 32 {batch_size: 32}
+END
     run -0 "$CELLRUN" check "$digits" datapipe.shuffle=false
     run -0 "$CELLRUN" check "$digits" 'amp.overflow={skip_step: true}'
 }

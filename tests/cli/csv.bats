@@ -176,6 +176,12 @@ bad.csv:4:1: error: column 'x', field 'a': found nothing, expected a number [E02
    add FillMissing to datapipe.x, or default: VALUE to columns.x
 bad.csv:4:2: error: column 'x', field 'b': found '4 4', expected a number [E0203]
 3 errors."
+    # a label is not filled in
+    printf 'a,b,label\n1,2,0\n3,4,\n' >bad.csv
+    run -3 --separate-stderr "$CELLRUN" check t.yaml
+    said "bad.csv:3:5: error: column 'label': found nothing, expected a class [E0203]
+   remove the rows without a label, or add default: VALUE to columns.label
+1 error"
 }
 
 @test "text that reaches the network" {

@@ -59,6 +59,9 @@ END2
     [ "$output" = "$first" ]
     run -3 "$CELLRUN" eval --ckpt "$data/run" --data nowhere
     [[ $output == *"--data: No such file"* ]]
+    echo 'a: text: of words' >"$BATS_TEST_TMPDIR/text.txt"
+    run -2 "$CELLRUN" eval --ckpt "$data/run" --data "$BATS_TEST_TMPDIR/text.txt"
+    [[ $output == *"--data takes a split, a folder, a table"*"such as dataset.eval.files=FILE"* ]]
     run -2 "$CELLRUN" eval --ckpt "$data/run" --metrics accu
     [[ $output == *"unknown metric 'accu'"* ]]
 }

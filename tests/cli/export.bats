@@ -532,6 +532,9 @@ END
         fails 2 export net.yaml --ckpt w.safetensors -o net.c
         [[ $stderr = *"export to C: op "*' of the network (Cell): it mixes samples; use --to onnx'* ]]
     done
+    net_of 4 'relu(x)'
+    fails 2 export net.yaml --ckpt w.safetensors -o net.c amp.level=O2
+    [[ $stderr = *"it rounds to low precision"*"amp.level=O0"* ]]
     net_of 4 'ones((2, 3))'
     fails 2 export net.yaml --ckpt w.safetensors -o net.c
     [[ $stderr = *'the output depends on no input'* ]]

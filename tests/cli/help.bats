@@ -294,10 +294,23 @@ END
     [[ $output == *"optimizer.group_params    Overrides for groups"* ]]
 }
 
+@test "help explains a type once, however its name is written" {
+    local word
+    for word in Conv2d conv2d nn.Conv2d Conv2D dense ReLU; do
+        run -0 "$CELLRUN" help $word
+        [ "$(grep -c '^[A-Z][A-Za-z0-9]* (cell): ' <<<"$output")" = 1 ]
+        run -0 "$CELLRUN" help $word --json
+        [ "$(jq '[.[] | select(.kind == "cell")] | length' <<<"$output")" = 1 ]
+    done
+    run -0 "$CELLRUN" help Conv2d
+    [[ $output == *"Conv2d: pad_mode is same by default"* ]]
+}
+
 @test "help finds the tasks that people name" {
     local word
     for word in 'two losses' vae autoencoder 'padding mask' 'packed sequence' \
-        pytorch stdin 'best model' ensemble unet IoU forecast multi-task; do
+        pytorch stdin 'best model' ensemble unet IoU forecast multi-task \
+        volumes 'image paths' flow_from_dataframe slicing; do
         "$CELLRUN" help "$word" >/dev/null
     done
     run -0 "$CELLRUN" help loss

@@ -62,6 +62,29 @@ losses() {
     jq -c 'select(.split == "train") | [.step, .loss]' "$1/metrics.jsonl"
 }
 
+@test "transforms of images on the wrong side of HWC2CHW" {
+    . "$BATS_TEST_DIRNAME/small.bash"
+    perl -e 'print pack "C*", map { $_ % 251 } 1 .. 480' | npy x.npy '|u1' '(4, 8, 5, 3)'
+    perl -e 'print pack "C*", 0 .. 3' | npy y.npy '|u1' '(4,)'
+    local t
+    for t in 'RandomHorizontalFlip: {}' 'RandomVerticalFlip: {}' 'RandomCrop: {size: 3}' \
+        'Resize: {size: [4, 4]}' 'CenterCrop: {size: 3}' 'Pad: {padding: 1}' \
+        'RandomRotation: {degrees: 30}' 'CutOut: {length: 2}' 'RandomResizedCrop: {size: 3}' \
+        'RandomColorAdjust: {}' 'Grayscale: {}' 'MultiScale: {sizes: [[4, 4]]}'; do
+        echo "dataset: {train: {NumpySlicesDataset: {data: {image: x.npy, label: y.npy}}}}
+datapipe: {image: [HWC2CHW, {$t}]}" >d.yaml
+        run -2 "$CELLRUN" data show d.yaml
+        [[ $output == *"${t%%:*}: found (channels, height, width) after HWC2CHW"*"before HWC2CHW"* ]]
+        sed -i "s/\[HWC2CHW, \({.*}\)\]/[\1, HWC2CHW]/" d.yaml
+        run -0 "$CELLRUN" data show d.yaml
+    done
+    sed -i 's/^datapipe: .*/datapipe: {image: [{RandomErasing: {prob: 1.0}}, HWC2CHW]}/' d.yaml
+    run -2 "$CELLRUN" data show d.yaml
+    [[ $output == *"RandomErasing: found (8, 5, 3), expected images (channels, height, width)"*"after HWC2CHW"* ]]
+    sed -i 's/^datapipe: .*/datapipe: {image: [HWC2CHW, {RandomErasing: {prob: 1.0}}]}/' d.yaml
+    run -0 "$CELLRUN" data show d.yaml
+}
+
 @test "values fitted to images of one size do not apply to another size" {
     folder train 4 12 10
     recipe a.yaml '[[20, 24]]'

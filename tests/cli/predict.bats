@@ -69,6 +69,22 @@ setup() {
     tmp=$BATS_TEST_TMPDIR
 }
 
+@test "--set changes keys of the config, in the checkpoint or a file" {
+    local config
+    for config in "" "--config c.yaml"; do
+        # shellcheck disable=SC2086
+        run -0 "$CELLRUN" predict --ckpt run $config dark.png bright.png \
+            --set 'predict.labels=[night, day]'
+        [ "$(cut -f 2 <<<"$output" | xargs)" = "night day" ]
+    done
+    run -2 "$CELLRUN" predict --ckpt run dark.png --set predict.label=3
+    [[ $output == *"'predict.label' is not a key of predict"* ]]
+    run -2 "$CELLRUN" predict --ckpt run dark.png amp.level=O0
+    [[ $output == *"unknown column 'amp.level'"*"--set amp.level=O0"* ]]
+    run -2 "$CELLRUN" predict --ckpt run --data train amp.level=O0
+    [[ $output == *"--data is not allowed with INPUT"*"--set amp.level=O0"* ]]
+}
+
 @test "a JPEG image is a PNG image of the same pixels" {
     cp "$BATS_TEST_DIRNAME/../fuzz/corpus/jpeg/gray_6x5" "$tmp/x.jpg"
     png "$tmp/x.png" 6 5 1 100

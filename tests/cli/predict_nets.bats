@@ -215,6 +215,33 @@ near() {
         cmp - "$tmp/left.npz"
 }
 
+@test "a class for each pixel: NPZ has maps of classes, with the shape of the labels" {
+    cd "$BATS_TEST_TMPDIR"
+    perl -e 'print pack "f<*", map { sin $_ } 1 .. 24' | npy x.npy '<f4' '(3, 1, 2, 4)'
+    perl -e 'print pack "l<*", map { $_ % 5 } 1 .. 24' | npy y.npy '<i4' '(3, 2, 4)'
+    cat >map.yaml <<'END2'
+cellrun: 1
+dataset: {train: {NumpySlicesDataset: {data: {x: x.npy, label: y.npy}}}}
+network: [{Conv2d: {in_channels: 1, out_channels: 5, kernel_size: 1}}]
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1}}
+train: {steps: 1}
+END2
+    "$CELLRUN" train map.yaml -q -o map >/dev/null
+    "$CELLRUN" predict --ckpt map --data train -o map.npz
+    "$CELLRUN" ckpt show map.npz >shapes
+    grep -qE '^output .*\(3, 5, 2, 4\)' shapes
+    grep -qE '^output\.label .*\(3, 2, 4\)' shapes
+    grep -qE '^actual\.label .*\(3, 2, 4\)' shapes
+    # --probs: probabilities of each pixel, by its 5 outputs
+    "$CELLRUN" predict --ckpt map --data train --probs -o probs.npz
+    paste -d' ' <("$CELLRUN" ckpt show map.npz --values output --json | jq '.output | flatten[]') \
+        <("$CELLRUN" ckpt show probs.npz --values output --json | jq '.output | flatten[]') |
+        awk '{ s = int((NR - 1) / 40) * 8 + (NR - 1) % 8; e[NR] = exp($1); p[NR] = $2; at[NR] = s; sum[s] += e[NR] }
+            END { if (NR != 120) exit 1
+                  for (i in e) if ((p[i] - e[i] / sum[at[i]]) ^ 2 > 1e-10) exit 1 }'
+}
+
 @test "two heads: --format npz writes an archive whatever the name of -o" {
     "$CELLRUN" predict --ckpt heads left.npy --format npz -o "$tmp/o"
     "$CELLRUN" predict --ckpt heads left.npy -o "$tmp/o.npz"

@@ -239,6 +239,23 @@ END
     wrong "cell or function 'item' not found" "Values are not read in construct"
     net net "a: $fc" "return median(a(x))"
     wrong "There is no median in construct"
+    net net "a: $fc" "return a(x).size(0)"
+    wrong "cell or function 'size' not found" "x.shape all of"
+    [[ "$stderr" != *sign* ]]
+    net net "a: $fc" "return a(x).contiguous()"
+    wrong "cell or function 'contiguous' not found" "omit the call"
+    net net "a: $fc" "return interpolate(a(x), scale_factor=2)"
+    wrong "cell or function 'interpolate' not found" "The cell Upsample"
+    net net "a: $fc" "return a(x).transpose(1, 2)"
+    wrong "expected each of the 3 axes" "write swapaxes"
+    net net "a: $fc" "x[:, 0] = 0" "return a(x)"
+    wrong "found '[', expected '='" "by where, concat or stack"
+    net net "a: $fc" "return a(x)[argmax(x, -1)]"
+    wrong "index: found a tensor" "write gather(x, indices, axis)"
+    net net "a: $fc" "return a(x)[x > 0]"
+    wrong "index: found a tensor" "write where(mask, x, y), or masked_select"
+    net net "a: $fc" "return a(x)[:, [0, 2]]"
+    wrong "index: found a tuple of 2" "write stack((x[:, 0], x[:, 2]), 1)"
     net net "a: $fc" "return a(x).xqzw()"
     wrong "cell or function 'xqzw' not found" "cellrun help ops lists the functions"
     net net "a: $fc" "return a(x).rellu()"
@@ -253,4 +270,24 @@ END
     wrong "a tuple of 2: member 2 not found"
     net net "a: [$fc, ReLU]" "return a[1](x)"
     wrong "construct never calls the cell 'a'"
+}
+
+@test "slices: ... is every axis that has no item of its own" {
+    net net "a: $fc" "b = a(x)" \
+        "return (b[..., 0:4].sum() + b[..., -1].sum() * 2 + b[0, ...].sum() +" \
+        "  (b[..., None] * b[...][:, ..., None]).sum() + b[1:, ..., ::2].sum() +" \
+        "  b[:, 1, :, ...].sum() + b.shape[-1] * b[0, 1, 2, ...])"
+    net flat "a: $fc" "b = a(x)" \
+        "return (b[:, :, 0:4].sum() + b[:, :, -1].sum() * 2 + b[0].sum() +" \
+        "  (b[:, :, :, None] * b[:, :, :, None]).sum() + b[1:, :, ::2].sum() +" \
+        "  b[:, 1, :].sum() + b.shape[-1] * b[0, 1, 2])"
+    same net flat
+    net net "a: $fc" "return a(x)[..., 0, ...]"
+    wrong "'...' may stand once"
+    net net "a: $fc" "return a(x)[0, ..., 0, 0, 0]"
+    wrong "more indices than dimensions"
+    net net "a: [$fc, ReLU]" "return a[...](x)"
+    wrong "a tuple has no '...'"
+    net net "a: $fc" "return a(x) * ..."
+    wrong "found '.', expected a value"
 }

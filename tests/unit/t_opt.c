@@ -212,7 +212,7 @@ static void messages(void)
               "1:18", "argument 'must' of All clip is missing", NULL);
     complains(&all_about, "{units: 1, clip: 3}", CR_E_WRONG_TYPE, "1:18",
               "'clip' of All: found the number 3, expected a map of keys",
-              NULL);
+              "write {norm: 3}");
     complains(
         &named_about, "[3]", CR_E_UNKNOWN_ARGUMENT, "1:1",
         "Named: found an argument without a name, expected arguments by name",
