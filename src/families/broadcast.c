@@ -65,23 +65,22 @@ bool cr_broadcast_plan(struct cr_op_plan *p, const struct cr_broadcast *f)
 {
     if (!cr_broadcast_shape(p, &p->out[0]))
         return false;
-    p->out[0].type = f->truth ? CR_BOOL
-                              : class_of(f, p->in, p->n_in - 1);
+    p->out[0].type = f->truth ? CR_BOOL : class_of(f, p->in, p->n_in - 1);
     return true;
 }
 
 /* ---- elements of any type ---- */
 
-#define CONVERT(T, U, formula) \
-    { \
-        const T *x = data; \
-        U *y = room; \
-        CR_SIMD \
+#define CONVERT(T, U, formula)    \
+    {                             \
+        const T *x = data;        \
+        U *y = room;              \
+        CR_SIMD                   \
         for (i = 0; i < n; i++) { \
-            T a = x[at + i]; \
-            y[i] = (U)(formula); \
-        } \
-        return room; \
+            T a = x[at + i];      \
+            y[i] = (U)(formula);  \
+        }                         \
+        return room;              \
     }
 
 const void *cr_elements(enum cr_type as, enum cr_type type, const void *data,
@@ -152,11 +151,14 @@ static void forward_run(void *ctx, int64_t n, const int64_t *off,
 static void walk_open(struct cr_tensor_iter *w, const struct cr_op_ctx *s,
                       int n)
 {
+    struct cr_spec lies = cr_tensor_as_it_lies(&s->out[0]);
     int k;
 
-    cr_tensor_iter_init(w, s->out[0].rank, s->out[0].dim);
-    for (k = 0; k < n; k++)
-        cr_tensor_iter_add(w, &s->in[k]);
+    cr_tensor_iter_init(w, lies.rank, lies.dim);
+    for (k = 0; k < n; k++) {
+        lies = cr_tensor_as_it_lies(&s->in[k]);
+        cr_tensor_iter_add(w, &lies);
+    }
     cr_tensor_iter_merge(w);
 }
 
@@ -180,6 +182,7 @@ static bool broadcast_accepts(const struct cr_op_ctx *s, unsigned of,
 
 const struct cr_op_kernels cr_broadcast_kernels = {
     .accepts = broadcast_accepts,
+    .broadcasts_last = true,
 };
 
 /* ---- backward ---- */
@@ -191,8 +194,8 @@ struct backward {
 };
 
 /* d of a run: dy's elements lie together. */
-static void back_values(const struct backward *b, int64_t n,
-                        const int64_t *off, const int64_t *inc, cr_real *d)
+static void back_values(const struct backward *b, int64_t n, const int64_t *off,
+                        const int64_t *inc, cr_real *d)
 {
     static const cr_real nothing = 0;
     const struct cr_op_ctx *s = b->s;
@@ -210,8 +213,8 @@ static void back_values(const struct backward *b, int64_t n,
                                      step[k] ? n : 1, room[k])
                        : &nothing;
     }
-    b->f->grad(s->attr, n, b->of, x, step,
-               cr_low_y(s, off[0], n, y), cr_low_dy(s, off[0], n, dy), d);
+    b->f->grad(s->attr, n, b->of, x, step, cr_low_y(s, off[0], n, y),
+               cr_low_dy(s, off[0], n, dy), d);
 }
 
 static void back_run(void *ctx, int64_t n, const int64_t *off,

@@ -71,17 +71,42 @@ const struct cr_ints *cr_reduce_attr_axis(const struct cr_op_ctx *s)
     return &((const struct cr_reduce_attr *)s->attr)->axis;
 }
 
+/* Channels may be last where all between them and the samples is folded: what
+ * is left then has the same order in both layouts. */
+static enum cr_channels_last reduce_attr_last(const struct cr_op_plan *p)
+{
+    const struct cr_reduce_attr *o = p->attr;
+    bool folded[CR_RANK_MAX];
+    struct cr_spec y;
+    struct cr_op_plan again = *p;
+    int i;
+
+    again.out = &y;
+    if (!cr_reduce_attr_plan(&again))
+        return CR_LAST_NEVER;
+    folded_of(&p->in[0], &o->axis, folded);
+    for (i = 2; i < p->in[0].rank; i++)
+        if (!folded[i])
+            return CR_LAST_NEVER;
+    return CR_LAST_TOO;
+}
+
+const struct cr_op_kernels cr_reduce_attr_kernels = {
+    .last = reduce_attr_last,
+};
+
 void cr_reduction_walk(struct cr_tensor_iter *w, const struct cr_spec *x,
                        const struct cr_ints *axis)
 {
-    struct cr_spec y = *x;
+    struct cr_spec y = *x, lies = cr_tensor_as_it_lies(x);
     bool folded[CR_RANK_MAX];
     int i;
 
     folded_of(x, axis, folded);
     for (i = 0; i < x->rank; i++)
         y.dim[i] = folded[i] ? 1 : x->dim[i];
-    cr_tensor_iter_init(w, x->rank, x->dim);
+    y = cr_tensor_as_it_lies(&y);
+    cr_tensor_iter_init(w, lies.rank, lies.dim);
     cr_tensor_iter_add(w, &y);
 }
 

@@ -80,6 +80,7 @@ void cr_reduction_backward(const struct cr_op_ctx *ctx,
 bool cr_reduce_attr_plan(struct cr_op_plan *plan);
 extern const char *const cr_reduce_attr_renamed[]; /* dim, keepdim */
 const struct cr_ints *cr_reduce_attr_axis(const struct cr_op_ctx *ctx);
+extern const struct cr_op_kernels cr_reduce_attr_kernels;
 #define CR_REDUCE(op, ...)                                             \
     static const struct cr_reduction_desc op##_fold = { __VA_ARGS__ }; \
     static void op##_forward(const struct cr_op_ctx *s)                \
@@ -100,6 +101,6 @@ const struct cr_ints *cr_reduce_attr_axis(const struct cr_op_ctx *ctx);
                .size = sizeof(struct cr_reduce_attr), \
                .renamed = cr_reduce_attr_renamed },   \
     .rows = CR_ROWS_EACH, .min_inputs = 1, .max_inputs = 1, .outputs = 1, \
-    .inputs = cr_input
+    .inputs = cr_input, .kernels = &cr_reduce_attr_kernels
 
 #endif

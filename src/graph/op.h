@@ -207,6 +207,8 @@ struct cr_op_kernels {
     /* Input 0 and the addend may have channels last, the others are row-major;
      * plan sets out[].layout. NULL: CR_LAST_NEVER. */
     enum cr_channels_last (*last)(const struct cr_op_plan *plan);
+    /* Elementwise: operands that broadcast may have channels last as well. */
+    bool broadcasts_last;
     const struct cr_prepare *prepare;
 };
 

@@ -334,17 +334,21 @@ static void sums_grad_last(const struct blocks *b, int64_t group, int64_t n,
                            cr_real *part)
 {
     static const struct cr_channel_mask all = { NULL };
+    static const struct cr_channel_low none = { .x = false };
     const struct cr_channels *ch = b->ch;
-    int64_t at = group * b->per * ch->c, i, k, p = period(ch);
-    cr_real *v = cr_thread_scratch(cr_channel_low_scratch(ch));
-    cr_real *d = b->mask->d ? b->mask->d + at : v + block_elements(b);
+    const struct cr_channel_low *low = ch->low ? ch->low : &none;
+    int64_t size = block_elements(b), p = period(ch), i, k;
+    cr_real *room = cr_thread_scratch(cr_channel_low_scratch(ch));
+    const cr_real *x = block_low(b, low->x, b->x, group, 0, n, room);
+    const cr_real *dy = block_low(b, low->dy, b->dy, group, 0, n, room + size);
+    cr_real *d = b->mask->d ? b->mask->d + group * b->per * ch->c : room + size;
 
     for (i = 0; i < n * ch->c; i += p) {
         k = n * ch->c - i < p ? n * ch->c - i : p;
-        grad_piece(b->k, true, b->mask, k, b->x + at + i, b->dy + at + i,
-                   b->param, 0, v, d + i);
+        grad_piece(b->k, true, b->mask, k, x + i, dy + i, b->param, 0,
+                   room + 2 * size, d + i);
     }
-    b->k->sums_last(n, ch->c, b->x + at, b->mean, d, &all, part);
+    b->k->sums_last(n, ch->c, x, b->mean, d, &all, part);
 }
 
 /* The same of samples of a channel. */
@@ -352,19 +356,22 @@ static void sums_grad_plain(const struct blocks *b, int64_t group, int64_t c,
                             int64_t n, cr_real *part)
 {
     static const struct cr_channel_mask all = { NULL };
+    static const struct cr_channel_low none = { .x = false };
     const struct cr_channels *ch = b->ch;
-    cr_real *v = cr_thread_scratch(cr_channel_low_scratch(ch));
+    const struct cr_channel_low *low = ch->low ? ch->low : &none;
+    cr_real *room = cr_thread_scratch(cr_channel_low_scratch(ch));
     double sum = 0, dot = 0;
     int64_t i;
 
     for (i = 0; i < n; i++) {
         int64_t at = ((group * b->per + i) * ch->c + c) * ch->s;
-        cr_real *d = b->mask->d ? b->mask->d + at : v + ch->s;
+        const cr_real *x = piece(ch, low->x, b->x, at, ch->s, room);
+        const cr_real *dy = piece(ch, low->dy, b->dy, at, ch->s, room + ch->s);
+        cr_real *d = b->mask->d ? b->mask->d + at : room + ch->s;
 
-        grad_piece(b->k, false, b->mask, ch->s, b->x + at, b->dy + at, b->param,
-                   c, v, d);
-        b->k->sums_plain(1, ch->c, ch->s, ch->s, b->x + at, b->mean[c], d, &all,
-                         part);
+        grad_piece(b->k, false, b->mask, ch->s, x, dy, b->param, c,
+                   room + 2 * ch->s, d);
+        b->k->sums_plain(1, ch->c, ch->s, ch->s, x, b->mean[c], d, &all, part);
         sum += (double)part[0];
         dot += (double)part[ch->c];
     }
@@ -470,6 +477,8 @@ static void map_low(const struct sweep *w, int64_t at, int64_t n)
             w->k->map_many(k, x, more, param, m->relu, y);
         else
             w->k->map_one(k, x, more, param, at / ch->s % ch->c, m->relu, y);
+        if (m->map)
+            m->map(m->attr, k, y, y);
         piece_put(ch, low->y, low->rounds_y, m->y, at + i, k, y);
     }
 }

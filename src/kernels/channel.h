@@ -119,7 +119,7 @@ void cr_channel_norm_backward(const struct cr_channel_norm *norm);
 struct cr_channels cr_channels(const struct cr_spec *spec);
 
 /* Bytes that the functions ask cr_thread_scratch for where ch->low is set, or a
- * mask has a gradient; these are not set together. */
+ * mask has a gradient. */
 size_t cr_channel_low_scratch(const struct cr_channels *ch);
 /* Elements of `room`, the working memory of the functions below. */
 int64_t cr_channel_thread_scratch(const struct cr_channels *ch);

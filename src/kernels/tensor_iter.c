@@ -22,6 +22,20 @@ void cr_tensor_iter_init(struct cr_tensor_iter *w, int rank, const int64_t *dim)
     cr_tensor_iter_add_strides(w, step);
 }
 
+struct cr_spec cr_tensor_as_it_lies(const struct cr_spec *spec)
+{
+    struct cr_spec s = *spec;
+    int i;
+
+    if (s.layout != CR_CHANNELS_LAST)
+        return s;
+    for (i = 1; i + 1 < s.rank; i++)
+        s.dim[i] = spec->dim[i + 1];
+    s.dim[s.rank - 1] = spec->dim[1];
+    s.layout = CR_ROW_MAJOR;
+    return s;
+}
+
 void cr_tensor_iter_add(struct cr_tensor_iter *w, const struct cr_spec *spec)
 {
     int64_t step[CR_TENSOR_ITER_RANK], dense = 1;

@@ -27,6 +27,9 @@ struct cr_tensor_iter {
 typedef void cr_tensor_iter_fn(void *ctx, int64_t n, const int64_t *off,
                                const int64_t *inc);
 
+/* The dimensions of a tensor in the order of its memory, as row-major ones. */
+struct cr_spec cr_tensor_as_it_lies(const struct cr_spec *spec);
+
 void cr_tensor_iter_init(struct cr_tensor_iter *walk, int rank,
                          const int64_t *dim);
 /* Adds a dense operand, aligned at the last dimension; dimensions of size 1 and

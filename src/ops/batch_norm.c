@@ -340,12 +340,13 @@ static void batch_norm_backward(const struct cr_op_ctx *s)
                                               .attr = s->end.attr };
     if (s->dx[GAMMA] || s->dx[BETA] || (s->dx[X] && batch)) {
         /* what the gradient of a map leaves of dy is kept in dx */
-        if (s->end_grad && s->dx[X] && !s->accumulate[X])
+        if (s->end_grad && s->dx[X] && !s->accumulate[X] && !low.dx)
             back.mask.d = s->dx[X];
         cr_channel_sums(&ch, s->x[X], mean, s->dy[0], &back.mask, r.rest, r.sum,
                         r.dot);
         if (back.mask.d) {
             back.dy = back.mask.d;
+            low.dy = false;
             back.mask = (struct cr_channel_mask){ NULL };
         }
     }
@@ -375,8 +376,9 @@ static bool batch_norm_accepts(const struct cr_op_ctx *s, unsigned of,
 
     /* x gives the mask only of what forward computed from nothing else, and
      * has not rounded; and the gradient of a map so alone */
-    if ((parts & (CR_END_MASK_X | CR_END_MAP)) &&
-        ((parts & CR_END_ADD) || s->low != CR_REAL))
+    if ((parts & CR_END_MASK_X) && ((parts & CR_END_ADD) || s->low != CR_REAL))
+        return false;
+    if ((parts & CR_END_MAP) && ((parts & CR_END_ADD) || (s->rounds & CR_Y(0))))
         return false;
     return of == CR_Y(0) && !cr_channel_norm_is_whole(&norm) &&
            !(parts & ~(unsigned)(CR_END_ADD | CR_END_ACT | CR_END_MAP |

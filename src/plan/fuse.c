@@ -88,12 +88,21 @@ static bool find_act(const struct cr_exec_step *a, const struct cr_exec_step *s,
     return s->op->algebra.act != CR_ACT_NONE;
 }
 
+/* Whether the backward kernel of step a does that of an activation s, from what
+ * it reads itself. */
+static bool takes_gradient(const struct cr_exec_step *a,
+                           const struct cr_exec_step *s)
+{
+    return s->op->algebra.map_grad &&
+           cr_step_accepts(a, CR_Y(0), CR_END_MAP | CR_END_BACKWARD);
+}
+
 static bool find_map(const struct cr_exec_step *a, const struct cr_exec_step *s,
                      struct part *p)
 {
-    (void)a;
     (void)p;
-    return s->op->algebra.map && s->x[0].val->spec.type == CR_REAL;
+    return s->op->algebra.map && s->x[0].val->spec.type == CR_REAL &&
+           !(((a->rounds | s->rounds) & CR_Y(0)) && takes_gradient(a, s));
 }
 
 static bool find_drop(const struct cr_exec_step *a,
@@ -232,16 +241,6 @@ static bool take_drop(struct cr_exec *e, struct cr_exec_step *a,
     cr_step_remove(e, s);
     cr_step_takes(a, y);
     return true;
-}
-
-/* Whether the backward kernel of step a does that of an activation s, from what
- * it reads itself. */
-static bool takes_gradient(const struct cr_exec_step *a,
-                           const struct cr_exec_step *s)
-{
-    return s->op->algebra.map_grad &&
-           cr_step_accepts(a, CR_Y(0),
-                           CR_END_MAP | CR_END_BACKWARD | CR_END_MASK_X);
 }
 
 /* What backward reads of an activation is stored: its result. One that reads

@@ -127,8 +127,8 @@ static void outputs_make(struct cr_exec *e, struct cr_exec_step *s)
 
         y->maker = s;
         y->root = held;
-        y->needs = needs && !held && s->op->backward &&
-                   s->out[i].type == CR_REAL;
+        y->needs =
+            needs && !held && s->op->backward && s->out[i].type == CR_REAL;
     }
     if (s->same)
         s->y[0]->alias = s->x[0].val;
@@ -190,6 +190,24 @@ static bool one_shape(const struct cr_exec_step *s)
     return true;
 }
 
+/* Whether operands of any shape keep their order where channels are last: one
+ * has the result's rank or is a single number. */
+static bool broadcast(const struct cr_exec_step *s)
+{
+    int i, rank = 0;
+
+    for (i = 0; i < s->n_in; i++)
+        if (s->x[i].val->spec.rank > rank)
+            rank = s->x[i].val->spec.rank;
+    for (i = 0; i < s->n_in; i++) {
+        const struct cr_spec *x = &s->x[i].val->spec;
+
+        if (cr_count(x) != 1 && (!has_layout(s->x[i].val) || x->rank != rank))
+            return false;
+    }
+    return s->op->kernels && s->op->kernels->broadcasts_last;
+}
+
 /* What the kernels say to channels last. */
 static enum cr_channels_last takes_last(struct cr_exec *e,
                                         const struct cr_exec_step *s,
@@ -221,9 +239,9 @@ static enum cr_layout layout_for(struct cr_exec *e,
 {
     int i;
 
-    if (e->opts.eager || s->n_in == 0 || !has_layout(s->x[0].val))
+    if (e->opts.eager || s->n_in == 0)
         return CR_ROW_MAJOR;
-    if (in_either_layout(s->op))
+    if (in_either_layout(s->op) && has_layout(s->x[0].val))
         switch (takes_last(e, s, node)) {
         case CR_LAST_NEVER:
             return CR_ROW_MAJOR;
@@ -232,9 +250,10 @@ static enum cr_layout layout_for(struct cr_exec *e,
         case CR_LAST_BEST:
             return CR_CHANNELS_LAST;
         }
-    if (cr_is_elementwise(s->op) && one_shape(s))
+    if (cr_is_elementwise(s->op) && (one_shape(s) || broadcast(s)))
         for (i = 0; i < s->n_in; i++)
-            if (s->x[i].val->spec.layout == CR_CHANNELS_LAST)
+            if (s->x[i].val->spec.layout == CR_CHANNELS_LAST &&
+                cr_count(&s->x[i].val->spec) > 1)
                 return CR_CHANNELS_LAST;
     return CR_ROW_MAJOR;
 }
@@ -265,11 +284,11 @@ bool cr_plan_node(struct cr_exec *e, const struct cr_opnode *node)
     layout = layout_for(e, s, node);
     for (i = 0; i < node->n_in; i++)
         if (layout == CR_ROW_MAJOR || stays_row_major(node->op, i))
-            cr_operand_set(&s->x[i], cr_plan_in_layout(e, s->x[i].val,
-                                                       CR_ROW_MAJOR));
+            cr_operand_set(&s->x[i],
+                           cr_plan_in_layout(e, s->x[i].val, CR_ROW_MAJOR));
         else if (has_layout(s->x[i].val))
-            cr_operand_set(&s->x[i], cr_plan_in_layout(e, s->x[i].val,
-                                                       CR_CHANNELS_LAST));
+            cr_operand_set(&s->x[i],
+                           cr_plan_in_layout(e, s->x[i].val, CR_CHANNELS_LAST));
     cr_step_append(e, s);
     if (!infer(e, s, node))
         return false;
@@ -337,8 +356,7 @@ bool cr_plan_lower(struct cr_exec *e)
     int i = 0;
 
     e->of = CR_NEWS(&e->arena, struct cr_pval *, e->graph->n_vals + 1);
-    e->bounds = cr_alloc(&e->arena,
-                         (size_t)(e->graph->n_nodes + 1) * CR_OP_MAX,
+    e->bounds = cr_alloc(&e->arena, (size_t)(e->graph->n_nodes + 1) * CR_OP_MAX,
                          sizeof *e->bounds);
     sources_make(e);
     for (node = e->graph->nodes; node; node = node->next, i++)
