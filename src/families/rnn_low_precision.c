@@ -96,7 +96,7 @@ CR_CLONES void cr_rnn_sigmoid(int64_t n, const cr_real *x, cr_real *y)
 
     CR_SIMD
     for (i = 0; i < n; i++)
-        y[i] = cr_sigmoid(x[i]);
+        y[i] = cr_gate(x[i]);
 }
 
 void cr_rnn_add(const struct cr_rnn_row *row, bool when, int64_t n,

@@ -12,7 +12,8 @@ typedef double cr_real;
 #define cr_exp exp
 #define cr_log log
 #define cr_tanh tanh
-#define cr_sigmoid(x) (1 / (1 + exp(-(x))))
+#define cr_gate(x) (1 / (1 + exp(-(x))))
+#define cr_sigmoid cr_gate
 #define cr_erf erf
 #define cr_sqrt sqrt
 #define cr_abs fabs
@@ -42,6 +43,7 @@ typedef float cr_real;
 #define cr_exp cr_vec_exp
 #define cr_log cr_vec_log
 #define cr_tanh cr_vec_tanh
+#define cr_gate cr_vec_gate
 #define cr_sigmoid cr_vec_sigmoid
 #define cr_erf cr_vec_erf
 #define cr_sqrt sqrtf

@@ -127,14 +127,19 @@ CR_INLINE float cr_vec_log1p(float x)
     return cr_vec_log(u) + (x == -1 ? 0 : lost);
 }
 
-/* 1 / (1 + exp(-x)), with x clamped to -87 <= x <= 87, at least 1.6e-38; where
- * exp(-x) overflows 0, as a factor of a large x must be. */
-CR_INLINE float cr_vec_sigmoid(float x)
+/* 1 / (1 + exp(-x)), with x clamped to -87 <= x <= 87: at least 1.6e-38, so
+ * that what it gates may be infinite. */
+CR_INLINE float cr_vec_gate(float x)
 {
     float v = x > 87 ? 87 : x < -87 ? -87 : x;
-    float y = 1 / (1 + cr_vec_exp_near(-v));
 
-    return x < -88.7f ? 0 : y;
+    return 1 / (1 + cr_vec_exp_near(-v));
+}
+
+/* The same, 0 where exp(-x) overflows, as a factor of a large x must be. */
+CR_INLINE float cr_vec_sigmoid(float x)
+{
+    return x < -88.7f ? 0 : cr_vec_gate(x);
 }
 
 /* Near 0 Cephes' polynomial (tanhf.c), else 1 - 2 / (exp(2 |x|) + 1). */
