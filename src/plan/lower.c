@@ -232,13 +232,42 @@ static bool in_either_layout(const struct cr_op *op)
     return op->kernels && op->kernels->last;
 }
 
+/* Whether a value lies otherwise in the other layout. */
+static bool lies_apart(const struct cr_spec *x)
+{
+    int64_t space = 1;
+    int i;
+
+    for (i = 2; i < x->rank; i++)
+        space *= x->dim[i];
+    return space > 1 && x->dim[1] > 1;
+}
+
+/* That of an operand which would have to be reordered; one of an elementwise op
+ * that lies alike in both has its layout where there are no others. */
+static enum cr_layout layout_of_operands(const struct cr_exec_step *s)
+{
+    enum cr_layout alike = CR_ROW_MAJOR;
+    bool apart = false;
+    int i;
+
+    for (i = 0; i < s->n_in; i++) {
+        const struct cr_spec *x = &s->x[i].val->spec;
+
+        if (lies_apart(x) && x->layout == CR_CHANNELS_LAST)
+            return CR_CHANNELS_LAST;
+        apart = apart || lies_apart(x);
+        if (cr_count(x) > 1 && x->layout == CR_CHANNELS_LAST)
+            alike = CR_CHANNELS_LAST;
+    }
+    return apart ? CR_ROW_MAJOR : alike;
+}
+
 /* The layout in which a step takes its inputs. */
 static enum cr_layout layout_for(struct cr_exec *e,
                                  const struct cr_exec_step *s,
                                  const struct cr_opnode *node)
 {
-    int i;
-
     if (e->opts.eager || s->n_in == 0)
         return CR_ROW_MAJOR;
     if (in_either_layout(s->op) && has_layout(s->x[0].val))
@@ -251,10 +280,7 @@ static enum cr_layout layout_for(struct cr_exec *e,
             return CR_CHANNELS_LAST;
         }
     if (cr_is_elementwise(s->op) && (one_shape(s) || broadcast(s)))
-        for (i = 0; i < s->n_in; i++)
-            if (s->x[i].val->spec.layout == CR_CHANNELS_LAST &&
-                cr_count(&s->x[i].val->spec) > 1)
-                return CR_CHANNELS_LAST;
+        return layout_of_operands(s);
     return CR_ROW_MAJOR;
 }
 

@@ -241,3 +241,22 @@ END
             --atol 1e-6
     done
 }
+
+@test "a gate of channels takes the layout of what it gates" {
+    cat >c.yaml <<'EOF'
+network:
+  inputs: {x: {shape: [3, 8, 8]}}
+  cells:
+    a: {Conv2d: {in_channels: 3, out_channels: 16, kernel_size: 3}}
+    g: {GroupNorm: {num_groups: 4, num_channels: 16}}
+    b: {Conv2d: {in_channels: 16, out_channels: 16, kernel_size: 1}}
+  construct: |
+    x = g(a(x))
+    return g(x * sigmoid(b(mean(x, (2, 3), True))))
+EOF
+    run -0 "$CELLRUN" summary c.yaml --passes
+    plan=${output##*$'\nmemory: '}
+    [[ $plan == *"group_norm("* && $plan == *"mul("* ]]
+    # what the first group_norm gives is read as it lies
+    run ! grep 'reorder(.*(32, 16, 8, 8)' <<<"${plan#*group_norm(}"
+}
