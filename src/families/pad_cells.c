@@ -82,7 +82,7 @@ struct cr_val *cr_pad_build(struct cr_build *b, struct cr_val *x,
         v[i] = o->padding.v[o->padding.n > 1 ? i : 0];
     x = pad_crop(b, x, v, n);
     attr->padding = (struct cr_ints){ n, v };
-    attr->mode = r->mode;
+    attr->mode = (int)r->mode;
     attr->value = o->value;
     return x ? CR_EMIT(b, "pad", attr, x) : NULL;
 }
