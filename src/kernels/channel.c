@@ -333,7 +333,7 @@ static void grad_piece(const struct cr_channel_kernel *k, bool last,
 static void sums_grad_last(const struct blocks *b, int64_t group, int64_t n,
                            cr_real *part)
 {
-    static const struct cr_channel_mask all = { NULL };
+    static const struct cr_channel_mask all = { .y = NULL };
     static const struct cr_channel_low none = { .x = false };
     const struct cr_channels *ch = b->ch;
     const struct cr_channel_low *low = ch->low ? ch->low : &none;
@@ -355,7 +355,7 @@ static void sums_grad_last(const struct blocks *b, int64_t group, int64_t n,
 static void sums_grad_plain(const struct blocks *b, int64_t group, int64_t c,
                             int64_t n, cr_real *part)
 {
-    static const struct cr_channel_mask all = { NULL };
+    static const struct cr_channel_mask all = { .y = NULL };
     static const struct cr_channel_low none = { .x = false };
     const struct cr_channels *ch = b->ch;
     const struct cr_channel_low *low = ch->low ? ch->low : &none;

@@ -347,7 +347,7 @@ static void batch_norm_backward(const struct cr_op_ctx *s)
         if (back.mask.d) {
             back.dy = back.mask.d;
             low.dy = false;
-            back.mask = (struct cr_channel_mask){ NULL };
+            back.mask = (struct cr_channel_mask){ .y = NULL };
         }
     }
     for (i = 0; i < ch.c && s->dx[GAMMA]; i++)
