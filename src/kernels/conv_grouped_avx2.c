@@ -5,7 +5,8 @@
 
 #include "kernels/simd_avx2.h"
 
-/* Numbers from[i] of x; 0 where there is none. */
+/* A permutation of the numbers of x: those of the lanes, 0 in lanes that are
+ * not there. */
 #define LANES_OF __m256i
 #define LANES_OF_TERM(t) _mm256_loadu_si256((const __m256i *)(t)->lane)
 #define THERE __m256

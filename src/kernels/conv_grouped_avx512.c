@@ -5,7 +5,8 @@
 
 #include "kernels/simd_avx512.h"
 
-/* Numbers from[i] of x; 0 where there is none. */
+/* A permutation of the numbers of x: those of the lanes, 0 in lanes that are
+ * not there. */
 #define LANES_OF __m512i
 #define LANES_OF_TERM(t) _mm512_loadu_si512((t)->lane)
 #define THERE __mmask16

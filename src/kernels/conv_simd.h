@@ -15,8 +15,10 @@
 
 #define CONV_SUM_BYTES (32 << 10) /* of what a tile of sums passes over */
 #define CONV_PARTIAL_BYTES (256 << 10)
-#define CONV_COPY_BYTES (64 << 20) /* of a copy of an image, at most, or */
-#define CONV_COPY_IMAGES 16        /* so many images */
+/* Maximum size of a copy of an image: in bytes, and in images where that is
+ * more. */
+#define CONV_COPY_BYTES (64 << 20)
+#define CONV_COPY_IMAGES 16
 #define CONV_CHUNKS 8 /* of a batch */
 
 enum {

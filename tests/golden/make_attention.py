@@ -238,30 +238,11 @@ case('positional_eval', dict(pos=encoding(34, 37, 0.4)), 'return pos(h)',
      (1, 37, 34), lambda s, h, x: s.pos(h), cmd='--eval --grad',
      near='--rtol 2e-5 --atol 1e-5')
 
-def run(c):
-    cells, construct = NETS[c['name']]
-    net = Net(cells, construct)
-    params = {p.name: p for p in net.get_parameters()}
-    x = k.feed_x(c)
-    start = k.weights(c, {n: p.shape for n, p in params.items()})
-    for n, p in params.items():
-        p.set_data(ms.Tensor(start[n]))
-    net.set_train('--eval' not in c['cmd'])
-    xs = ms.Tensor(x)
-    out = net(xs)
-    label = k.feed_label(c, out.shape)
-    loss_fn = nn.MSELoss()
-    trained = net.trainable_params()
-    loss, grads = ms.value_and_grad(
-        lambda a, b: loss_fn(net(a), b), None, trained)(xs, ms.Tensor(label))
-    ref = {'grad.' + p.name: g.asnumpy() for p, g in zip(trained, grads)}
-    ref.update(output=out.asnumpy(), loss=loss.asnumpy())
-    return x, label, start, ref
-
 
 if __name__ == '__main__':
     for c in k.CASES.values():
         if c['name'] in (sys.argv[1:] or k.CASES):
-            x, label, start, ref = run(c)
+            cells, construct = NETS[c['name']]
+            x, label, start, ref = m.run_net(c, Net(cells, construct))
             k.write(c, k.HERE / 'ms' / c['name'], x, label, start,
                     m.tidy(ref), save_file)

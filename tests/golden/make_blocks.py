@@ -8,7 +8,6 @@ They are what plans fuse and lay out with channels last: squeeze and excite
 between batch normalisations and activations, additions to a residual."""
 import sys
 
-import numpy as np
 from safetensors.numpy import save_file
 
 import cases as k
@@ -100,36 +99,10 @@ case('block_broadcast', dict(a=conv(3, 16, 3), b=conv(16, 16, 3),
       'return h(mean(y * x, (2, 3)))'], (2, 3, 6, 7))
 
 
-def run(c):
-    cells, lines = NETS[c['name']]
-    net = Net(cells, lines)
-    params = {p.name: p for p in net.get_parameters()}
-    x = k.feed_x(c)
-    start = {n: np.abs(v) + np.float32(0.3)
-             if n.endswith('moving_variance') else v
-             for n, v in k.weights(c, {n: p.shape for n, p in
-                                       params.items()}).items()}
-    for n, p in params.items():
-        p.set_data(ms.Tensor(start[n]))
-    net.set_train('--eval' not in c['cmd'])
-    xs = ms.Tensor(x)
-    before = {n: p.asnumpy().copy() for n, p in params.items()}
-    out = net(xs)
-    for n, p in params.items():
-        p.set_data(ms.Tensor(before[n]))
-    label = k.feed_label(c, out.shape)
-    loss_fn = nn.MSELoss()
-    trained = net.trainable_params()
-    loss, grads = ms.value_and_grad(
-        lambda a, b: loss_fn(net(a), b), None, trained)(xs, ms.Tensor(label))
-    ref = {'grad.' + p.name: g.asnumpy() for p, g in zip(trained, grads)}
-    ref.update(output=out.asnumpy(), loss=loss.asnumpy())
-    return x, label, start, ref
-
-
 if __name__ == '__main__':
     for c in k.CASES.values():
         if c['name'] in (sys.argv[1:] or k.CASES):
-            x, label, start, ref = run(c)
+            cells, lines = NETS[c['name']]
+            x, label, start, ref = m.run_net(c, Net(cells, lines))
             k.write(c, k.HERE / 'ms' / c['name'], x, label, start,
                     m.tidy(ref), save_file)

@@ -128,6 +128,32 @@ def run(c):
     return x, label, start, out
 
 
+def run_net(c, net):
+    """The same of a Cell that another script has made, with MSELoss and without
+    steps; the output and the loss are of the same moving statistics."""
+    params = {p.name: p for p in net.get_parameters()}
+    x = k.feed_x(c)
+    start = {n: np.abs(v) + np.float32(0.3)
+             if n.endswith('moving_variance') else v
+             for n, v in k.weights(c, {n: p.shape for n, p in
+                                       params.items()}).items()}
+    for n, p in params.items():
+        p.set_data(ms.Tensor(start[n]))
+    net.set_train('--eval' not in c['cmd'])
+    xs = ms.Tensor(x)
+    out = net(xs)
+    for n, p in params.items():
+        p.set_data(ms.Tensor(start[n]))
+    label = k.feed_label(c, out.shape)
+    loss_fn = nn.MSELoss()
+    trained = net.trainable_params()
+    loss, grads = ms.value_and_grad(
+        lambda a, b: loss_fn(net(a), b), None, trained)(xs, ms.Tensor(label))
+    ref = {'grad.' + p.name: g.asnumpy() for p, g in zip(trained, grads)}
+    ref.update(output=out.asnumpy(), loss=loss.asnumpy())
+    return x, label, start, ref
+
+
 def tidy(tensors):
     return {n: np.array(t, np.float32, order='C') for n, t in tensors.items()}
 
