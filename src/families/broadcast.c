@@ -148,6 +148,19 @@ static void forward_run(void *ctx, int64_t n, const int64_t *off,
         (char *)s->y[0] + (size_t)off[0] * cr_type_size(s->out[0].type));
 }
 
+/* An operand with the rank and the layout of the result: if it has others, it
+ * lies alike in both. */
+static struct cr_spec operand_as_it_lies(const struct cr_spec *x,
+                                         const struct cr_spec *y)
+{
+    struct cr_spec s = *y;
+    int i, ones = y->rank - x->rank;
+
+    for (i = 0; i < y->rank; i++)
+        s.dim[i] = i < ones ? 1 : x->dim[i - ones];
+    return cr_tensor_as_it_lies(&s);
+}
+
 static void walk_open(struct cr_tensor_iter *w, const struct cr_op_ctx *s,
                       int n)
 {
@@ -156,7 +169,7 @@ static void walk_open(struct cr_tensor_iter *w, const struct cr_op_ctx *s,
 
     cr_tensor_iter_init(w, lies.rank, lies.dim);
     for (k = 0; k < n; k++) {
-        lies = cr_tensor_as_it_lies(&s->in[k]);
+        lies = operand_as_it_lies(&s->in[k], &s->out[0]);
         cr_tensor_iter_add(w, &lies);
     }
     cr_tensor_iter_merge(w);

@@ -190,19 +190,43 @@ static bool one_shape(const struct cr_exec_step *s)
     return true;
 }
 
-/* Whether operands of any shape keep their order where channels are last: one
- * has the result's rank or is a single number. */
-static bool broadcast(const struct cr_exec_step *s)
+/* The rank of the operand with most dimensions. */
+static int rank_of(const struct cr_exec_step *s)
 {
     int i, rank = 0;
 
     for (i = 0; i < s->n_in; i++)
-        if (s->x[i].val->spec.rank > rank)
+        if (s->x[i].val && s->x[i].val->spec.rank > rank)
             rank = s->x[i].val->spec.rank;
+    return rank;
+}
+
+/* Whether an operand, broadcast to that rank, lies otherwise in the other
+ * layout. */
+static bool lies_apart(const struct cr_spec *x, int rank)
+{
+    int64_t space = 1, channels = 1;
+    int i, ones = rank - x->rank;
+
+    for (i = 0; i < x->rank; i++)
+        if (i + ones == 1)
+            channels = x->dim[i];
+        else if (i + ones > 1)
+            space *= x->dim[i];
+    return space > 1 && channels > 1;
+}
+
+/* Whether operands of any shape keep their order where channels are last: one
+ * has the result's rank or lies alike in both layouts. */
+static bool broadcast(const struct cr_exec_step *s)
+{
+    int i, rank = rank_of(s);
+
     for (i = 0; i < s->n_in; i++) {
         const struct cr_spec *x = &s->x[i].val->spec;
 
-        if (cr_count(x) != 1 && (!has_layout(s->x[i].val) || x->rank != rank))
+        if (lies_apart(x, rank) &&
+            (!has_layout(s->x[i].val) || x->rank != rank))
             return false;
     }
     return s->op->kernels && s->op->kernels->broadcasts_last;
@@ -232,32 +256,22 @@ static bool in_either_layout(const struct cr_op *op)
     return op->kernels && op->kernels->last;
 }
 
-/* Whether a value lies otherwise in the other layout. */
-static bool lies_apart(const struct cr_spec *x)
-{
-    int64_t space = 1;
-    int i;
-
-    for (i = 2; i < x->rank; i++)
-        space *= x->dim[i];
-    return space > 1 && x->dim[1] > 1;
-}
-
 /* That of an operand which would have to be reordered; one of an elementwise op
  * that lies alike in both has its layout where there are no others. */
 static enum cr_layout layout_of_operands(const struct cr_exec_step *s)
 {
     enum cr_layout alike = CR_ROW_MAJOR;
+    int i, rank = rank_of(s);
     bool apart = false;
-    int i;
 
     for (i = 0; i < s->n_in; i++) {
         const struct cr_spec *x = &s->x[i].val->spec;
+        bool last = x->layout == CR_CHANNELS_LAST && x->rank == rank;
 
-        if (lies_apart(x) && x->layout == CR_CHANNELS_LAST)
+        if (lies_apart(x, rank) && last)
             return CR_CHANNELS_LAST;
-        apart = apart || lies_apart(x);
-        if (cr_count(x) > 1 && x->layout == CR_CHANNELS_LAST)
+        apart = apart || lies_apart(x, rank);
+        if (cr_count(x) > 1 && last)
             alike = CR_CHANNELS_LAST;
     }
     return apart ? CR_ROW_MAJOR : alike;
@@ -285,10 +299,12 @@ static enum cr_layout layout_for(struct cr_exec *e,
 }
 
 /* Whether input i is row-major in every layout of the op: a weight, parameter
- * or computed. */
-static bool stays_row_major(const struct cr_op *op, int i)
+ * or computed, and what is broadcast from a lower rank. */
+static bool stays_row_major(const struct cr_exec_step *s, int i)
 {
-    return in_either_layout(op) && i > 0 && i != op->kernels->addend;
+    if (in_either_layout(s->op))
+        return i > 0 && i != s->op->kernels->addend;
+    return s->x[i].val && s->x[i].val->spec.rank < rank_of(s);
 }
 
 bool cr_plan_node(struct cr_exec *e, const struct cr_opnode *node)
@@ -309,7 +325,7 @@ bool cr_plan_node(struct cr_exec *e, const struct cr_opnode *node)
             cr_operand_set(&s->x[i], cr_plan_operand(e, node, i));
     layout = layout_for(e, s, node);
     for (i = 0; i < node->n_in; i++)
-        if (layout == CR_ROW_MAJOR || stays_row_major(node->op, i))
+        if (layout == CR_ROW_MAJOR || stays_row_major(s, i))
             cr_operand_set(&s->x[i],
                            cr_plan_in_layout(e, s->x[i].val, CR_ROW_MAJOR));
         else if (has_layout(s->x[i].val))

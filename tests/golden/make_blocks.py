@@ -33,6 +33,11 @@ def dense(i, o):
     return 'Dense: [%d, %d]' % (i, o), lambda: nn.Dense(i, o)
 
 
+def number(*shape):
+    return ('Parameter: {shape: %s, init: ones}' % list(shape),
+            lambda: ms.Parameter(ops.ones(shape, ms.float32)))
+
+
 def case(name, cells, lines, x, cmd='--grad', near=NEAR):
     """lines: construct, for both."""
     text = '  cells:\n'
@@ -97,6 +102,16 @@ case('block_broadcast', dict(a=conv(3, 16, 3), b=conv(16, 16, 3),
      ['x = a(x)', 'y = b(x)', 'y = y - amax(y, (2, 3), True)',
       'y = y * sigmoid(mean(x, 1, True)) + mean(y)',
       'return h(mean(y * x, (2, 3)))'], (2, 3, 6, 7))
+
+# parameters that lie alike in both layouts, as of LayerScale, and one that
+# does not
+case('block_scale', dict(a=conv(3, 16, 3), b=conv(16, 16, 3),
+                         c=conv(16, 16, 3), h=dense(16, 3),
+                         g=number(16, 1, 1), f=number(1, 16, 1, 1),
+                         p=number(6, 7), r=number(1, 1, 7),
+                         q=number(16, 6, 1)),
+     ['x = a(x)', 'x = x + g * silu(b(x) * p)', 'y = f * x + r',
+      'y = c(y) - y * q', 'return h(mean(y * x, (2, 3)))'], (2, 3, 6, 7))
 
 
 if __name__ == '__main__':
