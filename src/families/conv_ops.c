@@ -376,7 +376,8 @@ static bool accepts(const struct cr_conv *c, unsigned of, unsigned parts)
     unsigned takes = cr_conv_takes(c);
 
     if (of == CR_Y(0))
-        takes &= CR_END_BIAS | CR_END_ADD | CR_END_ACT;
+        takes &= CR_END_BIAS | CR_END_ADD | CR_END_ACT | CR_END_MAP |
+                 (c->low == CR_REAL ? CR_END_KEEP : 0);
     else
         takes &= of == CR_X(X) ? CR_END_MASK : CR_END_SCALE;
     return !(parts & ~takes);
@@ -418,21 +419,32 @@ static struct cr_samples samples(const struct cr_op_ctx *s,
                                 .run = run,
                                 .low_x = low,
                                 .low_to = low && cr_conv_low_to(&c) &&
-                                          cr_conv_low_to(&input),
+                                          cr_conv_low_to(&input) &&
+                                          !s->end.map,
                                 .low_dy =
                                     low && cr_conv_low_dy(&sums) && !s->dx[B] };
+}
+
+/* Where what the kernel makes goes, and what follows it. */
+static cr_real *end_of(const struct cr_op_ctx *s, struct cr_epilogue *end)
+{
+    *end = s->end;
+    end->bias = s->x[B];
+    if (!end->keeps)
+        return s->y[0];
+    end->map_to = s->y[0];
+    return s->saved;
 }
 
 static void part_forward(const struct cr_op_ctx *s)
 {
     struct cr_conv c = forward_geometry(s);
-    struct cr_epilogue end = s->end;
+    struct cr_epilogue end;
+    cr_real *y = end_of(s, &end);
 
-    end.bias = s->x[B];
     end.add = s->x[MORE];
     c.to_low = s->two_bytes & CR_Y(0);
-    cr_conv_forward(&c, s->x[X], s->x[W], s->x[PACKED], &end, s->y[0],
-                    s->scratch);
+    cr_conv_forward(&c, s->x[X], s->x[W], s->x[PACKED], &end, y, s->scratch);
 }
 
 void cr_convolve_forward(const struct cr_op_ctx *s)
@@ -498,10 +510,10 @@ const struct cr_op_kernels cr_deconvolve_kernels = {
 void cr_deconvolve_forward(const struct cr_op_ctx *s)
 {
     struct cr_conv c = transposed_geometry(s);
-    struct cr_epilogue end = s->end;
+    struct cr_epilogue end;
+    cr_real *y = end_of(s, &end);
 
-    end.bias = s->x[B];
-    cr_conv_input(&c, s->x[X], s->x[W], &end, s->y[0], s->scratch);
+    cr_conv_input(&c, s->x[X], s->x[W], &end, y, s->scratch);
 }
 
 static void bias_backward(const struct cr_op_ctx *s)

@@ -471,7 +471,8 @@ static size_t scratch_bytes(const struct cr_conv *c)
 
 const struct cr_conv_kernel cr_conv_grouped = {
     .head = { .name = "conv_grouped", .blas = "own", .accepts = accepts },
-    .takes = CR_END_SCALE | CR_END_BIAS | CR_END_ADD | CR_END_ACT | CR_END_MASK,
+    .takes = CR_END_SCALE | CR_END_BIAS | CR_END_ADD | CR_END_ACT | CR_END_MAP |
+             CR_END_KEEP | CR_END_MASK,
     .low_x = true,
     .low_dy = true,
     .low_to = true,

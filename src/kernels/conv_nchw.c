@@ -281,7 +281,8 @@ static void weight(const struct cr_conv *c, const cr_real *x, const cr_real *dy,
 
 const struct cr_conv_kernel cr_conv_nchw = {
     .head = { .name = "conv_nchw", .blas = "own", .accepts = accepts },
-    .takes = CR_END_SCALE | CR_END_BIAS | CR_END_ADD | CR_END_ACT | CR_END_MASK,
+    .takes = CR_END_SCALE | CR_END_BIAS | CR_END_ADD | CR_END_ACT | CR_END_MAP |
+             CR_END_KEEP | CR_END_MASK,
     .scratch = scratch_bytes,
     .thread_scratch = thread_scratch,
     .packed = packed_bytes,

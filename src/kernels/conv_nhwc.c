@@ -420,22 +420,40 @@ static void pack_forward(const struct cr_conv *c, const cr_real *w,
     forward_grid(c, &s, w, (char *)to);
 }
 
+/* What makes y of x, or dx of dy. */
+static struct cr_conv_nhwc_apply apply_of(const struct cr_conv *c, bool dx,
+                                          struct cr_conv_nhwc_source from,
+                                          cr_real *to,
+                                          const struct cr_epilogue *end)
+{
+    struct cr_conv_nhwc_apply g = {
+        .s = from,
+        .rows = dx ? c->in[H] : c->out[H],
+        .cols = dx ? c->in[W] : c->out[W],
+        .pixel = dx ? c->ci : c->co,
+        .y = to,
+        .end = *end
+    };
+
+    g.cout = g.pixel / c->group;
+    g.y_image = g.rows * g.cols * g.pixel;
+    g.band = g.s.band * (dx ? c->stride[H] : 1);
+    g.room = source_bytes(c, &g.s);
+    return g;
+}
+
 static void forward(const struct cr_conv *c, const cr_real *x, const cr_real *w,
                     const cr_real *packed, const struct cr_epilogue *end,
                     cr_real *y, void *scratch)
 {
     struct cr_conv_nhwc_grid grid;
-    struct cr_conv_nhwc_apply g = { .s = source_of_x(c, x, 0),
-                                    .grids = 1,
-                                    .grid = &grid,
-                                    .cout = c->co / c->group,
-                                    .y_image = c->out[H] * c->out[W] * c->co,
-                                    .y = y,
-                                    .end = *end };
+    struct cr_conv_nhwc_apply g =
+        apply_of(c, false, source_of_x(c, x, 0), y, end);
 
+    g.grids = 1;
+    g.grid = &grid;
     grid = packed ? forward_grid(c, &g.s, NULL, (char *)packed)
                   : forward_grid(c, &g.s, w, scratch);
-    g.room = source_bytes(c, &g.s);
     apply(c, &g);
 }
 
@@ -544,15 +562,10 @@ static struct cr_conv_nhwc_grid fold_grid_of(
 
 /* Which numbers of a row of z each column of dx sums. */
 static struct cr_conv_nhwc_fold fold_of(const struct cr_conv *c,
-                                        const struct cr_conv_nhwc_source *s,
                                         int64_t *first)
 {
     int64_t *at = first + c->in[W] + 1, n = 0, x, j;
-    struct cr_conv_nhwc_fold f = { .channels = c->ci,
-                                   .lanes = fold_lanes(c),
-                                   .rows = c->in[H],
-                                   .cols = c->in[W],
-                                   .band = s->band * c->stride[H],
+    struct cr_conv_nhwc_fold f = { .lanes = fold_lanes(c),
                                    .z_row = c->out[W] * fold_lanes(c),
                                    .first = first,
                                    .at = at };
@@ -592,13 +605,9 @@ static void input_folded(const struct cr_conv *c, const cr_real *dy,
     struct cr_conv_nhwc_grid *grid =
         conv_carve(&at, grids(c) * (int64_t)sizeof *grid);
     cr_real *packed_w = conv_carve(&at, 0);
-    struct cr_conv_nhwc_apply g = { .s = source_of_dy(c, dy),
-                                    .grid = grid,
-                                    .cout = fold_lanes(c),
-                                    .y_image = c->in[H] * c->in[W] * c->ci,
-                                    .y = dx,
-                                    .end = *end };
-    struct cr_conv_nhwc_fold fold = fold_of(c, &g.s, first);
+    struct cr_conv_nhwc_apply g =
+        apply_of(c, true, source_of_dy(c, dy), dx, end);
+    struct cr_conv_nhwc_fold fold = fold_of(c, first);
 
     for (a = 0; a < conv_min(c->stride[H], c->in[H]); a++) {
         struct cr_conv_nhwc_grid *to = &grid[g.grids++];
@@ -621,8 +630,10 @@ static void input_folded(const struct cr_conv *c, const cr_real *dy,
         tap += to->taps;
         place += to->taps;
     }
+    g.grid = grid;
     g.fold = &fold;
-    g.room = source_bytes(c, &g.s) + fold_bytes(c, &g.s);
+    g.cout = fold.lanes;
+    g.room += fold_bytes(c, &g.s);
     apply(c, &g);
 }
 
@@ -637,17 +648,14 @@ static void input(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
     struct cr_conv_nhwc_grid *grid =
         conv_carve(&at, grids(c) * (int64_t)sizeof *grid);
     cr_real *packed_w = conv_carve(&at, 0);
-    struct cr_conv_nhwc_apply g = { .s = source_of_dy(c, dy),
-                                    .grid = grid,
-                                    .cout = cig,
-                                    .y_image = c->in[H] * c->in[W] * c->ci,
-                                    .y = dx,
-                                    .end = *end };
+    struct cr_conv_nhwc_apply g =
+        apply_of(c, true, source_of_dy(c, dy), dx, end);
 
     if (folds(c)) {
         input_folded(c, dy, w, end, dx, scratch);
         return;
     }
+    g.grid = grid;
     for (a = 0; a < conv_min(c->stride[H], c->in[H]); a++)
         for (b = 0; b < conv_min(c->stride[W], c->in[W]); b++) {
             struct cr_conv_nhwc_grid *to = &grid[g.grids++];
@@ -671,7 +679,6 @@ static void input(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
             tap += to->taps;
             place += to->taps;
         }
-    g.room = source_bytes(c, &g.s);
     apply(c, &g);
 }
 
@@ -745,7 +752,7 @@ static size_t thread_scratch(const struct cr_conv *c)
 /* What the rows have in common. */
 #define ROW                                                                  \
     .takes = CR_END_SCALE | CR_END_BIAS | CR_END_ADD | CR_END_ACT |          \
-             CR_END_MASK,                                                    \
+             CR_END_MAP | CR_END_KEEP | CR_END_MASK,                         \
     .low_x = true, .scratch = scratch_bytes,                                 \
     .thread_scratch = thread_scratch, .packed = packed_bytes,                \
     .pack = pack_forward, .forward = forward, .input = input, .weight = weight

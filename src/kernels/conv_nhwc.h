@@ -62,9 +62,7 @@ struct cr_conv_nhwc_grid {
  *                   z[row][at[k] + c]
  */
 struct cr_conv_nhwc_fold {
-    int64_t channels, lanes; /* of dx; numbers of z per column of dy */
-    int64_t rows, cols;      /* of dx */
-    int64_t band;            /* rows of dx computed at once */
+    int64_t lanes; /* numbers of z per column of dy */
     int64_t z_row;
     const int64_t *first, *at;
 };
@@ -75,7 +73,10 @@ struct cr_conv_nhwc_apply {
     const struct cr_conv_nhwc_fold *fold; /* NULL: y is computed directly */
     int grids;
     const struct cr_conv_nhwc_grid *grid;
-    int64_t cout, y_image; /* of one group, or lanes of z; of an image */
+    int64_t cout; /* of one group, or lanes of z */
+    int64_t y_image, rows, cols, pixel; /* of y: numbers, rows ... of an image,
+                                         * numbers of a pixel */
+    int64_t band;                       /* rows of y that are made at once */
     cr_real *y;
     struct cr_epilogue end;
 };

@@ -1,5 +1,5 @@
 /*
- * Shared by the direct convolution kernels, conv_nhwc and conv_nchw: length of
+ * Shared by our own convolution kernels, and what includes their .inc: length of
  * vectors, distribution of work, layout of scratch memory.
  * Private to src/kernels.
  */
@@ -100,6 +100,21 @@ CR_INLINE bool conv_copy_fits(const struct cr_conv *c)
                 (double)(c->kernel[i] - 1) * (double)c->dilation[i];
     return copy * sizeof(cr_real) <= CONV_COPY_BYTES ||
            copy <= CONV_COPY_IMAGES * image;
+}
+
+/* The map of an epilogue for some pixels of y from `at` on, n numbers of each,
+ * `step` apart: they are complete, and in a near cache still. */
+CR_INLINE void conv_map(const struct cr_epilogue *end, cr_real *y, int64_t at,
+                        int64_t pixels, int64_t n, int64_t step)
+{
+    cr_real *to = end->map_to ? end->map_to : y;
+
+    if (n == step) {
+        n *= pixels;
+        pixels = 1;
+    }
+    for (; pixels > 0; pixels--, at += step)
+        end->map(end->attr, n, y + at, to + at);
 }
 
 CR_INLINE int64_t conv_taps(const struct cr_conv *c)

@@ -233,7 +233,7 @@ static size_t thread_scratch(const struct cr_conv *c)
 const struct cr_conv_kernel cr_conv_winograd = {
     .head = { .name = "conv_winograd", .blas = "own", .accepts = accepts },
     .takes = CR_END_SCALE | CR_END_BIAS | CR_END_ADD | CR_END_ACT |
-             CR_END_MASK,
+             CR_END_MAP | CR_END_KEEP | CR_END_MASK,
     .low_x = true,
     .low_dy = true,
     .low_to = true,

@@ -56,7 +56,8 @@ struct cr_epilogue {
     const cr_real *add, *mask;
     enum cr_act act;
     cr_map *map;      /* any other activation, */
-    const void *attr; /* and its options */
+    const void *attr; /* its options, */
+    cr_real *map_to;  /* and where its result lies; NULL: where it reads */
     const struct cr_drop *drop;
     bool late_bias; /* the bias is added after rounding */
     bool keeps;     /* what the map gets is stored, too */

@@ -25,6 +25,12 @@ def conv(i, o, size, **more):
             % (i, o, size, text), lambda: nn.Conv2d(i, o, size, **more))
 
 
+def up(i, o, size):
+    return ('Conv2dTranspose: {in_channels: %d, out_channels: %d, '
+            'kernel_size: %d, stride: 2}' % (i, o, size),
+            lambda: nn.Conv2dTranspose(i, o, size, stride=2))
+
+
 def norm(c):
     return ('BatchNorm2d: {num_features: %d}' % c, lambda: nn.BatchNorm2d(c))
 
@@ -112,6 +118,15 @@ case('block_scale', dict(a=conv(3, 16, 3), b=conv(16, 16, 3),
                          q=number(16, 6, 1)),
      ['x = a(x)', 'x = x + g * silu(b(x) * p)', 'y = f * x + r',
       'y = c(y) - y * q', 'return h(mean(y * x, (2, 3)))'], (2, 3, 6, 7))
+
+# activations that follow a convolution, of one and of several groups
+case('block_activations',
+     dict(a=conv(3, 16, 3), b=conv(16, 24, 1), c=conv(24, 24, 3, group=24),
+          d=conv(24, 20, 3, stride=2, group=4), e=conv(20, 20, 3),
+          t=up(20, 3, 4), h=dense(3, 3)),
+     ['x = silu(a(x))', 'y = tanh(b(x))', 'y = gelu(c(y))',
+      'y = elu(d(y))', 'y = hardswish(e(y) + y)', 'y = sigmoid(t(y))',
+      'return h(mean(y, (2, 3)))'], (2, 3, 6, 8))
 
 
 if __name__ == '__main__':

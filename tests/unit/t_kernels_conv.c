@@ -319,6 +319,11 @@ static bool near_naive(const struct result *r, const double *sum,
             want = 0;
         if (end->mask && end->mask[i] <= 0)
             want = 0;
+        if (end->map && !number_near("map", i, (double)end->map_to[i],
+                                     1 - want / 2, room + EPS))
+            return false;
+        if (end->map && end->map_to == r->got)
+            continue;
         room += half_unit(r->low, want);
         if (!number_near(r->what, i, (double)r->got[i], want, room))
             return false;
@@ -326,8 +331,18 @@ static bool near_naive(const struct result *r, const double *sum,
     return true;
 }
 
+static void one_less_half(const void *attr, int64_t n, const cr_real *x,
+                          cr_real *y)
+{
+    int64_t i;
+
+    (void)attr;
+    for (i = 0; i < n; i++)
+        y[i] = 1 - x[i] / 2;
+}
+
 /* What may follow, drawn: bias, addition from elsewhere or in place, ReLU and
- * mask. */
+ * mask, or a map, of which what it gets may be kept. */
 static struct cr_epilogue draw_end(int64_t channels, int64_t n, cr_real *to,
                                    const cr_real **old)
 {
@@ -339,6 +354,12 @@ static struct cr_epilogue draw_end(int64_t channels, int64_t n, cr_real *to,
         memcpy(to, *old, (size_t)n * sizeof *to);
     e.add = how == 3 ? to : *old;
     e.bias = draw_one_in(2) ? numbers_new(channels) : NULL;
+    if ((ways[way]->takes & CR_END_MAP) && draw_one_in(2)) {
+        e.map = one_less_half;
+        e.keeps = draw_one_in(2);
+        e.map_to = e.keeps ? numbers_undefined(n) : to;
+        return e;
+    }
     e.act = draw_one_in(2) ? CR_ACT_RELU : CR_ACT_NONE;
     e.mask = draw_one_in(3) ? numbers_new(n) : NULL;
     return e;
@@ -410,7 +431,8 @@ static cr_real *packed_new(const struct cr_conv *c, const cr_real *w)
 static void draw_low_to(struct cr_conv *c, const struct cr_epilogue *e,
                         const cr_real *to)
 {
-    bool may = ways[way]->low_to && c->low != CR_REAL && e->add != to;
+    bool may = ways[way]->low_to && c->low != CR_REAL && e->add != to &&
+               !e->map;
 
     c->to_low = may && draw_one_in(2);
     c->mask_low = may && draw_one_in(2);
