@@ -371,13 +371,14 @@ static struct cr_conv transposed_geometry(const struct cr_op_ctx *s)
 }
 
 /* As inputs a bias and an addend come next to the kernel's own epilogue. */
-static bool accepts(const struct cr_conv *c, unsigned of, unsigned parts)
+static bool accepts(const struct cr_op_ctx *s, const struct cr_conv *c,
+                    unsigned of, unsigned parts)
 {
     unsigned takes = cr_conv_takes(c);
 
     if (of == CR_Y(0))
         takes &= CR_END_BIAS | CR_END_ADD | CR_END_ACT | CR_END_MAP |
-                 (c->low == CR_REAL ? CR_END_KEEP : 0);
+                 (s->rounds & CR_Y(0) ? 0 : CR_END_KEEP);
     else
         takes &= of == CR_X(X) ? CR_END_MASK : CR_END_SCALE;
     return !(parts & ~takes);
@@ -388,7 +389,7 @@ static bool convolve_accepts(const struct cr_op_ctx *s, unsigned of,
 {
     struct cr_conv c = forward_geometry(s);
 
-    return accepts(&c, of, parts);
+    return accepts(s, &c, of, parts);
 }
 
 static bool deconvolve_accepts(const struct cr_op_ctx *s, unsigned of,
@@ -397,7 +398,7 @@ static bool deconvolve_accepts(const struct cr_op_ctx *s, unsigned of,
     struct cr_conv c = transposed_geometry(s);
 
     return !(of == CR_Y(0) && parts & (CR_END_BIAS | CR_END_ADD)) &&
-           accepts(&c, of, parts);
+           accepts(s, &c, of, parts);
 }
 
 /* ---- the steps ---- */
@@ -419,8 +420,7 @@ static struct cr_samples samples(const struct cr_op_ctx *s,
                                 .run = run,
                                 .low_x = low,
                                 .low_to = low && cr_conv_low_to(&c) &&
-                                          cr_conv_low_to(&input) &&
-                                          !s->end.map,
+                                          cr_conv_low_to(&input),
                                 .low_dy =
                                     low && cr_conv_low_dy(&sums) && !s->dx[B] };
 }

@@ -154,10 +154,24 @@ static void kept_open(struct part *p)
         p, p->s->two_bytes & CR_Y(0), false, p->s->y[0], p->y_size, p->kept);
 }
 
+/* What the map gets, for backward: rounded and stored as the result is. */
+static void keep(const struct cr_op_ctx *s, int64_t at, int64_t n, cr_real *v)
+{
+    if (s->rounds & CR_Y(0))
+        cr_round_to_type(s->low, n, v, v);
+    if (s->two_bytes & CR_Y(0))
+        cr_narrow(s->low, n, v, (uint16_t *)s->saved + at);
+    else
+        memcpy((cr_real *)s->saved + at, v, (size_t)n * sizeof *v);
+}
+
 static void y_close(void *ctx, int64_t from, int64_t to)
 {
     const struct part *p = ctx;
 
+    if (p->s->end.keeps)
+        keep(p->s, p->from * p->y_size + from, to - from,
+             cr_reals(p->run.y[0]) + from);
     cr_low_y_close(p->s, p->from * p->y_size + from, to - from,
                    cr_reals(p->run.y[0]) + from);
 }
@@ -169,7 +183,10 @@ void cr_samples_forward(const struct cr_op_ctx *s, const struct cr_samples *op)
     bool whole = (op->low_x || !(s->two_bytes & CR_X(0))) && (to || !y_low);
     struct part p;
 
-    for (part_first(&p, s, op, whole); part_begin(&p, op); p.from += p.n) {
+    part_first(&p, s, op, whole);
+    p.run.end.map = NULL;
+    p.run.end.keeps = false;
+    for (; part_begin(&p, op); p.from += p.n) {
         x_open(&p, op);
         p.run.y[0] = y_low && !to ? p.y
                                   : first_of(&p, to, s->y[0], p.y_size);

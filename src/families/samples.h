@@ -17,7 +17,8 @@ struct cr_samples {
     size_t scratch; /* bytes of its own scratch memory */
     size_t saved;   /* bytes that forward saves for each sample */
     int addend;     /* an input with the shape of the result; 0: none */
-    /* Its forward or backward function, for float32; but for what it reads as
+    /* Its forward or backward function, for float32, without the map of an
+     * epilogue, which follows each part; but for what it reads as
      * it lies, perhaps in two bytes per number (part->low, .two_bytes): x, and
      * dy for the gradient of x; and dy for the other gradients; and for y and
      * the gradient of x, with its mask, if it writes them so. */

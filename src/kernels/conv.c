@@ -1,6 +1,7 @@
 #include "kernels/conv.h"
 
 #include "base/thread_pool.h"
+#include "kernels/parallel_for.h"
 
 /* In order of preference. Ours where our own kernels compute products: so plain
  * and the libraries can be had for comparison. */
@@ -109,21 +110,69 @@ void cr_conv_pack(const struct cr_conv *c, const cr_real *w, cr_real *packed)
     kernel_for(c, &as)->pack(&as, w, packed);
 }
 
+/* ---- maps of kernels that take none ---- */
+
+struct late_map {
+    const struct cr_epilogue *end;
+    cr_real *y;
+};
+
+static void late_map_range(void *ctx, int64_t from, int64_t to)
+{
+    const struct late_map *m = ctx;
+    const struct cr_epilogue *end = m->end;
+
+    end->map(end->attr, to - from, m->y + from,
+             (end->map_to ? end->map_to : m->y) + from);
+}
+
+/* What the kernel does of an epilogue. */
+static struct cr_epilogue taken(const struct cr_conv_kernel *k,
+                                const struct cr_epilogue *end)
+{
+    struct cr_epilogue e = *end;
+
+    if (!(k->takes & CR_END_MAP))
+        e.map = NULL;
+    return e;
+}
+
+/* The rest, of n numbers of y. */
+static void finish(const struct cr_epilogue *end, const struct cr_epilogue *did,
+                   int64_t n, cr_real *y)
+{
+    if (end->map && !did->map)
+        cr_parallel_for(n, 1, &(struct late_map){ end, y }, late_map_range);
+}
+
+static int64_t numbers(int64_t images, int64_t channels, const int64_t size[3])
+{
+    return images * channels * size[0] * size[1] * size[2];
+}
+
+/* ---- all three ---- */
+
 void cr_conv_forward(const struct cr_conv *c, const cr_real *x,
                      const cr_real *w, const cr_real *packed,
                      const struct cr_epilogue *end, cr_real *y, void *scratch)
 {
     struct cr_conv as;
+    const struct cr_conv_kernel *k = kernel_for(c, &as);
+    struct cr_epilogue e = taken(k, end);
 
-    kernel_for(c, &as)->forward(&as, x, w, packed, end, y, scratch);
+    k->forward(&as, x, w, packed, &e, y, scratch);
+    finish(end, &e, numbers(c->n, c->co, c->out), y);
 }
 
 void cr_conv_input(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
                    const struct cr_epilogue *end, cr_real *dx, void *scratch)
 {
     struct cr_conv as;
+    const struct cr_conv_kernel *k = kernel_for(c, &as);
+    struct cr_epilogue e = taken(k, end);
 
-    kernel_for(c, &as)->input(&as, dy, w, end, dx, scratch);
+    k->input(&as, dy, w, &e, dx, scratch);
+    finish(end, &e, numbers(c->n, c->ci, c->in), dx);
 }
 
 void cr_conv_weight(const struct cr_conv *c, const cr_real *x,

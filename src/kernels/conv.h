@@ -76,7 +76,8 @@ extern const struct cr_conv_kernel cr_conv_grouped, cr_conv_nhwc_amx,
 extern const struct cr_conv_kernel cr_conv_onednn; /* float only */
 
 /* Parts of an epilogue (enum cr_end) that the kernel takes: after forward and
- * input, and alpha with weight. */
+ * input, and alpha with weight. The kernel of fewer images may be another one:
+ * a map follows each. */
 unsigned cr_conv_takes(const struct cr_conv *c);
 /* Whether the source may lie in two bytes per number, x of forward and weight
  * and dy of input; and whether dy of weight may. */

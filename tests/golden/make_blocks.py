@@ -60,6 +60,7 @@ class Net(nn.Cell):
         for name, make in cells.items():
             setattr(self, name, make())
         names = {n: getattr(ops, n) for n in dir(ops)}
+        names.update(float16=ms.float16, float32=ms.float32)
         scope = {}
         exec('def f(x, %s):\n' % ', '.join(cells) +
              ''.join('    %s\n' % line for line in lines), names, scope)
@@ -127,6 +128,12 @@ case('block_activations',
      ['x = silu(a(x))', 'y = tanh(b(x))', 'y = gelu(c(y))',
       'y = elu(d(y))', 'y = hardswish(e(y) + y)', 'y = sigmoid(t(y))',
       'return h(mean(y, (2, 3)))'], (2, 3, 6, 8))
+
+# what convolutions read lies in two bytes per number
+case('block_activations_low',
+     dict(b=conv(3, 8, 3), d=conv(3, 8, 3), h=dense(8, 3)),
+     ['x = cast(cast(x, float16), float32)', 'x = silu(b(x)) + tanh(d(x))',
+      'return h(mean(x, (2, 3)))'], (9, 3, 6, 7))
 
 
 if __name__ == '__main__':

@@ -9,6 +9,7 @@
 
 static const struct cr_conv_kernel chosen = {
     .head = { .name = "convolution" },
+    .takes = CR_END_MAP,
     .scratch = cr_conv_scratch,
     .thread_scratch = cr_conv_thread_scratch,
     .packed = cr_conv_packed,
