@@ -34,6 +34,7 @@
 
 #include "graph/graph.h"
 #include "graph/op_attrs.h"
+#include "num/low_precision.h"
 
 /* MindSpore's lists, by the names of ops. */
 enum list {
@@ -465,6 +466,23 @@ static void node_casts(struct pass *p, struct cr_opnode *node)
             round_result(p, node, i, node->low);
 }
 
+/* A number that is put beside those that an op moves has their type, too. */
+static void round_padding(struct cr_net *net, struct cr_opnode *node)
+{
+    enum cr_type type = node->out[0]->low_type;
+    struct cr_pad *to;
+    cr_real value;
+
+    if (type == CR_REAL || strcmp(node->op->about.name, "pad") != 0)
+        return;
+    to = CR_NEW(net->arena, struct cr_pad);
+    *to = *(const struct cr_pad *)node->attr;
+    value = (cr_real)to->value;
+    cr_round_to_type(type, 1, &value, &value);
+    to->value = (double)value;
+    node->attr = to;
+}
+
 /* A list of nodes; returns its last one. The texts of custom gradients have
  * lists of their own, and their own casts: they run in the backward pass. */
 static struct cr_opnode *list_casts(struct cr_net *net,
@@ -475,6 +493,7 @@ static struct cr_opnode *list_casts(struct cr_net *net,
 
     for (node = *first; node; node = next) {
         next = node->next;
+        round_padding(net, node);
         if (node->low != CR_REAL || (lists_of(node->op) & FOLLOW))
             node_casts(&p, node);
         else if (node->custom)

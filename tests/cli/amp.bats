@@ -465,3 +465,24 @@ NET
     paste losses losses--eager |
         awk '{ d = $1 - $2; if (d > 2e-6 || d < -2e-6) { print; exit 1 } }'
 }
+
+@test "the number of a padding has the type of what it is put around" {
+    cat >pad.yaml <<'NET'
+network:
+  inputs: {x: {shape: [2, 3]}}
+  cells:
+    a: {ConstantPad1d: {padding: [1, 0], value: $v}, to_float: float16}
+    b: {ConstantPad1d: {padding: [1, 0], value: $w}}
+    c: {ConstantPad1d: {padding: [1, 0], value: $u}}
+  construct: |
+    y = a(x)
+    return y, b(cast(x, bfloat16)), c(x), 2 * y
+NET
+    perl -e 'print pack "f<*", 1 .. 6' | npy x.npy '<f4' '(1, 2, 3)'
+    "$CELLRUN" trace pad.yaml --feed x=x.npy --eval -o want.npz \
+        'vars={u: 0.3, v: 0.300048828125, w: 0.30078125}'
+    for how in --eval '--eval --eager'; do
+        "$CELLRUN" trace pad.yaml --feed x=x.npy $how --against want.npz \
+            --rtol 0 --atol 0 'vars={u: 0.3, v: 0.3, w: 0.3}'
+    done
+}

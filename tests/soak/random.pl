@@ -3,7 +3,7 @@
 # that must agree. What does not is kept, with its number; the same SEED makes
 # the same networks anywhere.
 #
-#   N=200  SEED=1  BIG=0.1  WAYS='planned plan threads predict resume'
+#   N=200  SEED=1  BIG=0.1  AMP=0.3  WAYS='planned plan threads predict resume'
 #   CELLRUN=build/cellrun   KEEP=.   (failed cases: KEEP/failed-NUMBER)
 #   PLANS=build/plain/tests/soak/plans   (for `planned`)
 #   KINDS='image line volume numbers tokens'   (of networks: random_nets.pl;
@@ -24,11 +24,14 @@
 #   isa      a batch by generic, AVX2 and other instructions: the same values
 #            and gradients, to rounding; not in WAYS by default;
 #            a build with REAL=double tells most
+#   gradcheck  gradients and finite differences, in a build with REAL=double;
+#            not in WAYS by default
 #   onnx     exported, and computed by onnxruntime; not in WAYS by default.
 #            ORT: a Python that has onnx and onnxruntime
 #
 # A network is a text of cells and expressions on one value whose shape is
-# known here. BIG is the part of them that is large enough for threads.
+# known here. BIG is the part of them that is large enough for threads, AMP that
+# of those without to_float that have low precision.
 use strict;
 use warnings;
 use Cwd qw(getcwd realpath);
@@ -45,6 +48,7 @@ my $plans = realpath($ENV{PLANS} // 'build/plain/tests/soak/plans');
 my $keep = realpath($ENV{KEEP} // '.');
 my $golden = realpath(dirname(__FILE__) . '/../golden');
 my $nets = realpath(dirname(__FILE__) . '/random_nets.pl');
+our $layouts = realpath(dirname(__FILE__) . '/random_layouts.pl');
 my $double = `$cellrun version` =~ /float64/;
 delete @ENV{qw(CELLRUN_SET CELLRUN_DATA CELLRUN_RUNS CELLRUN_THREADS)};
 $| = 1;
@@ -157,7 +161,8 @@ sub recipe {
         . one('1 epoch', map { "$_ steps" } 1 .. 3) . "}\n"
         . 'log: {every: 1 steps, grad_norm: ' . one(qw(true false)) . "}\n";
     if (chance(.3)) {
-        my $all = one("$named[-1].*", '*.bias', '*.weight');
+        my $all = one("$named[-1].*", '*.bias', '*.weight', '*.gamma',
+            '*.beta', one(@named) . '.*', one(@named) . '.*');
         my $at = from(1, 5);
         $text .= "freeze:\n  patterns: ['$all']\n"
             . one('', "  bn_stats: frozen\n")
@@ -177,9 +182,10 @@ sub recipe {
     $text .= 'amp: {level: ' . one(qw(O1 O2 O2 O3 auto)) . ', dtype: '
         . one(qw(float16 bfloat16))
         . one('', ", cast: {float32: ['$named[0]']}",
-        ', loss_scale: {DynamicLossScaleManager: {init_loss_scale: 1024, '
+        one('', ', keep_batchnorm_fp32: ' . one(qw(true false)))
+        . ', loss_scale: {DynamicLossScaleManager: {init_loss_scale: 1024, '
         . 'scale_window: 3}}') . "}\n"
-        if chance(.3) && !grep /to_float/, @cells;
+        if chance($ENV{AMP} // .3) && !grep /to_float/, @cells;
     return $text;
 }
 
@@ -325,6 +331,16 @@ my %way = (
             }
         }
     },
+    gradcheck => sub {
+        # a bprop need not be the gradient; jumps have none
+        return if !$double || $text =~ /m\d+: Own|Threshold|HShrink/;
+        my $rc = run('g', 'gradcheck', 'c.yaml');
+        my $what = slurp('g.out') . slurp('g.err');
+        # one of 0, as of a bias before a norm, is nothing but rounding
+        my @apart = grep { $_ > 1e-9 } $what =~ /^\S+ +(\S+) .*DIFFERS/mg;
+        fail('gradcheck', "status $rc: $what")
+            if @apart || $rc && $what !~ /DIFFERS/;
+    },
     isa => sub {
         return if $text =~ /^amp|to_float/m; # one rounding apart is a kink
         my $rc = run('i', 'trace', 'c.yaml', '--grad', '-o', 'i.safetensors');
@@ -358,7 +374,8 @@ my %way = (
     },
     predict => sub {
         # a mean over samples depends on the batch
-        return if $_[0] || $text =~ /mean\(.*, axis=0[,)]/;
+        return if $_[0]
+            || $text =~ /mean\(.*, axis=0[,)]|use_batch_statistics: true/;
         my @args = ('predict', '--ckpt', 'a/ckpt/last', 't-x.npy');
         my $n = from(1, 9);
         push @args, '--probs' if $text =~ /^loss: .*Entropy/m;

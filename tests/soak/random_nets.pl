@@ -8,8 +8,8 @@ use List::Util qw(min);
 use POSIX qw(ceil);
 
 our (@cells, @lines, @named, @points, $made, $big);
-my @halves = qw(float16 bfloat16);
-my @acts = (qw(ReLU GELU ELU Sigmoid Tanh HSwish LeakyReLU SiLU ReLU6 Mish
+our @halves = qw(float16 bfloat16);
+our @acts = (qw(ReLU GELU ELU Sigmoid Tanh HSwish LeakyReLU SiLU ReLU6 Mish
     HSigmoid SeLU Softsign LogSigmoid Tanhshrink SoftShrink HShrink FastGelu
     CELU Hardtanh PReLU Softmin), '{Threshold: [0.1, -0.2]}',
     '{CELU: {alpha: 2.0}}', '{LeakyReLU: {alpha: 0.3}}');
@@ -319,9 +319,13 @@ sub any_indices {
         map { int($_ / 2) } @s);
 }
 
+our (%layouts, %layouts_sequence, $layouts);
+require $layouts;
+
 # Of channels over any number of dimensions.
-my %volume = (%any, constant => \&any_constant, siamese => \&any_siamese,
-    split => \&any_split, indices => \&any_indices, conv => \&any_conv,
+my %volume = (%any, %layouts, constant => \&any_constant,
+    siamese => \&any_siamese, split => \&any_split,
+    indices => \&any_indices, conv => \&any_conv,
     deep => \&any_conv, transposed => \&any_transposed,
     pool => \&any_pool, norm => \&any_norm, pad => \&any_pad,
     excite => \&any_excite, branches => \&any_branches,
@@ -348,7 +352,7 @@ my %volume = (%any, constant => \&any_constant, siamese => \&any_siamese,
     },
 );
 
-my %image = (%any,
+my %image = (%any, %layouts,
     any_conv => \&any_conv, any_transposed => \&any_transposed,
     any_pool => \&any_pool, any_norm => \&any_norm, any_pad => \&any_pad,
     any_excite => \&any_excite, any_branches => \&any_branches,
@@ -506,7 +510,7 @@ my %image = (%any,
     },
 );
 
-my %sequence = (%any,
+my %sequence = (%any, %layouts_sequence,
     dense => sub {
         my ($v, $t) = @_;
         my $out = 2 * from(1, $big ? 60 : 6);
@@ -626,6 +630,9 @@ sub network {
         $v = line("$a($n($m($v)))");
     }
     my $last = dense($classes);
+    my %used = map { $_ => 1 } "@cells@lines$last" =~ /\b(m\d+)\b(?!:)/g;
+    @cells = grep { /(m\d+):/ && $used{$1} } @cells;
+    @named = grep { $used{$_} } @named;
     return ($kind eq 'tokens', \@shape, <<END
 blocks:
   Residual:
