@@ -1,6 +1,6 @@
 /*
- * Shared by our own convolution kernels, and what includes their .inc: length of
- * vectors, distribution of work, layout of scratch memory.
+ * Shared by our own convolution kernels and what includes their .inc: length of
+ * vectors, distribution of work, layout of scratch memory, maps.
  * Private to src/kernels.
  */
 #ifndef CR_KERNELS_CONV_SIMD_H
