@@ -232,6 +232,23 @@ static bool in_either_layout(const struct cr_op *op)
     return op->kernels && op->kernels->last;
 }
 
+/* Whether the op takes a list, such as concat, whose tensors have one layout. */
+static bool takes_list(const struct cr_op *op)
+{
+    return op->max_inputs == CR_OP_MAX;
+}
+
+/* Whether the inputs that have the step's layout may have either. */
+static bool have_layout(const struct cr_exec_step *s)
+{
+    int i, n = takes_list(s->op) ? s->n_in : 1;
+
+    for (i = 0; i < n; i++)
+        if (!has_layout(s->x[i].val))
+            return false;
+    return true;
+}
+
 /* Whether a value lies otherwise in the other layout. */
 static bool lies_apart(const struct cr_spec *x)
 {
@@ -270,7 +287,7 @@ static enum cr_layout layout_for(struct cr_exec *e,
 {
     if (e->opts.eager || s->n_in == 0)
         return CR_ROW_MAJOR;
-    if (in_either_layout(s->op) && has_layout(s->x[0].val))
+    if (in_either_layout(s->op) && have_layout(s))
         switch (takes_last(e, s, node)) {
         case CR_LAST_NEVER:
             return CR_ROW_MAJOR;
@@ -288,7 +305,8 @@ static enum cr_layout layout_for(struct cr_exec *e,
  * or computed. */
 static bool stays_row_major(const struct cr_op *op, int i)
 {
-    return in_either_layout(op) && i > 0 && i != op->kernels->addend;
+    return in_either_layout(op) && !takes_list(op) && i > 0 &&
+           i != op->kernels->addend;
 }
 
 bool cr_plan_node(struct cr_exec *e, const struct cr_opnode *node)
