@@ -9,14 +9,23 @@
 #define MOVE_COST 0.4 /* nanoseconds per element */
 #define SHORT 8       /* runs that take longer to start than to move */
 
+/* The dimension of a spec that is the i-th one in memory. */
+static int dimension_at(const struct cr_spec *spec, int i)
+{
+    if (spec->layout == CR_ROW_MAJOR || i == 0)
+        return i;
+    return i == spec->rank - 1 ? 1 : i + 1;
+}
+
 void cr_data_move_dense(const struct cr_spec *spec, int64_t *step)
 {
     int64_t dense = 1;
-    int i;
+    int i, k;
 
     for (i = spec->rank - 1; i >= 0; i--) {
-        step[i] = dense;
-        dense *= spec->dim[i];
+        k = dimension_at(spec, i);
+        step[k] = dense;
+        dense *= spec->dim[k];
     }
 }
 
@@ -46,8 +55,14 @@ static void long_runs(struct cr_tensor_iter *w)
 void cr_data_move_open(struct cr_data_move *m, const struct cr_spec *dense,
                        const int64_t *step, int64_t at)
 {
-    cr_tensor_iter_init(&m->walk, dense->rank, dense->dim);
-    cr_tensor_iter_add_strides(&m->walk, step);
+    struct cr_spec lies = cr_tensor_as_it_lies(dense);
+    int64_t by[CR_RANK_MAX];
+    int i;
+
+    for (i = 0; i < dense->rank; i++)
+        by[i] = step[dimension_at(dense, i)];
+    cr_tensor_iter_init(&m->walk, lies.rank, lies.dim);
+    cr_tensor_iter_add_strides(&m->walk, by);
     cr_tensor_iter_merge(&m->walk);
     long_runs(&m->walk);
     m->at = at;

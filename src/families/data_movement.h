@@ -15,11 +15,11 @@ struct cr_data_move {
     int64_t at;
 };
 
-/* For a dense tensor of the shape, whose element i (an index per dimension)
- * has its place at sum i[k] step[k] + at. */
+/* For a dense tensor of the shape and layout, whose element i (an index per
+ * dimension) has its place at sum i[k] step[k] + at. */
 void cr_data_move_open(struct cr_data_move *m, const struct cr_spec *dense,
                        const int64_t *step, int64_t at);
-/* Elements in row-major order of a shape. */
+/* Steps of the elements of a dense tensor of the shape and layout. */
 void cr_data_move_dense(const struct cr_spec *spec, int64_t *step);
 
 /* to = the elements of `from` at the places, and the other way round. */

@@ -44,6 +44,22 @@ static struct cr_data_move concat_move(const struct cr_op_ctx *s, int k)
 
 CR_CONCAT(concat)
 
+/* As most of the elements come. */
+static enum cr_channels_last concat_last(const struct cr_op_plan *p)
+{
+    int64_t last = 0, all = 0;
+    int k;
+
+    for (k = 0; k < p->n_in; k++) {
+        all += cr_count(&p->in[k]);
+        if (p->in[k].layout == CR_CHANNELS_LAST)
+            last += cr_count(&p->in[k]);
+    }
+    return 2 * last > all ? CR_LAST_BEST : CR_LAST_NEVER;
+}
+
+static const struct cr_op_kernels concat_kernels = { .last = concat_last };
+
 const struct cr_op cr_op_concat = {
     .about = { .name = "concat",
                .summary = "Concatenates tensors along an axis.",
@@ -51,4 +67,5 @@ const struct cr_op cr_op_concat = {
                .size = sizeof(struct cr_concat) },
     .rows = CR_ROWS_EACH,
     CR_CONCAT_OP(concat),
+    .kernels = &concat_kernels,
 };

@@ -215,6 +215,16 @@ static void pad_backward(const struct cr_op_ctx *s)
     }
 }
 
+/* Modes that copy elements read rows of the input. */
+static enum cr_channels_last pad_last(const struct cr_op_plan *p)
+{
+    return ((const struct cr_pad *)p->attr)->mode == CR_PAD_CONSTANT
+               ? CR_LAST_TOO
+               : CR_LAST_NEVER;
+}
+
+static const struct cr_op_kernels pad_kernels = { .last = pad_last };
+
 const struct cr_op cr_op_pad = {
     .about = { .name = "pad",
                .summary = "Pads a tensor.",
@@ -223,6 +233,7 @@ const struct cr_op cr_op_pad = {
     .rows = CR_ROWS_EACH,
     CR_MOVE_OP,
     .plan = pad_plan,
+    .kernels = &pad_kernels,
     .forward = pad_forward,
     .bprop = "if mode == 'constant' and value != 0:\n"
              "    return refuse('it pads with a number')\n"

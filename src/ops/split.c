@@ -66,7 +66,8 @@ static bool split_pieces(const void *attr, const struct cr_spec *x)
 {
     const struct split *o = attr;
 
-    return cr_axis_place(o->axis, x->rank) == x->rank - 1;
+    return x->layout == CR_ROW_MAJOR &&
+           cr_axis_place(o->axis, x->rank) == x->rank - 1;
 }
 
 /* Maps piece k to the input. Pieces cover the axis. */
@@ -117,6 +118,8 @@ static void split_backward(const struct cr_op_ctx *s)
         cr_data_move_round(s);
 }
 
+static const struct cr_op_kernels split_kernels = { .last = cr_last_too };
+
 const struct cr_op cr_op_split = {
     .about = { .name = "split",
                .summary = "Splits a tensor along an axis into at most 16 "
@@ -128,6 +131,7 @@ const struct cr_op cr_op_split = {
     CR_MOVE_OP,
     .low = CR_X(0) | ALL_PIECES,
     .algebra.pieces = split_pieces,
+    .kernels = &split_kernels,
     .plan = split_plan,
     .forward = split_forward,
     .backward = split_backward,

@@ -110,6 +110,10 @@ static bool strided_slice_rows_apart(const void *attr, const struct cr_spec *x,
     return in < 0 || in >= o->begin.n || o->step.n == 0 || o->step.v[in] == 1;
 }
 
+static const struct cr_op_kernels strided_slice_kernels = {
+    .last = cr_last_too
+};
+
 const struct cr_op cr_op_strided_slice = {
     .about = { .name = "strided_slice",
                .summary = "Slices begin:end:step along axes.",
@@ -119,6 +123,7 @@ const struct cr_op cr_op_strided_slice = {
     .rows_apart = strided_slice_rows_apart,
     CR_MOVE_OP,
     .low = CR_X(0) | CR_Y(0),
+    .kernels = &strided_slice_kernels,
     .plan = strided_slice_plan,
     .forward = strided_slice_forward,
     .algebra.linear = CR_X(0),

@@ -256,6 +256,23 @@ static bool in_either_layout(const struct cr_op *op)
     return op->kernels && op->kernels->last;
 }
 
+/* Whether the op takes a list, such as concat, whose tensors have one layout. */
+static bool takes_list(const struct cr_op *op)
+{
+    return op->max_inputs == CR_OP_MAX;
+}
+
+/* Whether the inputs that have the step's layout may have either. */
+static bool have_layout(const struct cr_exec_step *s)
+{
+    int i, n = takes_list(s->op) ? s->n_in : 1;
+
+    for (i = 0; i < n; i++)
+        if (!has_layout(s->x[i].val))
+            return false;
+    return true;
+}
+
 /* That of an operand which would have to be reordered; one of an elementwise op
  * that lies alike in both has its layout where there are no others. */
 static enum cr_layout layout_of_operands(const struct cr_exec_step *s)
@@ -284,7 +301,7 @@ static enum cr_layout layout_for(struct cr_exec *e,
 {
     if (e->opts.eager || s->n_in == 0)
         return CR_ROW_MAJOR;
-    if (in_either_layout(s->op) && has_layout(s->x[0].val))
+    if (in_either_layout(s->op) && have_layout(s))
         switch (takes_last(e, s, node)) {
         case CR_LAST_NEVER:
             return CR_ROW_MAJOR;
@@ -303,7 +320,7 @@ static enum cr_layout layout_for(struct cr_exec *e,
 static bool stays_row_major(const struct cr_exec_step *s, int i)
 {
     if (in_either_layout(s->op))
-        return i > 0 && i != s->op->kernels->addend;
+        return !takes_list(s->op) && i > 0 && i != s->op->kernels->addend;
     return s->x[i].val && s->x[i].val->spec.rank < rank_of(s);
 }
 

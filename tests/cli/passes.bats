@@ -260,3 +260,26 @@ EOF
     # what the first group_norm gives is read as it lies
     run ! grep 'reorder(.*(32, 16, 8, 8)' <<<"${plan#*group_norm(}"
 }
+
+@test "what moves elements keeps the layout of convolutions" {
+    cat >c.yaml <<'EOF'
+network:
+  inputs: {x: {shape: [3, 8, 8]}}
+  cells:
+    a: {Conv2d: {out_channels: 16, kernel_size: 3}}
+    p: {ConstantPad2d: {padding: [1, 0, 0, 1], value: 1.0}}
+    b: {Conv2d: {out_channels: 16, kernel_size: 2, pad_mode: valid}}
+    e: {Dense: {out_channels: 10}}
+  construct: |
+    y = a(x)
+    u, v = split(y, 8, 1)
+    y = concat([u, b(p(y)), v[:, 2:6]], 1)
+    return e(mean(b(p(y[:, 4:20])), (2, 3)))
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1}}
+EOF
+    "$CELLRUN" summary c.yaml --passes >steps
+    grep 'concat(' steps
+    grep 'backward strided_slice(' steps
+    run ! grep 'reorder(.*, 8, 8)' <(grep -v '(32, 3, 8, 8)' steps)
+}
