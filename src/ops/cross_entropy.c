@@ -141,7 +141,7 @@ static struct ce ce_open(const struct cr_op_ctx *s)
     struct ce c = { .s = s, .o = s->attr, .classes = x->dim[axis],
                     .inner = 1 };
 
-    for (i = axis + 1; i < x->rank; i++)
+    for (i = axis + 1; i < x->rank && x->layout == CR_ROW_MAJOR; i++)
         c.inner *= x->dim[i];
     c.positions = cr_count(x) / c.classes;
     c.prob = s->saved;
@@ -180,62 +180,127 @@ static int64_t ce_at(const struct ce *c, int64_t position)
     return position / c->inner * c->classes * c->inner + position % c->inner;
 }
 
-/* Computes the probabilities of a position whose classes are not contiguous or
- * are log-probabilities; returns logsumexp(x) - top, or 0 for
- * log-probabilities. */
-static cr_real ce_probs_apart(const struct ce *c, const cr_real *x, cr_real *p,
-                              cr_real *top)
-{
-    int64_t k, in = c->inner;
-    cr_real sum = 0;
+#define SIDE 256 /* positions side by side */
 
-    *top = c->o->logs ? 0 : x[0];
-    for (k = 1; k < c->classes && !c->o->logs; k++)
-        if (x[k * in] > *top)
-            *top = x[k * in];
-    for (k = 0; k < c->classes; k++)
-        sum += p[k * in] = cr_exp(x[k * in] - *top);
+/* Of positions side by side: their labels and what forward finds. */
+struct ce_side {
+    int64_t n;
+    cr_real top[SIDE], log_sum[SIDE]; /* logsumexp(x) - top */
+};
+
+/* Where classes lie apart, element c of position i at c * inner + i. */
+CR_CLONES_WIDE static void ce_probs_apart(int64_t classes, int64_t inner,
+                                          const cr_real *x, cr_real *p,
+                                          struct ce_side *f)
+{
+    cr_real sum[SIDE];
+    int64_t i, k, n = f->n;
+
+    memcpy(f->top, x, (size_t)n * sizeof *x);
+    for (k = 1; k < classes; k++)
+        CR_SIMD
+        for (i = 0; i < n; i++)
+            f->top[i] = x[k * inner + i] > f->top[i] ? x[k * inner + i]
+                                                     : f->top[i];
+    memset(sum, 0, (size_t)n * sizeof *sum);
+    for (k = 0; k < classes; k++)
+        CR_SIMD
+        for (i = 0; i < n; i++)
+            sum[i] += p[k * inner + i] = cr_exp(x[k * inner + i] - f->top[i]);
+    for (k = 0; k < classes; k++)
+        CR_SIMD
+        for (i = 0; i < n; i++)
+            p[k * inner + i] /= sum[i];
+    for (i = 0; i < n; i++)
+        f->log_sum[i] = cr_log(sum[i]);
+}
+
+CR_CLONES_WIDE static void ce_exp(int64_t n, const cr_real *x, cr_real *p)
+{
+    int64_t i;
+
+    CR_SIMD
+    for (i = 0; i < n; i++)
+        p[i] = cr_exp(x[i]);
+}
+
+/* Where x is log-probabilities. */
+static void ce_probs_of_logs(const struct ce *c, const cr_real *x, cr_real *p,
+                             struct ce_side *f)
+{
+    int64_t pieces = c->inner > 1 ? c->classes : 1, k;
+    int64_t each = c->inner > 1 ? f->n : f->n * c->classes;
+
+    for (k = 0; k < pieces; k++)
+        ce_exp(each, x + k * c->inner, p + k * c->inner);
+    memset(f->top, 0, (size_t)f->n * sizeof *f->top);
+    memset(f->log_sum, 0, (size_t)f->n * sizeof *f->log_sum);
+}
+
+static void ce_probs(const struct ce *c, const cr_real *x, cr_real *p,
+                     struct ce_side *f)
+{
+    int64_t i, n = c->classes;
+
     if (c->o->logs)
-        return 0;
-    for (k = 0; k < c->classes; k++)
-        p[k * in] /= sum;
-    return cr_log(sum);
+        ce_probs_of_logs(c, x, p, f);
+    else if (c->inner > 1)
+        ce_probs_apart(n, c->inner, x, p, f);
+    else
+        for (i = 0; i < f->n; i++)
+            f->log_sum[i] = (cr_real)cr_softmax_line(n, x + i * n, p + i * n,
+                                                     &f->top[i]);
+}
+
+/* The positions from..to-1 that lie side by side, or after one another. */
+static int64_t ce_adjacent(const struct ce *c, int64_t from, int64_t to)
+{
+    int64_t n = c->inner > 1 ? c->inner - from % c->inner : to - from;
+
+    n = n < to - from ? n : to - from;
+    return n < SIDE ? n : SIDE;
+}
+
+/* Value and weight of a position, whose logits lie from `at` on. */
+static void ce_value(const struct ce *c, int64_t i, int64_t at,
+                     cr_real log_sum, cr_real top)
+{
+    bool dense = c->s->in[T].type == CR_REAL;
+    int64_t in = c->inner, k;
+    const cr_real *x = (const cr_real *)c->s->x[X] + at;
+    const cr_real *y = dense ? (const cr_real *)c->s->x[T] + at : NULL;
+    int64_t t = dense ? 0 : ((const int32_t *)c->s->x[T])[i];
+
+    c->value[i] = 0;
+    c->weight[i] = 0;
+    if (!dense && ce_ignored(c, t))
+        return;
+    c->weight[i] = dense ? 1 : ce_weight(c, t);
+    if (!dense && c->spread == 0) {
+        c->value[i] = c->weight[i] * (log_sum - (x[t * in] - top));
+        return;
+    }
+    for (k = 0; k < c->classes; k++) {
+        cr_real minus_log = log_sum - (x[k * in] - top);
+
+        c->value[i] += ce_target(c, k, t, y) * minus_log;
+        if (dense)
+            c->log_prob[at + k * in] = -minus_log;
+    }
 }
 
 static void ce_range(void *ctx, int64_t from, int64_t to)
 {
     const struct ce *c = ctx;
-    bool dense = c->s->in[T].type == CR_REAL;
-    bool simple = !dense && c->spread == 0;
-    int64_t i, k, in = c->inner;
+    int64_t step = c->inner > 1 ? 1 : c->classes, at, i;
+    struct ce_side f;
 
-    for (i = from; i < to; i++) {
-        const cr_real *x = (const cr_real *)c->s->x[X] + ce_at(c, i);
-        const cr_real *y =
-            dense ? (const cr_real *)c->s->x[T] + ce_at(c, i) : NULL;
-        int64_t t = dense ? 0 : ((const int32_t *)c->s->x[T])[i];
-        cr_real *p = c->prob + ce_at(c, i), top, log_sum;
-
-        if (in == 1 && !c->o->logs)
-            log_sum = (cr_real)cr_softmax_line(c->classes, x, p, &top);
-        else
-            log_sum = ce_probs_apart(c, x, p, &top);
-        c->value[i] = 0;
-        c->weight[i] = 0;
-        if (!dense && ce_ignored(c, t))
-            continue;
-        c->weight[i] = dense ? 1 : ce_weight(c, t);
-        if (simple) {
-            c->value[i] = c->weight[i] * (log_sum - (x[t * in] - top));
-            continue;
-        }
-        for (k = 0; k < c->classes; k++) {
-            cr_real minus_log = log_sum - (x[k * in] - top);
-
-            c->value[i] += ce_target(c, k, t, y) * minus_log;
-            if (dense)
-                c->log_prob[ce_at(c, i) + k * in] = -minus_log;
-        }
+    for (; from < to; from += f.n) {
+        f.n = ce_adjacent(c, from, to);
+        at = ce_at(c, from);
+        ce_probs(c, (const cr_real *)c->s->x[X] + at, c->prob + at, &f);
+        for (i = 0; i < f.n; i++)
+            ce_value(c, from + i, at + i * step, f.log_sum[i], f.top[i]);
     }
 }
 
@@ -246,8 +311,7 @@ static void cross_entropy_forward(const struct cr_op_ctx *s)
     cr_real *out = s->y[0];
     int64_t i;
 
-    cr_parallel_for(c.positions, (c.inner == 1 ? 1.5 : 8) * (double)c.classes,
-                    &c, ce_range);
+    cr_parallel_for(c.positions, 1.5 * (double)c.classes, &c, ce_range);
     *c.divisor = 1;
     if (c.o->reduction == CR_NONE) {
         memcpy(out, c.value, (size_t)c.positions * sizeof *out);
@@ -291,14 +355,67 @@ CR_CLONES static void ce_back_line(int64_t n, const cr_real *p, int64_t t,
     dx[t] = add ? was + own : own;
 }
 
+/* The same for n positions side by side, but for what the targets get of it:
+ * dx = g w p. w below 0: the label is ignored. */
+CR_CLONES static void ce_back_apart(int64_t classes, int64_t inner, int64_t n,
+                                    const cr_real *p, const cr_real *g,
+                                    const cr_real *w, bool add, cr_real *dx)
+{
+    int64_t i, k;
+
+    for (k = 0; k < classes; k++, p += inner, dx += inner)
+        if (add)
+            CR_SIMD
+            for (i = 0; i < n; i++)
+                dx[i] += w[i] < 0 ? 0 : g[i] * (w[i] * p[i]);
+        else
+            CR_SIMD
+            for (i = 0; i < n; i++)
+                dx[i] = w[i] < 0 ? 0 : g[i] * (w[i] * p[i]);
+}
+
+static cr_real ce_dy(const struct ce *c, int64_t i)
+{
+    const cr_real *dy = c->s->dy[0];
+
+    return dy[c->o->reduction == CR_NONE ? i : 0] / *c->divisor;
+}
+
+/* Some positions with labels, whose classes lie apart. */
+static void ce_back_side(const struct ce *c, int64_t from, int64_t n)
+{
+    int64_t at = ce_at(c, from), in = c->inner, i;
+    const int32_t *t = (const int32_t *)c->s->x[T] + from;
+    const cr_real *p = c->prob + at;
+    cr_real *dx = (cr_real *)c->s->dx[X] + at;
+    cr_real g[SIDE] = { 0 }, w[SIDE] = { 0 }, was[SIDE];
+    bool add = c->s->accumulate[X];
+
+    for (i = 0; i < n; i++) {
+        bool ignored = ce_ignored(c, t[i]);
+
+        g[i] = ce_dy(c, from + i);
+        w[i] = ignored ? -1 : ce_weight(c, t[i]);
+        was[i] = add && !ignored ? dx[t[i] * in + i] : 0;
+    }
+    ce_back_apart(c->classes, in, n, p, g, w, add, dx);
+    for (i = 0; i < n; i++)
+        if (w[i] >= 0)
+            dx[t[i] * in + i] =
+                was[i] + g[i] * (w[i] * p[t[i] * in + i] - w[i]);
+}
+
 static void ce_back_range(void *ctx, int64_t from, int64_t to)
 {
     const struct ce *c = ctx;
     bool dense = c->s->in[T].type == CR_REAL;
-    bool simple = !dense && c->spread == 0 && c->inner == 1 && !c->o->logs;
-    const cr_real *dy = c->s->dy[0];
-    int64_t i, k, in = c->inner;
+    bool simple = !dense && c->spread == 0 && !c->o->logs;
+    int64_t i, k, n, in = c->inner;
 
+    for (; simple && in > 1 && from < to; from += n) {
+        n = ce_adjacent(c, from, to);
+        ce_back_side(c, from, n);
+    }
     for (i = from; i < to; i++) {
         const cr_real *p = c->prob + ce_at(c, i);
         const cr_real *y =
@@ -306,7 +423,7 @@ static void ce_back_range(void *ctx, int64_t from, int64_t to)
         int64_t t = dense ? 0 : ((const int32_t *)c->s->x[T])[i];
         bool ignored = !dense && ce_ignored(c, t);
         cr_real *dx = (cr_real *)c->s->dx[X] + ce_at(c, i), all = 0;
-        cr_real g = dy[c->o->reduction == CR_NONE ? i : 0] / *c->divisor;
+        cr_real g = ce_dy(c, i);
 
         if (simple && !ignored) {
             ce_back_line(c->classes, p, t, g, ce_weight(c, t),
@@ -332,14 +449,12 @@ static void cross_entropy_backward(const struct cr_op_ctx *s)
         cr_parallel_for(c.positions, 2 * (double)c.classes, &c, ce_back_range);
     if (s->dx[T]) { /* labels may be computed by a network, too */
         cr_real *dt = s->dx[T];
-        const cr_real *dy = s->dy[0];
         int64_t i, k;
 
         for (i = 0; i < c.positions; i++)
             for (k = 0; k < c.classes; k++) {
                 int64_t at = ce_at(&c, i) + k * c.inner;
-                cr_real d = -dy[c.o->reduction == CR_NONE ? i : 0] /
-                            *c.divisor * ce_weight(&c, k) *
+                cr_real d = -ce_dy(&c, i) * ce_weight(&c, k) *
                             (1 - (cr_real)c.o->label_smoothing) *
                             c.log_prob[at];
 
@@ -356,6 +471,19 @@ static bool cross_entropy_rows_apart(const void *attr, const struct cr_spec *x,
     return in == 0 && (out < 0 ? o->reduction != CR_NONE : out == 0) &&
            cr_axis_place(o->axis, x->rank) != 0;
 }
+
+/* Channels last, where classes are the channels, they lie together. Labels lie
+ * alike in both layouts, but for probabilities. */
+static enum cr_channels_last cross_entropy_last(const struct cr_op_plan *p)
+{
+    return p->in[T].type == CR_I32 && ce_axis(&p->in[X], p->attr) == 1
+               ? CR_LAST_TOO
+               : CR_LAST_NEVER;
+}
+
+static const struct cr_op_kernels cross_entropy_kernels = {
+    .last = cross_entropy_last
+};
 
 const struct cr_op cr_op_cross_entropy = {
     .about = { .name = "cross_entropy",
@@ -376,6 +504,7 @@ const struct cr_op cr_op_cross_entropy = {
     .saved_for_backward = CR_X(T),
     .int_inputs = CR_X(T),
     .plan = cross_entropy_plan,
+    .kernels = &cross_entropy_kernels,
     .forward = cross_entropy_forward,
     .backward = cross_entropy_backward,
 };
