@@ -481,7 +481,8 @@ bool cr_load(struct cr_config *config, struct cr_net *net, const char *path,
     if (ok)
         cr_load_report_text(&job, config, o.skip, report);
     if (ok && report->loaded == 0)
-        cr_warn(config->diag, cr_at_file(config->arena, cr_tensor_file_path(job.file)),
+        cr_warn(config->diag,
+                cr_at_file(config->arena, cr_tensor_file_path(job.file)),
                 CR_E_CKPT_MISMATCH, "no parameter was loaded from this file");
     else if (ok)
         cr_vocabs_compare(config, job.file);

@@ -94,6 +94,12 @@ struct cr_dataset_type {
     bool (*other)(struct cr_config *config, const void *opts,
                   struct cr_pos pos, const char *path, const char *column,
                   struct cr_dataset *to);
+    /* Optional: sets options that read this file in place of theirs, and all of
+     * it, for eval --data. `suffixes`: of such files, separated by spaces.
+     * False after reporting, at `pos`. */
+    bool (*replace)(struct cr_config *config, void *opts, struct cr_pos pos,
+                    const char *path);
+    const char *suffixes;
 };
 
 #endif

@@ -480,6 +480,19 @@ static void char_sequence_close(struct cr_dataset *set)
     text_close(set->self);
 }
 
+static bool char_sequence_replace(struct cr_config *config, void *opts,
+                                  struct cr_pos pos, const char *path)
+{
+    struct char_sequence *o = opts;
+    const char **file = CR_NEW(config->arena, const char *);
+
+    (void)pos;
+    *file = path;
+    o->files = (struct cr_strs){ .n = 1, .v = file };
+    o->span = NULL; /* of the other text */
+    return true;
+}
+
 const struct cr_dataset_type cr_dataset_char_sequence = {
     .about = {
         .name = "CharSequenceDataset",
@@ -505,5 +518,7 @@ const struct cr_dataset_type cr_dataset_char_sequence = {
     .read = char_sequence_read,
     .close = char_sequence_close,
     .vocab = char_sequence_vocab,
+    .replace = char_sequence_replace,
+    .suffixes = ".txt",
     .copy_only = true,
 };

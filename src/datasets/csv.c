@@ -49,6 +49,18 @@ static bool csv_other(struct cr_config *config, const void *opts,
     return cr_csv_dataset_open(config, &o, pos, to);
 }
 
+static bool csv_replace(struct cr_config *config, void *opts,
+                        struct cr_pos pos, const char *path)
+{
+    struct cr_csv_dataset_opts *o = opts;
+    const char **file = CR_NEW(config->arena, const char *);
+
+    (void)pos;
+    *file = path;
+    o->dataset_files = (struct cr_strs){ .n = 1, .v = file };
+    return true;
+}
+
 static struct cr_vocab *csv_vocab(struct cr_config *config, const void *opts,
                                   struct cr_pos pos, const char *column)
 {
@@ -101,4 +113,6 @@ const struct cr_dataset_type cr_dataset_csv = {
     .field = cr_csv_dataset_field,
     .close = cr_csv_dataset_close,
     .vocab = csv_vocab,
+    .replace = csv_replace,
+    .suffixes = ".csv .tsv .txt",
 };
