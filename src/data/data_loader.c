@@ -459,7 +459,7 @@ static const char *disk_cache_file(struct cr_data_loader *p)
     const char *runs = dir && dir->text ? dir->text : getenv("CELLRUN_RUNS");
     const char *args = p->source.node ? cr_node_json(c->arena, p->source.node)
                                       : "";
-    const char *first = p->set.type->file ? p->set.type->file(&p->set, 0) : "";
+    const char *first = cr_sample_file(&p->set, 0);
     char *real = realpath(first, NULL);
     uint64_t name = cr_hash(CR_HASH, args, strlen(args) + 1);
 
@@ -502,7 +502,7 @@ static void drop_unreadable(struct cr_data_loader *p, int on_error)
             continue;
         }
         if (lost++ == 0)
-            first = p->set.type->file(&p->set, at);
+            first = cr_sample_file(&p->set, at);
         if (on_error == CR_ON_ERROR_WARN)
             cr_reader_warn(p->reader, diag, at);
     }

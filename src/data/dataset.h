@@ -66,7 +66,8 @@ struct cr_dataset_type {
     const void *(*fetch)(struct cr_dataset *set, struct cr_diag *diag,
                          struct cr_arena *mem, int64_t i, int column,
                          void *scratch, struct cr_spec *spec);
-    /* Optional: the file of sample i, for messages. */
+    /* Optional: the file of sample i, for messages; NULL: none of its own. Sets
+     * with a cache_key have them. */
     const char *(*file)(const struct cr_dataset *set, int64_t i);
     void (*close)(struct cr_dataset *set);
     /* Optional: the vocabulary of a column of integers, from all of the data
@@ -101,5 +102,12 @@ struct cr_dataset_type {
                     const char *path);
     const char *suffixes;
 };
+
+/* The file of sample i; NULL: none of its own. */
+static inline const char *cr_sample_file(const struct cr_dataset *set,
+                                         int64_t i)
+{
+    return set->type->file ? set->type->file(set, i) : NULL;
+}
 
 #endif

@@ -77,7 +77,10 @@ const struct cr_dataset_type cr_dataset_csv = {
                   "numbers, categories and dates, whose features follow one "
                   "another in this order; or under fields, with type: string "
                   "(a text, for a tokenizer or LabelIndex), category, int32, "
-                  "int64, float32, float64 or auto. auto reads the files to "
+                  "int64, float32, float64, image or auto. image: the field "
+                  "is the path of a PNG or JPEG file, relative to the folder "
+                  "of the CSV file; the column is like image of "
+                  "ImageFolderDataset. auto reads the files to "
                   "find the kind of each field, and without fields takes all "
                   "numbers, dates and categories that no other column names. "
                   "Dates (2024-03-05, 3/5/2024, 5.3.2024, 5 Mar 2024) become "
@@ -100,13 +103,20 @@ const struct cr_dataset_type cr_dataset_csv = {
                    "dataset:\n"
                    "  train: {CSVDataset: {dataset_files: titanic.csv, "
                    "columns: {x: {numbers: [age, fare], categories: [sex, "
-                   "port]}, label: survived}}}\n",
+                   "port]}, label: survived}}}\n"
+                   "---\n"
+                   "dataset:\n"
+                   "  train: {CSVDataset: {dataset_files: images.csv, "
+                   "columns: {image: {fields: path, type: image}, label: "
+                   "label}}}\n",
         .opts = csv_opts,
         .size = sizeof(struct cr_csv_dataset_opts),
     },
     .open = csv_open,
     .read = cr_csv_dataset_read,
     .text = cr_csv_dataset_text,
+    .fetch = cr_csv_dataset_fetch,
+    .file = cr_csv_dataset_file,
     .at = cr_csv_dataset_at,
     .where = cr_csv_dataset_where,
     .other = csv_other,
