@@ -143,8 +143,8 @@ void cr_data_loader_warn_class(const struct cr_data_loader *p, int64_t n,
 
     /* only image folders are sorted by class, and only they know the class
      * without decoding the sample */
-    if (set->varying_shapes == 0 || k < 0 || set->classes < 2 || n >= set->count ||
-        set->column[k].spec.type != CR_I32 || set->column[k].spec.rank > 0)
+    if (set->varying_shapes == 0 || k < 0 || set->classes < 2 ||
+        n >= set->count || set->column[k].spec.type != CR_I32 || set->column[k].spec.rank > 0)
         return;
     n = n < o->n ? n : o->n;
     for (int64_t i = 0; i < n; i++) {

@@ -69,7 +69,8 @@ bool cr_csv_images_open(struct cr_csv_dataset *f)
                     WRONG_MAX);
         if (wrong > 0 ||
             (f->rows > 0 && !cr_image_files_spec(f->config, image_path, c,
-                                                 f->rows, &c->image)))
+                                                 f->rows, c->of.mask,
+                                                 &c->image)))
             return false;
     }
     f->crc ^= f->images.crc;

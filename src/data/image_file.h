@@ -1,7 +1,8 @@
 /*
  * Samples that are files of images: PNG or JPEG, decoded to uint8 (height,
- * width, 3) when they are read; grey becomes RGB. A column of them has the size
- * of its first image, for which the datapipe is planned.
+ * width, 3) when they are read; grey becomes RGB. Masks are PNG files of class
+ * indices, int32 (height, width): grey values, or indices of the palette. A
+ * column has the size of its first image, for which the datapipe is planned.
  */
 #ifndef CR_DATA_IMAGE_FILE_H
 #define CR_DATA_IMAGE_FILE_H
@@ -28,8 +29,9 @@ bool cr_image_files_skipped(const struct cr_config *config);
  * image i of n. False after reporting. */
 bool cr_image_files_spec(struct cr_config *config,
                          const char *(*path)(const void *ctx, int64_t i),
-                         const void *ctx, int64_t n, struct cr_spec *spec);
-/* Decodes an image; as `fetch` of a data set. */
+                         const void *ctx, int64_t n, bool masks,
+                         struct cr_spec *spec);
+/* Decodes an image, or a mask if that is planned; as `fetch` of a data set. */
 const void *cr_image_file_fetch(struct cr_diag *diag, struct cr_arena *mem,
                                 const char *path,
                                 const struct cr_spec *planned, void *scratch,

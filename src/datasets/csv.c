@@ -77,10 +77,14 @@ const struct cr_dataset_type cr_dataset_csv = {
                   "numbers, categories and dates, whose features follow one "
                   "another in this order; or under fields, with type: string "
                   "(a text, for a tokenizer or LabelIndex), category, int32, "
-                  "int64, float32, float64, image or auto. image: the field "
+                  "int64, float32, float64, image, mask or auto. image: the field "
                   "is the path of a PNG or JPEG file, relative to the folder "
                   "of the CSV file; the column is like image of "
-                  "ImageFolderDataset. auto reads the files to "
+                  "ImageFolderDataset. mask: the path of a PNG file with the "
+                  "class of each pixel, its grey value or palette index; the "
+                  "column is int32 (height, width), as CrossEntropyLoss takes "
+                  "it. Transforms with: COLUMN move a mask with its image. "
+                  "auto reads the files to "
                   "find the kind of each field, and without fields takes all "
                   "numbers, dates and categories that no other column names. "
                   "Dates (2024-03-05, 3/5/2024, 5.3.2024, 5 Mar 2024) become "
@@ -108,7 +112,19 @@ const struct cr_dataset_type cr_dataset_csv = {
                    "dataset:\n"
                    "  train: {CSVDataset: {dataset_files: images.csv, "
                    "columns: {image: {fields: path, type: image}, label: "
-                   "label}}}\n",
+                   "label}}}\n"
+                   "---\n"
+                   "dataset:\n"
+                   "  train: {CSVDataset: {dataset_files: pairs.csv, columns: "
+                   "{image: {fields: image, type: image}, label: {fields: "
+                   "mask, type: mask}}}}\n"
+                   "datapipe:\n"
+                   "  image: [{Resize: {size: [64, 64]}}, "
+                   "{RandomHorizontalFlip: {prob: 0.5}, only: train}, "
+                   "HWC2CHW]\n"
+                   "  label: [{Resize: {size: [64, 64], interpolation: "
+                   "NEAREST}}, {RandomHorizontalFlip: {prob: 0.5}, only: "
+                   "train, with: image}]\n",
         .opts = csv_opts,
         .size = sizeof(struct cr_csv_dataset_opts),
     },

@@ -356,7 +356,7 @@ static bool folder_open(struct cr_config *config, const void *opts,
     to->column[1].name = "label";
     to->column[1].spec = (struct cr_spec){ .type = CR_I32 };
     to->varying_shapes = 1;
-    return cr_image_files_spec(config, folder_path, f, f->n,
+    return cr_image_files_spec(config, folder_path, f, f->n, false,
                                &to->column[0].spec);
 }
 

@@ -105,6 +105,8 @@ static const char *split_text(struct cr_predict *j, int column, int64_t i)
         return set.type->text(&set, &j->about, i, column, &j->text, &text)
                    ? cr_strndup(&j->text, text.v, (size_t)text.n)
                    : "";
+    if (set.varying_shapes & 1u << column)
+        return cr_sample_file(&set, i);
     if (!set.type->read(&set, &j->about, i, column, value))
         return "";
     cr_convert(spec->type, value, CR_F64, &real, 1);

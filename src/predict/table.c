@@ -600,6 +600,12 @@ static const void *table_convert(struct cr_predict *j,
 
     if (spec->type == f->head.type || f->head.type == CR_STRING)
         return x;
+    if (spec->type == CR_STRING) {
+        cr_error(&j->about, CR_NOWHERE, CR_E_DATA_FORMAT,
+                 "column '%s': masks of a table are read by --data only",
+                 f->name);
+        return NULL;
+    }
     if (spec->type == CR_I32)
         for (int64_t i = 0; i < n; i++) {
             int32_t v = ((const int32_t *)x)[i];
