@@ -710,7 +710,8 @@ bool cr_predict_is_table(const struct cr_predict *j, const char *path)
         if (cr_ends(path, endings[i]))
             return true;
     return about && strcmp(about->name, "CSVDataset") == 0 &&
-           !cr_predict_images(j) && !cr_ends(path, ".npy") && !cr_ends(path, ".npz");
+           !cr_predict_images(j) && !cr_ends(path, ".npy") &&
+           !cr_ends(path, ".npz");
 }
 
 bool cr_predict_table(struct cr_predict *j, const char *path)

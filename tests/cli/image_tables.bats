@@ -78,7 +78,7 @@ END
     all=$output
     run -0 "$CELLRUN" eval --ckpt ../a --data eval.csv --json
     [ "$output" = "$all" ]
-    # the paths tell the samples
+    # samples have the names of their files
     run -0 "$CELLRUN" predict --ckpt ../a --data eval
     [[ ${lines[0]} == *list/eval/ant/0.png$'\t'ant$'\t'* ]]
 }
@@ -103,7 +103,7 @@ END
     [ -z "$stderr" ]
 }
 
-@test "images that cannot be read are told by their rows" {
+@test "messages about images that cannot be read name their rows" {
     "$CELLRUN" train c.yaml -q -o a train.epochs=1
     cp list/eval.csv list/bad.csv
     printf '%s\n' eval/none.png,ant ,bee eval,cat >>list/bad.csv

@@ -71,7 +71,7 @@ END
     recipe
     run -0 "$CELLRUN" check c.yaml --data
     run -0 --separate-stderr "$CELLRUN" train c.yaml -q -o a --json
-    # the brightness tells the class, as long as masks move with their images
+    # the brightness shows the class, as long as masks move with their images
     jq -e '.eval.loss < 1e-3' <<<"$output"
     "$CELLRUN" train c.yaml -q -o b datapipe.workers=3 datapipe.cache=disk
     "$CELLRUN" train c.yaml -q -o c datapipe.cache=memory
