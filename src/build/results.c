@@ -66,7 +66,7 @@ const char *cr_net_result_name(const struct cr_net *net, int i)
     line = cr_script_parse(net->arena, &quiet, text);
     while (line && line->next)
         line = line->next;
-    if (!line || !line->expr || line->n_names > 0)
+    if (!line || !line->expr || line->kind != CR_SCRIPT_RETURN)
         return NULL;
     e = line->expr;
     if (e->op == CR_SCRIPT_TUPLE) {

@@ -35,8 +35,8 @@ const struct cr_cell cr_cell_lstm = {
                    "  cells: {rec: {LSTM: {hidden_size: 16, "
                    "batch_first: true}}}\n"
                    "  construct: |\n"
-                   "    y, _ = rec(x)\n"
-                   "    return y[:, -1]\n",
+                   "    y, (h, c) = rec(x)\n"
+                   "    return h[-1]\n",
         .opts = lstm_opts,
         .size = sizeof(struct cr_rnn_cell),
     },

@@ -22,7 +22,7 @@
 struct load {
     const char *ckpt;
     const struct cr_node *rename, *skip;
-    bool strict;
+    bool strict, vocab;
 };
 
 static const struct cr_opt load_opts[] = {
@@ -41,6 +41,12 @@ static const struct cr_opt load_opts[] = {
         "true: every parameter must be loaded or listed in skip. false: "
         "missing names are also tried with a prefix that the file uses; "
         "parameters still missing keep their initial values."),
+    CR_BOOL_DEFAULT(
+        struct load, vocab, true,
+        "true: text columns take their vocabulary from a checkpoint that has "
+        "one, so that tokens keep their indices, to which the weights belong. "
+        "false: it is built from the data of this config; skip the weights "
+        "of tokens."),
     { 0 },
 };
 
@@ -49,8 +55,9 @@ const struct cr_section cr_section_load = {
         .name = "load",
         .summary = "Initial weights from a file.",
         .detail = "`load: FILE` is short for `load: {ckpt: FILE}`. It loads "
-                  "parameters, not fitted values (means, categories): those "
-                  "are of the data of this config. Of a checkpoint with "
+                  "parameters and vocabularies of text, not fitted values "
+                  "(means, categories): those are of the data of this config. "
+                  "Of a checkpoint with "
                   "train.ema it loads the trained weights; cellrun export "
                   "writes the moving averages to a file. Unused "
                   "tensors of the file are reported, but are not an error. A "
@@ -400,13 +407,50 @@ static void load_note_place(struct cr_config *config)
             cr_pos_text(config->arena, node->pos));
 }
 
+/* Opens load.ckpt; NULL after reporting. */
+static struct cr_tensor_file *load_open(struct cr_config *config,
+                                        const struct load *o)
+{
+    const char *path = cr_config_path(config, CR_READ_FILE, o->ckpt);
+    struct cr_tensor_file *file;
+
+    if (!cr_config_may_path(config, CR_READ_FILE, o->ckpt))
+        return NULL;
+    if (!path)
+        path = cr_path_join(config->arena, config->dir, o->ckpt);
+    file = cr_tensor_file_open(config->arena, config->diag, path);
+    if (!file)
+        load_note_place(config);
+    return file;
+}
+
+bool cr_vocab_loaded(struct cr_config *config, const char *column,
+                     struct cr_vocab **to)
+{
+    struct load o = { .strict = true, .vocab = true };
+    struct cr_tensor_file *file;
+    bool ok;
+
+    *to = NULL;
+    if (!cr_section(config, "load"))
+        return true;
+    if (!cr_section_read(config, "load", &o))
+        return false;
+    if (!o.ckpt || !o.vocab)
+        return true;
+    file = load_open(config, &o);
+    ok = file && cr_vocab_read(config, file, column, to);
+    cr_tensor_file_close(file);
+    return ok;
+}
+
 bool cr_load(struct cr_config *config, struct cr_net *net, const char *path,
              struct cr_load_report *report)
 {
-    struct load o = { .strict = true };
+    struct load o = { .strict = true, .vocab = true };
     struct cr_load_job job = { .arena = config->arena, .diag = config->diag };
     struct cr_patterns *skip = NULL;
-    bool ok, from_config;
+    bool ok;
 
     *report = (struct cr_load_report){ 0 };
     if (cr_section(config, "load") && !cr_section_read(config, "load", &o))
@@ -420,18 +464,8 @@ bool cr_load(struct cr_config *config, struct cr_net *net, const char *path,
     }
     if (!ok)
         goto done;
-    from_config = !path;
-    if (!path) {
-        path = cr_config_path(config, CR_READ_FILE, o.ckpt);
-        ok = cr_config_may_path(config, CR_READ_FILE, o.ckpt);
-        if (!ok)
-            goto done;
-        if (!path)
-            path = cr_path_join(config->arena, config->dir, o.ckpt);
-    }
-    job.file = cr_tensor_file_open(config->arena, config->diag, path);
-    if (!job.file && from_config)
-        load_note_place(config);
+    job.file = path ? cr_tensor_file_open(config->arena, config->diag, path)
+                    : load_open(config, &o);
     ok = job.file && load_sources(&job);
     if (!ok)
         goto done;
@@ -445,9 +479,10 @@ bool cr_load(struct cr_config *config, struct cr_net *net, const char *path,
     ok = ok && (!o.strict || cr_load_refuse(&job, false, true)) &&
          load_values(&job);
     if (ok)
-        cr_load_report_text(&job, o.skip, report);
+        cr_load_report_text(&job, config, o.skip, report);
     if (ok && report->loaded == 0)
-        cr_warn(config->diag, cr_at_file(config->arena, path),
+        cr_warn(config->diag,
+                cr_at_file(config->arena, cr_tensor_file_path(job.file)),
                 CR_E_CKPT_MISMATCH, "no parameter was loaded from this file");
     else if (ok)
         cr_vocabs_compare(config, job.file);

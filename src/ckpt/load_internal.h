@@ -57,6 +57,7 @@ bool cr_load_is_state(const struct cr_load_job *job, const char *name);
 bool cr_load_refuse(struct cr_load_job *job, bool extra, bool show_fix);
 /* Fills the report; `skip` is the config's node, or NULL. */
 void cr_load_report_text(const struct cr_load_job *job,
+                         const struct cr_config *config,
                          const struct cr_node *skip, struct cr_load_report *to);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/str.h"
 #include "base/table.h"
+#include "data/vocab.h"
 
 #define LOAD_LINES 20 /* maximum number of names listed in a message */
 
@@ -242,7 +243,17 @@ static const char *load_patterns(struct cr_arena *arena,
     return cr_buf_text(&text);
 }
 
+/* The vocabularies that come from the file. */
+static void load_vocabs(const struct cr_vocab *v, struct cr_buf *text)
+{
+    for (; v; v = v->next)
+        if (v->file)
+            cr_buf_f(text, "\n  %-11s%3lld   tokens of column '%s'",
+                     "vocabulary", (long long)v->n, v->column);
+}
+
 void cr_load_report_text(const struct cr_load_job *job,
+                         const struct cr_config *config,
                          const struct cr_node *skip, struct cr_load_report *to)
 {
     struct cr_buf text = { .arena = job->arena };
@@ -307,5 +318,6 @@ void cr_load_report_text(const struct cr_load_job *job,
         load_line(&text, "state", state);
         cr_buf_str(&text, "   optimizer slots and counters, ignored");
     }
+    load_vocabs(config->vocabs, &text);
     to->text = cr_buf_text(&text);
 }

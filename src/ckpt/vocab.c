@@ -128,6 +128,30 @@ void cr_vocabs_compare(const struct cr_config *config,
     }
 }
 
+static bool vocab_wrong(struct cr_config *config,
+                        const struct cr_tensor_file *file)
+{
+    return cr_error(
+        config->diag, cr_at_file(config->arena, cr_tensor_file_path(file)),
+        CR_E_CKPT_FORMAT, "cellrun.vocab does not contain a vocabulary");
+}
+
+bool cr_vocab_read(struct cr_config *config, const struct cr_tensor_file *file,
+                   const char *column, struct cr_vocab **to)
+{
+    struct cr_arena *arena = config->arena;
+
+    *to = NULL;
+    for (CR_EACH(m, vocabs_of(arena, file)))
+        if (strcmp(cr_json_bytes(arena, m->key), column) == 0) {
+            *to = vocab_read(arena, m);
+            if (!*to)
+                return vocab_wrong(config, file);
+            (*to)->file = cr_tensor_file_path(file);
+        }
+    return true;
+}
+
 bool cr_vocabs_read(struct cr_config *config, const struct cr_tensor_file *file)
 {
     const struct cr_node *root = vocabs_of(config->arena, file);
@@ -143,9 +167,5 @@ bool cr_vocabs_read(struct cr_config *config, const struct cr_tensor_file *file)
         }
         cr_vocab_keep(config, v);
     }
-    if (root && root->kind == CR_NODE_MAP)
-        return true;
-    return cr_error(
-        config->diag, cr_at_file(config->arena, cr_tensor_file_path(file)),
-        CR_E_CKPT_FORMAT, "cellrun.vocab does not contain a vocabulary");
+    return (root && root->kind == CR_NODE_MAP) || vocab_wrong(config, file);
 }

@@ -16,6 +16,11 @@ const char *cr_vocabs_json(struct cr_arena *arena,
 bool cr_vocabs_read(struct cr_config *config,
                     const struct cr_tensor_file *file);
 
+/* The vocabulary of a column in the file. *to is NULL without one. False after
+ * reporting. */
+bool cr_vocab_read(struct cr_config *config, const struct cr_tensor_file *file,
+                   const char *column, struct cr_vocab **to);
+
 /* Warns of each column that has another vocabulary in the config than in the
  * file: weights from the file belong to its tokens, by their index. */
 void cr_vocabs_compare(const struct cr_config *config,

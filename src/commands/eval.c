@@ -27,8 +27,9 @@ static const struct cr_opt eval_opts[] = {
     CR_STR_OPTIONAL(
         struct eval, data,
         "A split (train, eval, test), a folder in place of its dataset_dir, "
-        "a table (.csv, .tsv) in place of its dataset_files, or a YAML file "
-        "with a dataset. Default: the split eval, else test.",
+        "a table (.csv, .tsv), text (.txt) or array (.npy) in place of its "
+        "files, or a YAML file with a dataset. Default: the split eval, else "
+        "test.",
         .text = "DATA"),
     CR_STR_OPTIONAL(struct eval, metrics,
                     "Metrics, separated by commas. Default: those of the "

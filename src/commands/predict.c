@@ -25,8 +25,8 @@ static const struct cr_opt predict_opts[] = {
         struct cr_predict_opts, data,
         "Data set to predict instead of files: a split of the config "
         "(train, eval, test), a folder that replaces its dataset_dir, a table "
-        "(.csv, .tsv) that replaces its dataset_files, or a YAML file with a "
-        "section dataset. Each row then has the label, "
+        "(.csv, .tsv), text (.txt) or array (.npy) that replaces its files, or "
+        "a YAML file with a section dataset. Each row then has the label, "
         "before the prediction.",
         .text = "DATA"),
     { .name = "files_from",

@@ -33,6 +33,7 @@ struct cr_config {
     const struct cr_node *plugin_marks; /* {"scale.so": SHA-256}: the only
                                    files opened as plug-ins; NULL: all */
     const struct cr_vocab *vocabs;      /* data/vocab.h */
+    const struct cr_vocab *failed_vocabs; /* their errors are reported */
     const struct cr_node *fitted;     /* fitted statistics of transforms, from a
                                    checkpoint: {x.0: [...]}; or NULL */
     struct cr_config_object *objects; /* see cr_config_object */

@@ -192,7 +192,8 @@ static void expand_data_section(struct cr_expander *x, struct cr_node *node)
 
 static bool expand_is_data(const char *key)
 {
-    return strcmp(key, "dataset") == 0 || strcmp(key, "vocab") == 0;
+    return strcmp(key, "dataset") == 0 || strcmp(key, "vocab") == 0 ||
+           strcmp(key, "load") == 0; /* whose file may have the vocabulary */
 }
 
 /* Plug-ins are loaded before any node that may name one of their cells. */

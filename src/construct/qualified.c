@@ -22,15 +22,20 @@ struct prefixes {
     bool ok;
 };
 
+static bool is_target(const struct cr_script_target *t, const char *name)
+{
+    for (int i = 0; i < t->n; i++)
+        if (is_target(&t->items[i], name))
+            return true;
+    return t->name && strcmp(t->name, name) == 0;
+}
+
 static bool assigned(const struct cr_script_line *line, const char *name)
 {
-    for (; line; line = line->next) {
-        for (int i = 0; i < line->n_names; i++)
-            if (strcmp(line->names[i], name) == 0)
-                return true;
-        if (assigned(line->body, name) || assigned(line->other, name))
+    for (; line; line = line->next)
+        if (is_target(&line->target, name) || assigned(line->body, name) ||
+            assigned(line->other, name))
             return true;
-    }
     return false;
 }
 

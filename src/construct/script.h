@@ -1,11 +1,12 @@
 /*
  * The text of `construct`, parsed. Private to src/construct.
  *
- *   line:  NAME[, NAME ...] = expr      `_` drops a value
+ *   line:  TARGET[, TARGET ...] = expr  NAME or (TARGET, ...); `_` drops a
+ *                                       value
  *          NAME += expr                 and -= *= /= //= %= **= @=
  *          NAME(expr ...)               a call alone: a statement
  *          if expr:  elif expr:  else:  lines indented below, or one after
- *          for NAME[, NAME ...] in expr:
+ *          for TARGET[, TARGET ...] in expr:
  *          pass
  *          return expr                  the last line
  *          of bprop also return expr, {NAME: expr, ...}
@@ -62,19 +63,25 @@ struct cr_script {
     struct cr_script *args, *next;
 };
 
+/* What is assigned to: a name, or the targets of a tuple's members. */
+struct cr_script_target {
+    const char *name; /* NULL: a tuple */
+    int n;
+    struct cr_script_target *items;
+};
+
 enum cr_script_kind {
-    CR_SCRIPT_ASSIGN,   /* names = expr */
+    CR_SCRIPT_ASSIGN,   /* target = expr */
     CR_SCRIPT_STATEMENT, /* expr: a call whose value is not used */
     CR_SCRIPT_RETURN,   /* expr */
     CR_SCRIPT_IF,       /* expr, body, other */
-    CR_SCRIPT_FOR,      /* names, expr, body */
+    CR_SCRIPT_FOR,      /* target, expr, body */
     CR_SCRIPT_PASS
 };
 
 struct cr_script_line {
     enum cr_script_kind kind;
-    int n_names;
-    const char **names;
+    struct cr_script_target target; /* of kinds that have one */
     size_t at, len;
     struct cr_script *expr;
     struct cr_script_line *body, *other, *next;

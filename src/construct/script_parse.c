@@ -8,7 +8,7 @@
 #include "base/str.h"
 #include "construct/script_parser.h"
 
-#define NAMES_MAX 32 /* on the left of one line */
+#define TARGETS_MAX 32 /* in one pair of brackets */
 
 /* The right side; a, b without brackets is a tuple. */
 static struct cr_script *side(struct cr_parser *p)
@@ -28,29 +28,44 @@ static struct cr_script *side(struct cr_parser *p)
     return cr_parse_part(p, CR_SCRIPT_TUPLE, at, e);
 }
 
-/* NAME, NAME ..., perhaps in round brackets. */
-static bool names(struct cr_parser *p, struct cr_script_line *line)
+static bool targets(struct cr_parser *p, struct cr_script_target *to);
+
+/* NAME or (TARGET, ...) */
+static bool target(struct cr_parser *p, struct cr_script_target *to)
 {
-    const char *found[NAMES_MAX];
-    bool round = cr_parse_take(p, "(");
+    size_t at = (cr_parse_peek(p), p->at);
+    bool ok;
+
+    if (!cr_parse_take(p, "(")) {
+        to->name = cr_parse_name(p);
+        return to->name || cr_parse_fail(p, "a name");
+    }
+    if (++p->depth > CR_PARSE_DEPTH)
+        return cr_parse_fail_at(p, at, 1, "brackets are nested too deeply");
+    ok = targets(p, to) && (cr_parse_take(p, ")") || cr_parse_fail(p, "')'"));
+    p->depth--;
+    return ok;
+}
+
+/* TARGET, TARGET ...; one alone is itself. */
+static bool targets(struct cr_parser *p, struct cr_script_target *to)
+{
+    struct cr_script_target found[TARGETS_MAX] = { 0 };
+    int n = 0;
 
     do {
-        if (line->n_names == NAMES_MAX)
+        if (n == TARGETS_MAX)
             return cr_parse_fail_at(p, p->at, 1, "too many names");
-        found[line->n_names] = cr_parse_name(p);
-        if (!found[line->n_names]) {
-            cr_parse_fail(p, "a name");
-            if (line->n_names > 0 && p->s[p->at] == '(')
-                cr_hint(p->diag, "write a name for the inner tuple, and "
-                                 "NAME[0] for its first member");
+        if (!target(p, &found[n++]))
             return false;
-        }
-        line->n_names++;
     } while (cr_parse_take(p, ","));
-    if (round && !cr_parse_take(p, ")"))
-        return cr_parse_fail(p, "')'");
-    line->names = CR_NEWS(p->arena, const char *, line->n_names);
-    memcpy(line->names, found, (size_t)line->n_names * sizeof *found);
+    if (n == 1) {
+        *to = found[0];
+        return true;
+    }
+    to->n = n;
+    to->items = CR_NEWS(p->arena, struct cr_script_target, n);
+    memcpy(to->items, found, (size_t)n * sizeof *found);
     return true;
 }
 
@@ -76,11 +91,11 @@ static bool assignment(struct cr_parser *p, struct cr_script_line *line)
     const char *sign;
 
     line->kind = CR_SCRIPT_ASSIGN;
-    if (!names(p, line))
+    if (!targets(p, &line->target))
         return false;
     was = cr_parse_part(p, CR_SCRIPT_NAME, at, NULL);
-    was->name = line->names[0];
-    sign = line->n_names == 1 ? augmented(p) : NULL;
+    was->name = line->target.name;
+    sign = line->target.name ? augmented(p) : NULL;
     if (!sign && (cr_parse_peek(p) != '=' || p->s[p->at + 1] == '=')) {
         cr_parse_fail(p, "'=' (a line is NAME = EXPRESSION or return "
                          "EXPRESSION)");
@@ -224,7 +239,7 @@ static struct cr_script_line *loop(struct cr_parser *p, size_t indent,
 
     line->kind = CR_SCRIPT_FOR;
     line->at = at;
-    if (!names(p, line))
+    if (!targets(p, &line->target))
         return NULL;
     if (!cr_parse_take(p, "in")) {
         cr_parse_fail(p, "'in'");

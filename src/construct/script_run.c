@@ -89,21 +89,23 @@ static bool run_statement(struct cr_interp *m, const struct cr_script *call)
                 call->name, call->name));
 }
 
-static bool assign_all(struct cr_interp *m, const struct cr_script_line *line,
+/* Assigns the value to a name, or the members of a tuple to theirs. */
+static bool assign_all(struct cr_interp *m, const struct cr_script *e,
+                       const struct cr_script_target *target,
                        const struct cr_script_value *value)
 {
     struct cr_arena *arena = m->b->net->arena;
     int i;
 
-    if (line->n_names == 1)
-        return assign(m, line->expr, line->names[0], value);
-    if (value->kind != CR_SV_TUPLE || value->n != line->n_names)
+    if (target->name)
+        return assign(m, e, target->name, value);
+    if (value->kind != CR_SV_TUPLE || value->n != target->n)
         return cr_interp_fail(
-            m, line->expr,
-            cr_strf(arena, "found %d names, but the value is %s",
-                    line->n_names, cr_script_value_what(arena, value)));
-    for (i = 0; i < line->n_names; i++)
-        if (!assign(m, line->expr, line->names[i], &value->items[i]))
+            m, e,
+            cr_strf(arena, "found %d names, but the value is %s", target->n,
+                    cr_script_value_what(arena, value)));
+    for (i = 0; i < target->n; i++)
+        if (!assign_all(m, e, &target->items[i], &value->items[i]))
             return false;
     return true;
 }
@@ -135,7 +137,7 @@ static bool run_for(struct cr_interp *m, const struct cr_script_line *line,
     if (!cr_interp_items(m, line->expr, &items))
         return false;
     for (i = 0; i < items.n && !*end; i++)
-        if (!assign_all(m, line, &items.items[i]) ||
+        if (!assign_all(m, line->expr, &line->target, &items.items[i]) ||
             !run_lines(m, line->body, value, end))
             return false;
     return true;
@@ -164,7 +166,7 @@ static bool run_line(struct cr_interp *m, const struct cr_script_line *line,
         return cr_interp_eval(m, line->expr, value);
     default:
         return cr_interp_eval(m, line->expr, value) &&
-               assign_all(m, line, value);
+               assign_all(m, line->expr, &line->target, value);
     }
 }
 

@@ -141,10 +141,11 @@ void cr_data_loader_warn_class(const struct cr_data_loader *p, int64_t n,
     int k = cr_data_loader_labels(p);
     int32_t first = 0, label;
 
-    /* only image folders are sorted by class, and only they know the class
+    /* images are often sorted by class, and only their data sets know it
      * without decoding the sample */
-    if (!set->type->fetch || k < 0 || set->classes < 2 || n >= set->count ||
-        set->column[k].spec.type != CR_I32 || set->column[k].spec.rank > 0)
+    if (set->varying_shapes == 0 || k < 0 || set->classes < 2 ||
+        n >= set->count || set->column[k].spec.type != CR_I32 ||
+        set->column[k].spec.rank > 0)
         return;
     n = n < o->n ? n : o->n;
     for (int64_t i = 0; i < n; i++) {
@@ -164,8 +165,8 @@ void cr_data_loader_warn_class(const struct cr_data_loader *p, int64_t n,
             n, p->want.split,
             set->class_names ? set->class_names[first]
                              : cr_strf(p->config->arena, "%" PRId32, first));
-    cr_hint(p->config->diag, "samples of image folders are sorted by class; "
-                             "use dataset.split to hold out samples of every "
+    cr_hint(p->config->diag, "the samples are sorted by class; use "
+                             "dataset.split to hold out samples of every "
                              "class");
 }
 

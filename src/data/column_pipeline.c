@@ -79,7 +79,8 @@ static bool plan_span(const struct cr_transform *op,
     if (p->in.rank == 0 && p->column)
         cr_hint(p->diag,
                 "in a CSVDataset, columns: {%s: {categories: FIELD}} reads "
-                "categories; running text needs a tokenizer",
+                "categories, {fields: FIELD, type: image} images by their "
+                "paths; running text needs a tokenizer",
                 p->column);
     return false;
 }

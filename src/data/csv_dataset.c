@@ -223,8 +223,8 @@ static bool csv_dataset_build(struct cr_csv_dataset *f,
     }
     for (i = 0; i < f->columns; i++)
         cr_csv_dataset_decide(f, &f->column[i], f->rows);
-    f->good = true;
-    return true;
+    f->good = o->only || cr_csv_images_open(f);
+    return f->good;
 }
 
 /* The key under which data loaders share the data: all options that determine
@@ -270,11 +270,16 @@ bool cr_csv_dataset_open(struct cr_config *config,
     to->path = f->file[0].path;
     to->fingerprint = f->crc;
     to->contents = f->contents;
+    to->cache_key = f->images.key ? f->images.key | 1 : 0;
     for (i = 0; i < f->columns; i++) {
         const struct cr_field_column *c = &f->column[i].of;
 
         to->column[i].name = c->name;
         to->column[i].spec = cr_csv_dataset_spec(c);
+        if (f->column[i].path) {
+            to->column[i].spec = f->column[i].image;
+            to->varying_shapes |= 1u << i;
+        }
         if (c->features)
             cr_features_keep(config, c->name, c->features);
         if (!c->words || strcmp(c->name, "label") != 0)

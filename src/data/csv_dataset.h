@@ -3,7 +3,8 @@
  *
  * The files are read once, from start to end, when the data set is opened.
  * Numbers and class indices are kept in memory, 4 or 8 bytes each; for texts
- * only their positions are kept, from which they are read on demand. The order
+ * only their positions are kept, from which they are read on demand, and of
+ * images the paths. The order
  * of access does not affect the cost. Data loaders of one config that read the
  * same files with the same options share the data.
  */
@@ -36,6 +37,10 @@ bool cr_csv_dataset_read(struct cr_dataset *set, struct cr_diag *diag,
 bool cr_csv_dataset_text(struct cr_dataset *set, struct cr_diag *diag,
                          int64_t i, int column, struct cr_arena *mem,
                          struct cr_ragged *to);
+const void *cr_csv_dataset_fetch(struct cr_dataset *set, struct cr_diag *diag,
+                                 struct cr_arena *mem, int64_t i, int column,
+                                 void *scratch, struct cr_spec *spec);
+const char *cr_csv_dataset_file(const struct cr_dataset *set, int64_t i);
 const void *cr_csv_dataset_at(struct cr_dataset *set, int64_t i, int column);
 struct cr_pos cr_csv_dataset_where(struct cr_dataset *set,
                                    struct cr_arena *arena, int64_t i,

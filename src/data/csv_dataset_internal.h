@@ -7,6 +7,7 @@
 
 #include "data/category_table.h"
 #include "data/csv_schema.h"
+#include "data/image_file.h"
 
 struct cr_csv_dataset_file {
     const char *path;
@@ -30,6 +31,8 @@ struct cr_csv_dataset_column {
                                data, because of too many distinct numbers for
                                classes */
     bool fills;             /* a transform replaces missing values */
+    const char **path;      /* of images: one per row; NULL: not images */
+    struct cr_spec image;
 };
 
 struct cr_csv_dataset {
@@ -43,6 +46,7 @@ struct cr_csv_dataset {
     struct cr_strs names;   /* of the fields */
     int64_t rows;
     uint32_t crc, contents;
+    struct cr_image_files_id images; /* key 0: no column of images */
     bool header;            /* the first line of each file is a header */
     bool good;
     /* In the last row, values of categories that the vocabulary of a checkpoint
@@ -64,6 +68,9 @@ struct cr_spec cr_csv_dataset_spec(const struct cr_field_column *c);
  * reporting all its errors. */
 bool cr_csv_dataset_row(struct cr_csv_dataset *f, const struct cr_csv *csv,
                         int file, int wanted);
+/* Finds the images of columns of images, once the rows are read. False after
+ * reporting. */
+bool cr_csv_images_open(struct cr_csv_dataset *f);
 /* Chooses the type of a column without `type`: numbers if all values are
  * numbers, else classes in sorted order. */
 void cr_csv_dataset_decide(struct cr_csv_dataset *f,

@@ -11,13 +11,14 @@
 /* ---- one type for all fields ---- */
 
 enum { TYPE_NONE, TYPE_STRING, TYPE_CATEGORY, TYPE_INT32, TYPE_INT64,
-       TYPE_FLOAT32, TYPE_FLOAT64 };
+       TYPE_FLOAT32, TYPE_FLOAT64, TYPE_IMAGE, TYPE_MASK };
 
 static const enum cr_type types[] = {
     [TYPE_NONE] = CR_STRING,  [TYPE_STRING] = CR_STRING,
     [TYPE_CATEGORY] = CR_F64, [TYPE_INT32] = CR_I32,
     [TYPE_INT64] = CR_I64,    [TYPE_FLOAT32] = CR_F32,
-    [TYPE_FLOAT64] = CR_F64,
+    [TYPE_FLOAT64] = CR_F64,  [TYPE_IMAGE] = CR_STRING,
+    [TYPE_MASK] = CR_STRING,
 };
 
 struct what {
@@ -30,7 +31,8 @@ struct what {
 static const struct cr_opt what_opts[] = {
     CR_NODE(struct what, fields, "Fields of a row that make up the column."),
     CR_ENUM_DEFAULT(struct what, type, TYPE_NONE,
-                    "auto|string|category|int32|int64|float32|float64",
+                    "auto|string|category|int32|int64|float32|float64|image|"
+                    "mask",
                     "Type of the elements."),
     CR_NODE(struct what, numbers, "Fields of numbers."),
     CR_NODE(struct what, categories, "Fields of categories."),
@@ -217,6 +219,8 @@ static bool resolve_column(struct making *m, struct cr_pos pos,
     }
     if (c->type == CR_STRING || c->words)
         c->list = false;
+    c->mask = w->type == TYPE_MASK;
+    c->image = w->type == TYPE_IMAGE || c->mask;
     if (c->type == CR_F32 || c->type == CR_F64)
         number_features(m, c);
     return preset_of(config, w, c);

@@ -19,6 +19,8 @@ struct cr_field_column {
     struct cr_strs classes; /* n 0: the values that occur, sorted */
     bool named;             /* the config names the column */
     bool list;              /* shape (n,), not () */
+    bool image;             /* of type CR_STRING: texts are paths of images */
+    bool mask;              /* images are masks */
     int n;
     int *field;
     bool has_preset;        /* missing values have a default */

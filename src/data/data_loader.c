@@ -23,46 +23,63 @@ static const struct cr_node *arg(const struct cr_data_loader *p,
     return cr_node_get(args, name);
 }
 
+/* Whether the name ends in one of the suffixes. */
+static bool has_suffix(const char *path, const char *suffixes)
+{
+    size_t len = strlen(path), n;
+
+    for (const char *s = suffixes; *s; s += n + strspn(s + n, " ")) {
+        n = strcspn(s, " ");
+        if (len > n && strncmp(path + len - n, s, n) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool replace_folder(const struct cr_descriptor *about, char *opts,
+                           const char *path)
+{
+    const struct cr_opt *row = about->opts;
+
+    while (row->name && strcmp(row->name, "dataset_dir") != 0)
+        row++;
+    if (row->name)
+        *(const char **)(void *)(opts + row->at) = path;
+    return row->name != NULL;
+}
+
 /* Replaces the folder or the files of the split's data set (eval --data PATH)
  * and uses all of it; its other arguments stay. */
 static bool choose_path(struct cr_data_loader *p)
 {
     struct cr_config *c = p->config;
-    const struct cr_descriptor *about = p->source.about;
+    const struct cr_dataset_type *type = (const void *)p->source.about;
     struct cr_pos pos = cr_at_file(c->arena, p->want.path);
-    const struct cr_opt *row = about->opts;
+    char *real = realpath(p->want.path, NULL), *opts;
     struct stat st;
     bool folder = stat(p->want.path, &st) == 0 && S_ISDIR(st.st_mode);
-    const char *name = folder ? "dataset_dir" : "dataset_files";
-    char *real, *opts;
-    const char **path;
+    const char *path;
 
-    while (row->name && strcmp(row->name, name) != 0)
-        row++;
-    if (!row->name) {
-        cr_error(c->diag, pos, CR_E_DATA_FORMAT,
-                 "is a %s, but the type of dataset.%s, %s, does not read "
-                 "%s",
-                 folder ? "folder" : "table", p->want.split, about->name,
-                 folder ? "folders" : "tables");
-        cr_note(c->diag, "name a YAML file with a dataset of any type");
-        return false;
-    }
-    real = realpath(p->want.path, NULL);
-    opts = cr_alloc(c->arena, 1, about->size);
-    memcpy(opts, p->source.opts, about->size);
-    /* relative to the current directory, not to the config */
-    path = CR_NEW(c->arena, const char *);
-    *path = cr_strdup(c->arena, real ? real : p->want.path);
-    cr_config_name(c, *path);
-    if (folder)
-        *(const char **)(void *)(opts + row->at) = *path;
-    else
-        *(struct cr_strs *)(void *)(opts + row->at) =
-            (struct cr_strs){ .n = 1, .v = path };
-    free(real);
+    opts = cr_alloc(c->arena, 1, type->about.size);
+    memcpy(opts, p->source.opts, type->about.size);
     p->source.opts = opts;
-    return true;
+    /* relative to the current directory, not to the config */
+    path = cr_strdup(c->arena, real ? real : p->want.path);
+    free(real);
+    cr_config_name(c, path);
+    if (folder ? replace_folder(&type->about, opts, path)
+               : type->replace && has_suffix(path, type->suffixes))
+        return folder || type->replace(c, opts, pos, path);
+    cr_error(c->diag, pos, CR_E_DATA_FORMAT,
+             "is a %s, but the type of dataset.%s, %s, does not read %s",
+             folder ? "folder" : "file", p->want.split, type->about.name,
+             folder ? "folders" : "such files");
+    if (type->replace)
+        cr_note(c->diag, "expected a file whose name ends in %s, or a YAML "
+                         "file with a dataset of any type", type->suffixes);
+    else
+        cr_note(c->diag, "name a YAML file with a dataset of any type");
+    return false;
 }
 
 /* The splits that the section has, as the end of a message; "" if none. */
@@ -442,7 +459,7 @@ static const char *disk_cache_file(struct cr_data_loader *p)
     const char *runs = dir && dir->text ? dir->text : getenv("CELLRUN_RUNS");
     const char *args = p->source.node ? cr_node_json(c->arena, p->source.node)
                                       : "";
-    const char *first = p->set.type->file ? p->set.type->file(&p->set, 0) : "";
+    const char *first = cr_sample_file(&p->set, 0);
     char *real = realpath(first, NULL);
     uint64_t name = cr_hash(CR_HASH, args, strlen(args) + 1);
 
@@ -485,7 +502,7 @@ static void drop_unreadable(struct cr_data_loader *p, int on_error)
             continue;
         }
         if (lost++ == 0)
-            first = p->set.type->file(&p->set, at);
+            first = cr_sample_file(&p->set, at);
         if (on_error == CR_ON_ERROR_WARN)
             cr_reader_warn(p->reader, diag, at);
     }

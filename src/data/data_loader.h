@@ -40,7 +40,7 @@ struct cr_data_loader_opts {
     double limit_fraction;  /* > 0: or that fraction of them */
     int64_t overfit_batches;       /* > 0: repeat the first N batches */
     const struct cr_node *dataset; /* used in place of the section's node */
-    const char *path;       /* folder or table to read instead (eval --data) */
+    const char *path;       /* folder or file to read instead (eval --data) */
     bool one_size;          /* all batches in the first of several shapes */
     bool stored;  /* no transforms and no batches: cr_data_loader_texts only */
     bool headers; /* only the columns are needed: do not look for

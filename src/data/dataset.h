@@ -66,7 +66,8 @@ struct cr_dataset_type {
     const void *(*fetch)(struct cr_dataset *set, struct cr_diag *diag,
                          struct cr_arena *mem, int64_t i, int column,
                          void *scratch, struct cr_spec *spec);
-    /* Optional: the file of sample i, for messages. */
+    /* Optional: the file of sample i, for messages; NULL: none of its own. Sets
+     * with a cache_key have them. */
     const char *(*file)(const struct cr_dataset *set, int64_t i);
     void (*close)(struct cr_dataset *set);
     /* Optional: the vocabulary of a column of integers, from all of the data
@@ -94,6 +95,19 @@ struct cr_dataset_type {
     bool (*other)(struct cr_config *config, const void *opts,
                   struct cr_pos pos, const char *path, const char *column,
                   struct cr_dataset *to);
+    /* Optional: sets options that read this file in place of theirs, and all of
+     * it, for eval --data. `suffixes`: of such files, separated by spaces.
+     * False after reporting, at `pos`. */
+    bool (*replace)(struct cr_config *config, void *opts, struct cr_pos pos,
+                    const char *path);
+    const char *suffixes;
 };
+
+/* The file of sample i; NULL: none of its own. */
+static inline const char *cr_sample_file(const struct cr_dataset *set,
+                                         int64_t i)
+{
+    return set->type->file ? set->type->file(set, i) : NULL;
+}
 
 #endif

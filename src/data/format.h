@@ -35,6 +35,11 @@ struct cr_format {
     bool (*load)(struct cr_file *file, struct cr_diag *diag);
     const void *(*at)(struct cr_file *file, int64_t row);
     void (*close)(struct cr_file *file);
+    /* Optional: makes `read` return what an image stores, grey values or
+     * indices of its palette, in place of colours; sets *spec to that, uint8
+     * (h, w, 1). False after reporting an image of colours. */
+    bool (*indices)(struct cr_file *file, struct cr_diag *diag,
+                    struct cr_spec *spec);
     /* Optional: appends the bytes of a file that holds `data`, as `read`
      * returns it. False after reporting. */
     bool (*encode)(struct cr_diag *diag, const struct cr_spec *spec,

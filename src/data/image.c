@@ -32,6 +32,22 @@ bool cr_image_of(const struct cr_transform_plan *p, const char *name,
     return true;
 }
 
+bool cr_image_resizable(const struct cr_transform_plan *p, const char *name,
+                        bool nearest)
+{
+    if (p->in.type == CR_U8 || p->in.type == CR_F32 ||
+        (p->in.type == CR_I32 && nearest))
+        return true;
+    cr_error(p->diag, p->pos, CR_E_SHAPE,
+             "%s: found %s %s, expected images (height, width, channels) of "
+             "uint8 or float32",
+             name, cr_type_name(p->in.type), cr_diag_format(p->arena, &p->in));
+    if (p->in.type == CR_I32)
+        cr_hint(p->diag, "classes of a mask are not averaged: set "
+                         "interpolation: NEAREST");
+    return false;
+}
+
 bool cr_image_margins(const struct cr_transform_plan *p, const char *name,
                       const struct cr_ints *given, struct cr_margins *to)
 {

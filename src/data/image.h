@@ -45,6 +45,10 @@ bool cr_image_mirrors(const struct cr_transform_plan *plan, const char *name,
 /* Reads height and width of an option with one or two numbers. */
 bool cr_image_size(const struct cr_transform_plan *plan, const char *name,
                    const struct cr_ints *size, int64_t *h, int64_t *w);
+/* Whether pixels of that type can be resized: uint8 and float32, and the
+ * classes of a mask (int32) by NEAREST. False after reporting. */
+bool cr_image_resizable(const struct cr_transform_plan *plan, const char *name,
+                        bool nearest);
 /* Sets plan->out to plan->in with another height and width. */
 bool cr_image_resized(struct cr_transform_plan *plan, const char *name,
                       int64_t h, int64_t w);

@@ -28,8 +28,9 @@ struct cr_reader {
 struct cr_pos cr_sample_pos(const struct cr_dataset *set,
                             struct cr_arena *arena, int64_t i)
 {
-    return set->type->file ? cr_at_file(arena, set->type->file(set, i))
-                           : CR_NOWHERE;
+    const char *file = cr_sample_file(set, i);
+
+    return file ? cr_at_file(arena, file) : CR_NOWHERE;
 }
 
 void cr_sample_note(struct cr_dataset *set, struct cr_diag *diag, int64_t i,

@@ -65,14 +65,18 @@ void cr_vocab_keep(struct cr_config *config, struct cr_vocab *vocab)
     config->vocabs = vocab;
 }
 
-const struct cr_vocab *cr_vocab_kept(const struct cr_config *config,
-                                     const char *column)
+static const struct cr_vocab *vocab_among(const struct cr_vocab *v,
+                                          const char *column)
 {
-    const struct cr_vocab *v = config->vocabs;
-
     while (v && strcmp(v->column, column) != 0)
         v = v->next;
     return v;
+}
+
+const struct cr_vocab *cr_vocab_kept(const struct cr_config *config,
+                                     const char *column)
+{
+    return vocab_among(config->vocabs, column);
 }
 
 /* The data sets of the config, without absent splits. */
@@ -95,43 +99,56 @@ static bool data_sets(struct cr_config *config, struct cr_obj sets[3], int *n)
     return true;
 }
 
+/* The vocabulary of a column from the data; NULL: none, or after reporting. */
+static struct cr_vocab *vocab_of_data(struct cr_config *config,
+                                      const char *column)
+{
+    struct cr_obj sets[3];
+    struct cr_vocab *v = NULL;
+    int n, i, before = config->diag->errors;
+
+    if (!data_sets(config, sets, &n))
+        return NULL;
+    for (i = 0; i < n && !v && config->diag->errors == before; i++) {
+        const struct cr_dataset_type *type = (const void *)sets[i].about;
+
+        if (type->vocab)
+            v = type->vocab(config, sets[i].opts, sets[i].node->pos, column);
+    }
+    return v;
+}
+
 const struct cr_vocab *cr_vocab_of(struct cr_config *config,
                                    const char *column, struct cr_pos pos)
 {
     const struct cr_vocab *kept = cr_vocab_kept(config, column);
     struct cr_diag *diag = config->diag;
-    struct cr_obj sets[3];
-    int n, i, before = diag->errors;
+    struct cr_vocab *v;
+    int before = diag->errors;
 
     if (kept)
         return kept;
-    if (cr_node_get(cr_section(config, "vocab"), column)) {
-        struct cr_vocab *v = cr_vocab_build(config, column);
-
-        if (v)
+    if (vocab_among(config->failed_vocabs, column))
+        return NULL;
+    v = cr_node_get(cr_section(config, "vocab"), column)
+            ? cr_vocab_build(config, column)
+            : vocab_of_data(config, column);
+    if (v) {
+        if (v != cr_vocab_kept(config, column))
             cr_vocab_keep(config, v);
         return v;
     }
-    if (!data_sets(config, sets, &n))
-        return NULL;
-    for (i = 0; i < n; i++) {
-        const struct cr_dataset_type *type = (const void *)sets[i].about;
-        struct cr_vocab *v =
-            type->vocab ? type->vocab(config, sets[i].opts, sets[i].node->pos,
-                                      column)
-                        : NULL;
-
-        if (v && v != cr_vocab_kept(config, column))
-            cr_vocab_keep(config, v);
-        if (v)
-            return v;
-        if (diag->errors > before)
-            return NULL;
+    if (diag->errors == before) {
+        cr_error(diag, pos, CR_E_REFERENCE,
+                 "no vocabulary found for column '%s'",
+                 cr_quote(config->arena, column, strlen(column)));
+        cr_hint(diag, "add vocab: {%s: {tokenizer: BasicTokenizer}}",
+                cr_quote(config->arena, column, strlen(column)));
     }
-    cr_error(diag, pos, CR_E_REFERENCE, "no vocabulary found for column '%s'",
-             cr_quote(config->arena, column, strlen(column)));
-    cr_hint(diag, "add vocab: {%s: {tokenizer: BasicTokenizer}}",
-            cr_quote(config->arena, column, strlen(column)));
+    v = CR_NEW(config->arena, struct cr_vocab);
+    v->column = cr_strdup(config->arena, column);
+    v->next = config->failed_vocabs;
+    config->failed_vocabs = v;
     return NULL;
 }
 

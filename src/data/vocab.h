@@ -16,6 +16,8 @@
  *   2. the section `vocab`, which counts tokens,
  *   3. the data set, by cr_dataset_type.vocab: from all of the data, not only
  *      from the samples that are trained on.
+ * Tokens are not counted if the file of `load` has a vocabulary of the column:
+ * its weights belong to its tokens, by their index (cr_vocab_loaded).
  */
 #ifndef CR_DATA_VOCAB_H
 #define CR_DATA_VOCAB_H
@@ -29,6 +31,7 @@ struct cr_vocab {
      * i is the byte i, and n is 256. */
     const char *const *token;
     const char *joint; /* separates the tokens of a text: "" or " " */
+    const char *file;  /* of `load` that it comes from; NULL: none */
     const struct cr_vocab *next;
     int64_t *slots;         /* hash table of indices; -1: free */
     uint64_t n_slots;       /* slots, a power of two */
@@ -47,6 +50,11 @@ void cr_vocab_keep(struct cr_config *config, struct cr_vocab *vocab);
 /* The stored vocabulary of a column; NULL: none yet. */
 const struct cr_vocab *cr_vocab_kept(const struct cr_config *config,
                                      const char *column);
+/* The vocabulary of a column in the file of the section `load`. *to is NULL
+ * without one, or if load.vocab is false. False after reporting. Defined in
+ * ckpt/load.c. */
+bool cr_vocab_loaded(struct cr_config *config, const char *column,
+                     struct cr_vocab **to);
 /* Builds the vocabulary of a column of the section `vocab`. NULL after
  * reporting. */
 struct cr_vocab *cr_vocab_build(struct cr_config *config, const char *column);

@@ -57,8 +57,10 @@ const struct cr_section cr_section_vocab = {
                   "the first indices; build_from: train, or file, a file of "
                   "tokens, one per line. Tokens are counted in the training "
                   "samples, without those that dataset.split sets aside; more "
-                  "frequent ones get lower indices. $vocab.COLUMN.size is the "
-                  "number of tokens; checkpoints contain the vocabulary.",
+                  "frequent ones get lower indices. With `load`, tokens are "
+                  "those of its file, if it has a vocabulary of the column "
+                  "(load.vocab). $vocab.COLUMN.size is the number of tokens; "
+                  "checkpoints contain the vocabulary.",
         .example = "vocab:\n"
                    "  text: {tokenizer: BasicTokenizer, lower_case: true, "
                    "vocab_size: 20000, special_tokens: [\"<pad>\", "
@@ -259,6 +261,28 @@ static bool entry_special(struct cr_config *config, const struct entry *e,
     return true;
 }
 
+/* Whether a loaded vocabulary has the special tokens where the section has
+ * them. */
+static bool entry_fits(struct cr_config *config, const struct entry *e,
+                       const struct cr_node *node, const struct cr_vocab *v)
+{
+    const struct cr_node *given = cr_node_get(node, "special_tokens"), *member;
+
+    for (int k = 0; k < e->special_tokens.n; k++) {
+        if (cr_vocab_find(v, e->special_tokens.v[k],
+                          strlen(e->special_tokens.v[k])) == k)
+            continue;
+        member = cr_node_at(given, k);
+        cr_error(config->diag, (member ? member : given)->pos, CR_E_CONFLICT,
+                 "vocab.%s: token %d is '%s', but not in the vocabulary of %s",
+                 node->key, k, e->special_tokens.v[k], v->file);
+        cr_hint(config->diag, "list the special tokens that the file was "
+                              "trained with, or set load.vocab: false");
+        return false;
+    }
+    return true;
+}
+
 struct cr_vocab *cr_vocab_build(struct cr_config *config, const char *column)
 {
     const struct cr_node *node = cr_node_get(cr_section(config, "vocab"),
@@ -281,8 +305,11 @@ struct cr_vocab *cr_vocab_build(struct cr_config *config, const char *column)
                  e.special_tokens.n);
         return NULL;
     }
-    if (!entry_special(config, &e, node))
+    if (!entry_special(config, &e, node) ||
+        (!e.file && !cr_vocab_loaded(config, column, &v)))
         return NULL;
+    if (v && v->token)
+        return entry_fits(config, &e, node, v) ? v : NULL;
     if (e.file ? entry_file(config, &e, node, &c)
                : entry_count(config, &e, node, &c)) {
         most = e.special_tokens.n + c.n;

@@ -213,6 +213,7 @@ static struct cr_vocab *char_sequence_vocab(struct cr_config *config,
     struct text t = { 0 };
     unsigned char *seen;
     const char **token;
+    struct cr_vocab *loaded;
     struct cr_dataset none = { 0 };
     uint32_t c;
     int64_t n = 0;
@@ -222,6 +223,10 @@ static struct cr_vocab *char_sequence_vocab(struct cr_config *config,
         return NULL;
     if (o->unit == UNIT_BYTE)
         return cr_vocab_make(config->arena, "tokens", 256, NULL, "");
+    if (!cr_vocab_loaded(config, "tokens", &loaded))
+        return NULL;
+    if (loaded)
+        return loaded;
     seen = CR_NEWS(config->arena, unsigned char, CODES / 8);
     ok = text_open(&t, config, o, pos, seen, &none);
     text_close(&t);
@@ -345,18 +350,72 @@ static void id_put(struct text *t, int64_t i, int64_t id)
         ((int32_t *)t->ids)[i] = (int32_t)id;
 }
 
+/* The characters of the text that are not in the vocabulary. */
+struct lacking {
+    struct cr_pos first;    /* the first of them in the text */
+    unsigned char *code;    /* bit of each code point; NULL: none */
+};
+
+static void lacking_add(struct text *t, struct lacking *l, int k, size_t at,
+                        uint32_t code)
+{
+    struct cr_arena *arena = t->config->arena;
+
+    if (!l->code) {
+        l->code = CR_NEWS(arena, unsigned char, CODES / 8);
+        l->first = cr_at_byte(arena, cr_bytes_path(t->piece[k].bytes),
+                              (int64_t)at);
+    }
+    l->code[code / 8] |= (unsigned char)(1 << code % 8);
+}
+
+#define LACKING_SHOWN 50
+
+/* Reports them all; true if there are none. */
+static bool lacking_report(const struct text *t, struct cr_diag *diag,
+                           const struct lacking *l)
+{
+    struct cr_arena *arena = diag->arena;
+    struct cr_buf list = { .arena = arena };
+    const char *of = t->vocab->file;
+    int n = 0;
+
+    if (!l->code)
+        return true;
+    for (uint32_t c = 0; c < CODES; c++) {
+        const char *s;
+
+        if (!(l->code[c / 8] >> c % 8 & 1) || n++ >= LACKING_SHOWN)
+            continue;
+        s = utf8_of(arena, c);
+        cr_buf_f(&list, "%s'%s'", n > 1 ? " " : "",
+                 cr_quote(arena, s, strlen(s)));
+    }
+    if (n > LACKING_SHOWN)
+        cr_buf_f(&list, " and %d more", n - LACKING_SHOWN);
+    cr_error(diag, l->first, CR_E_DATA_RANGE,
+             "the character%s %s %s not in the vocabulary of %s",
+             n > 1 ? "s" : "", cr_buf_text(&list), n > 1 ? "are" : "is",
+             of ? of : "the training data");
+    if (of)
+        cr_hint(diag, "replace or remove them in the text, or build a new "
+                      "vocabulary with load: {ckpt: ..., vocab: false, skip: "
+                      "[...]}, where skip lists the weights of tokens");
+    return false;
+}
+
 /* Stores the indices of the characters of file k that are in the span; *at is
  * the position of its first character in the text, and then of its end. */
-static bool load_piece(struct text *t, struct cr_diag *diag, int k,
-                       const int64_t *ascii, int64_t *at)
+static void load_piece(struct text *t, int k, const int64_t *ascii,
+                       int64_t *at, struct lacking *lacking)
 {
     const struct piece *p = &t->piece[k];
     bool bytes = t->o->unit == UNIT_BYTE;
-    uint32_t code;
     size_t i = 0;
 
     for (; i < p->len && *at < t->to; ++*at) {
         unsigned char first = (unsigned char)p->text[i];
+        uint32_t code = first;
         int len = 1;
         int64_t id;
 
@@ -368,25 +427,18 @@ static bool load_piece(struct text *t, struct cr_diag *diag, int k,
                      ? ascii[first]
                      : cr_vocab_find(t->vocab, p->text + i, (size_t)len);
             if (id < 0)
-                return cr_error(
-                    diag,
-                    cr_at_byte(diag->arena, cr_bytes_path(p->bytes),
-                               (int64_t)i),
-                    CR_E_DATA_RANGE,
-                    "the character '%s' is not in the vocabulary of the "
-                    "training data",
-                    cr_quote(diag->arena, p->text + i, (size_t)len));
+                lacking_add(t, lacking, k, i, code);
             id_put(t, *at - t->from, id);
         }
         i += (size_t)(len > 0 ? len : 1);
     }
-    return true;
 }
 
 static bool char_sequence_load(struct cr_dataset *set, struct cr_diag *diag)
 {
     struct text *t = set->self;
     int64_t ascii[0x80], at = 0, size;
+    struct lacking lacking = { 0 };
     char c;
     int k;
 
@@ -400,9 +452,8 @@ static bool char_sequence_load(struct cr_dataset *set, struct cr_diag *diag)
         ascii[k] = cr_vocab_find(t->vocab, &c, 1);
     }
     for (k = 0; k < t->n; k++)
-        if (!load_piece(t, diag, k, ascii, &at))
-            return false;
-    return true;
+        load_piece(t, k, ascii, &at, &lacking);
+    return lacking_report(t, diag, &lacking);
 }
 
 static bool char_sequence_read(struct cr_dataset *set, struct cr_diag *diag,
@@ -429,6 +480,19 @@ static void char_sequence_close(struct cr_dataset *set)
     text_close(set->self);
 }
 
+static bool char_sequence_replace(struct cr_config *config, void *opts,
+                                  struct cr_pos pos, const char *path)
+{
+    struct char_sequence *o = opts;
+    const char **file = CR_NEW(config->arena, const char *);
+
+    (void)pos;
+    *file = path;
+    o->files = (struct cr_strs){ .n = 1, .v = file };
+    o->span = NULL; /* of the other text */
+    return true;
+}
+
 const struct cr_dataset_type cr_dataset_char_sequence = {
     .about = {
         .name = "CharSequenceDataset",
@@ -436,9 +500,11 @@ const struct cr_dataset_type cr_dataset_char_sequence = {
         .detail = "Columns: tokens, int32 (seq_len), and label, tokens "
                   "shifted by one character. $vocab.tokens.size is the number "
                   "of distinct characters in the whole training text, "
-                  "whatever the span. A vocabulary belongs to its text: to "
-                  "continue with another text, by `load`, train on both with "
-                  "unit: byte, whose tokens are the same for all.",
+                  "whatever the span. With `load`, characters are those of "
+                  "its checkpoint, so that training continues on another text "
+                  "with the same indices; characters that it lacks are "
+                  "errors. The tokens of unit: byte are the same for all "
+                  "texts.",
         .example = "dataset:\n"
                    "  train: {CharSequenceDataset: {files: "
                    "tinyshakespeare.txt, seq_len: 128, span: [0%, 90%]}}\n"
@@ -452,5 +518,7 @@ const struct cr_dataset_type cr_dataset_char_sequence = {
     .read = char_sequence_read,
     .close = char_sequence_close,
     .vocab = char_sequence_vocab,
+    .replace = char_sequence_replace,
+    .suffixes = ".txt",
     .copy_only = true,
 };

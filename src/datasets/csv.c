@@ -49,6 +49,18 @@ static bool csv_other(struct cr_config *config, const void *opts,
     return cr_csv_dataset_open(config, &o, pos, to);
 }
 
+static bool csv_replace(struct cr_config *config, void *opts,
+                        struct cr_pos pos, const char *path)
+{
+    struct cr_csv_dataset_opts *o = opts;
+    const char **file = CR_NEW(config->arena, const char *);
+
+    (void)pos;
+    *file = path;
+    o->dataset_files = (struct cr_strs){ .n = 1, .v = file };
+    return true;
+}
+
 static struct cr_vocab *csv_vocab(struct cr_config *config, const void *opts,
                                   struct cr_pos pos, const char *column)
 {
@@ -65,9 +77,16 @@ const struct cr_dataset_type cr_dataset_csv = {
                   "numbers, categories and dates, whose features follow one "
                   "another in this order; or under fields, with type: string "
                   "(a text, for a tokenizer or LabelIndex), category, int32, "
-                  "int64, float32, float64 or auto. auto reads the files to "
-                  "find the kind of each field, and without fields takes all "
-                  "numbers, dates and categories that no other column names. "
+                  "int64, float32, float64, image, mask or auto. image: the "
+                  "field is the path of a PNG or JPEG file, relative to the "
+                  "folder of the CSV file; the column is like image of "
+                  "ImageFolderDataset. mask: the path of a PNG file with the "
+                  "class of each pixel, its grey value or palette index; the "
+                  "column is int32 (height, width), as CrossEntropyLoss takes "
+                  "it. Transforms with: COLUMN move a mask with its image. "
+                  "auto reads the files to find the kind of each field, and "
+                  "without fields takes all numbers, dates and categories that "
+                  "no other column names. "
                   "Dates (2024-03-05, 3/5/2024, 5.3.2024, 5 Mar 2024) become "
                   "days since 1970; with a time of day (14:30:05) they become "
                   "seconds, and times alone seconds since midnight. "
@@ -88,17 +107,38 @@ const struct cr_dataset_type cr_dataset_csv = {
                    "dataset:\n"
                    "  train: {CSVDataset: {dataset_files: titanic.csv, "
                    "columns: {x: {numbers: [age, fare], categories: [sex, "
-                   "port]}, label: survived}}}\n",
+                   "port]}, label: survived}}}\n"
+                   "---\n"
+                   "dataset:\n"
+                   "  train: {CSVDataset: {dataset_files: images.csv, "
+                   "columns: {image: {fields: path, type: image}, label: "
+                   "label}}}\n"
+                   "---\n"
+                   "dataset:\n"
+                   "  train: {CSVDataset: {dataset_files: pairs.csv, columns: "
+                   "{image: {fields: image, type: image}, label: {fields: "
+                   "mask, type: mask}}}}\n"
+                   "datapipe:\n"
+                   "  image: [{Resize: {size: [64, 64]}}, "
+                   "{RandomHorizontalFlip: {prob: 0.5}, only: train}, "
+                   "HWC2CHW]\n"
+                   "  label: [{Resize: {size: [64, 64], interpolation: "
+                   "NEAREST}}, {RandomHorizontalFlip: {prob: 0.5}, only: "
+                   "train, with: image}]\n",
         .opts = csv_opts,
         .size = sizeof(struct cr_csv_dataset_opts),
     },
     .open = csv_open,
     .read = cr_csv_dataset_read,
     .text = cr_csv_dataset_text,
+    .fetch = cr_csv_dataset_fetch,
+    .file = cr_csv_dataset_file,
     .at = cr_csv_dataset_at,
     .where = cr_csv_dataset_where,
     .other = csv_other,
     .field = cr_csv_dataset_field,
     .close = cr_csv_dataset_close,
     .vocab = csv_vocab,
+    .replace = csv_replace,
+    .suffixes = ".csv .tsv .txt",
 };

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "data/array.h"
 #include "data/fingerprint.h"
+#include "data/image_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -60,8 +61,7 @@ struct folder_set {
     struct image *image;
     int64_t n, cap;
     int64_t others; /* files without any of the extensions */
-    uint32_t crc;
-    uint64_t key;
+    struct cr_image_files_id id;
 };
 
 /* ---- names ---- */
@@ -149,27 +149,15 @@ static bool folder_class(struct folder_set *f, const char *root,
 
     for (i = 0; i < n; i++) {
         const char *file = cr_path_join(f->config->arena, path, names[i]);
-        struct stat st;
 
         if (!folder_wanted(f, names[i])) {
             f->others++;
             continue;
         }
-        if (stat(file, &st) != 0)
-            return cr_error(f->config->diag,
-                            cr_at_file(f->config->arena, file), CR_E_DATA_READ,
-                            "cannot be read: %s", strerror(errno));
-        if (!S_ISREG(st.st_mode))
-            return cr_error(f->config->diag,
-                            cr_at_file(f->config->arena, file), CR_E_DATA_READ,
-                            "is not a regular file");
-        f->crc = cr_crc32(f->crc, class, strlen(class) + 1);
-        f->crc = cr_crc32(f->crc, names[i], strlen(names[i]) + 1);
-        f->crc = cr_crc32(f->crc, &(int64_t){ st.st_size }, 8);
-        f->key = cr_hash(f->key, file, strlen(file) + 1);
-        f->key = cr_hash(f->key,
-                         (int64_t[]){ st.st_size, st.st_mtim.tv_sec,
-                                      st.st_mtim.tv_nsec }, 24);
+        f->id.crc = cr_crc32(f->id.crc, class, strlen(class) + 1);
+        if (!cr_image_file_add(&f->id, f->config->diag, CR_NOWHERE, file,
+                               names[i]))
+            return false;
         folder_add(f, file, label);
     }
     return n >= 0;
@@ -309,61 +297,9 @@ static bool folder_indexed(struct folder_set *f, const char *root,
 
 /* ---- opening ---- */
 
-/* The size of one image, from its header. */
-static bool folder_header(struct folder_set *f, struct cr_diag *diag,
-                          int64_t i, struct cr_spec *spec)
+static const char *folder_path(const void *ctx, int64_t i)
 {
-    struct cr_arena mem = { 0 };
-    const char *path = f->image[i].path;
-    const struct cr_format *format = cr_format_of(diag, &mem, path);
-    struct cr_file *file =
-        format ? format->open(&mem, diag, path, spec) : NULL;
-    bool ok = file != NULL;
-
-    if (file)
-        format->close(file);
-    cr_arena_free(&mem);
-    if (ok && (spec->type != CR_U8 || spec->rank != 3))
-        ok = cr_error(diag, cr_at_file(diag->arena, path), CR_E_DATA_FORMAT,
-                      "the file is not an image");
-    return ok;
-}
-
-/* Whether images that cannot be decoded are skipped. */
-static bool folder_skips(const struct cr_config *config)
-{
-    const struct cr_node *on =
-        cr_node_get(cr_section(config, "dataset"), "on_error");
-
-    return on && on->text && strcmp(on->text, "stop") != 0;
-}
-
-/* The size for which the datapipe is planned: that of the first image or, if
- * damaged images are skipped, of the first image with a valid header. */
-static bool folder_size(struct folder_set *f, struct cr_dataset *to)
-{
-    struct cr_config *c = f->config;
-    bool skips = folder_skips(c);
-    struct cr_spec spec = { 0 };
-    bool ok = false;
-    int64_t i;
-
-    for (i = 0; i < f->n && !ok && (skips || i == 0); i++) {
-        struct cr_diag quiet = { .arena = c->arena };
-
-        ok = folder_header(f, skips ? &quiet : c->diag, i, &spec);
-    }
-    if (!ok)
-        return skips ? folder_header(f, c->diag, 0, &spec) : false;
-    to->columns = 2;
-    to->column[0].name = "image";
-    to->column[0].spec = (struct cr_spec){
-        .type = CR_U8, .rank = 3, .dim = { spec.dim[0], spec.dim[1], 3 }
-    };
-    to->varying_shapes = 1;
-    to->column[1].name = "label";
-    to->column[1].spec = (struct cr_spec){ .type = CR_I32 };
-    return true;
+    return ((const struct folder_set *)ctx)->image[i].path;
 }
 
 static bool folder_open(struct cr_config *config, const void *opts,
@@ -384,7 +320,7 @@ static bool folder_open(struct cr_config *config, const void *opts,
     if (!root)
         return cr_config_path_missing(config, pos, "data set", o->dataset_dir);
     f->config = config;
-    f->key = CR_HASH;
+    f->id.key = CR_HASH;
     f->extensions = o->extensions;
     if (f->extensions.n == 0)
         f->extensions = (struct cr_strs){ .v = usual, .n = CR_LEN(usual) };
@@ -407,57 +343,33 @@ static bool folder_open(struct cr_config *config, const void *opts,
                 f->others == 1 ? "s" : "ve", f->others == 1 ? "is" : "are");
     to->self = f;
     to->count = f->n;
-    to->fingerprint = f->crc;
+    to->fingerprint = f->id.crc;
     for (i = 0; i < f->n; i++)
-        if (!cr_fingerprint_among(folder_skips(config) ? NULL : config->diag,
+        if (!cr_fingerprint_among(cr_image_files_skipped(config)
+                                      ? NULL
+                                      : config->diag,
                                   &to->contents, f->image[i].path, i, f->n))
             return false;
-    to->cache_key = f->key | 1;
-    return folder_size(f, to);
+    to->cache_key = f->id.key | 1;
+    to->columns = 2;
+    to->column[0].name = "image";
+    to->column[1].name = "label";
+    to->column[1].spec = (struct cr_spec){ .type = CR_I32 };
+    to->varying_shapes = 1;
+    return cr_image_files_spec(config, folder_path, f, f->n, false,
+                               &to->column[0].spec);
 }
 
 /* ---- reading ---- */
-
-/* Grey to RGB in place, from the last pixel on: to[n] is read before it is
- * overwritten. */
-static void folder_colour(unsigned char *to, int64_t n)
-{
-    while (n-- > 0)
-        to[3 * n] = to[3 * n + 1] = to[3 * n + 2] = to[n];
-}
 
 static const void *folder_fetch(struct cr_dataset *set, struct cr_diag *diag,
                                 struct cr_arena *mem, int64_t i, int column,
                                 void *scratch, struct cr_spec *spec)
 {
     const struct folder_set *f = set->self;
-    const char *path = f->image[i].path;
-    struct cr_arena own = { 0 };
-    const struct cr_format *format = cr_format_of(diag, &own, path);
-    struct cr_spec in = { 0 };
-    struct cr_file *file =
-        format ? format->open(&own, diag, path, &in) : NULL;
-    void *to = NULL;
 
-    if (file && (in.type != CR_U8 || in.rank != 3)) {
-        cr_error(diag, cr_at_file(diag->arena, path), CR_E_DATA_FORMAT,
-                 "the file is not an image");
-    } else if (file) {
-        *spec = set->column[column].spec;
-        spec->dim[0] = in.dim[0];
-        spec->dim[1] = in.dim[1];
-        to = cr_bytes(spec) <= cr_bytes(&set->column[column].spec)
-                 ? scratch
-                 : cr_alloc(mem, 1, cr_bytes(spec));
-        if (!format->read(file, diag, 0, in.dim[0], to))
-            to = NULL;
-        else if (in.dim[2] == 1)
-            folder_colour(to, in.dim[0] * in.dim[1]);
-    }
-    if (file)
-        format->close(file);
-    cr_arena_free(&own);
-    return to;
+    return cr_image_file_fetch(diag, mem, f->image[i].path,
+                               &set->column[column].spec, scratch, spec);
 }
 
 static bool folder_read(struct cr_dataset *set, struct cr_diag *diag,

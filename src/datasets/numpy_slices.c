@@ -1,4 +1,5 @@
 /* NumpySlicesDataset: .npy files, one per column. */
+#include "base/str.h"
 #include "data/array.h"
 
 struct numpy_slices {
@@ -76,6 +77,54 @@ static bool numpy_slices_open(struct cr_config *config, const void *opts,
     return cr_arrays_named(config, pos, &paths, &names, to);
 }
 
+/* data with other files in its form: "{x: x.npy, label: label.npy}". */
+static const char *numpy_slices_form(struct cr_arena *arena, bool map,
+                                     const struct cr_strs *names)
+{
+    struct cr_buf b = { .arena = arena };
+
+    for (int i = 0; i < names->n; i++) {
+        cr_buf_str(&b, i ? ", " : map ? "{" : "[");
+        if (map)
+            cr_buf_f(&b, "%s: ", names->v[i]);
+        cr_buf_f(&b, "%s.npy", names->v[i]);
+    }
+    cr_buf_char(&b, map ? '}' : ']');
+    return cr_buf_text(&b);
+}
+
+static bool numpy_slices_replace(struct cr_config *config, void *opts,
+                                 struct cr_pos pos, const char *path)
+{
+    struct numpy_slices *o = opts;
+    struct cr_strs paths, names = o->column_names;
+    bool map = o->data->kind == CR_NODE_MAP;
+    struct cr_node *node;
+
+    if (!numpy_slices_files(config, o->data, &paths, &names))
+        return false;
+    if (paths.n > 1) {
+        cr_error(config->diag, pos, CR_E_DATA_FORMAT,
+                 "is one array, but the data set has %d", paths.n);
+        cr_hint(config->diag, "give a file for each column by the key: "
+                              "dataset.eval.data='%s'",
+                numpy_slices_form(config->arena, map, &names));
+        return false;
+    }
+    node = CR_NEW(config->arena, struct cr_node);
+    *node = *(o->data->kind == CR_NODE_STR ? o->data : o->data->child);
+    node->text = path;
+    if (map) {
+        struct cr_node *one = CR_NEW(config->arena, struct cr_node);
+
+        *one = *o->data;
+        one->child = node;
+        node = one;
+    }
+    o->data = node;
+    return true;
+}
+
 const struct cr_dataset_type cr_dataset_numpy_slices = {
     .about = {
         .name = "NumpySlicesDataset",
@@ -95,4 +144,6 @@ const struct cr_dataset_type cr_dataset_numpy_slices = {
     .read = cr_arrays_read,
     .at = cr_arrays_at,
     .close = cr_arrays_close,
+    .replace = numpy_slices_replace,
+    .suffixes = ".npy",
 };

@@ -21,6 +21,7 @@ struct cr_file {
     const unsigned char *data;
     size_t size;
     struct cr_spec spec;
+    bool indices;           /* of the palette, or grey values as stored */
     unsigned char *pixels;
 };
 
@@ -69,7 +70,24 @@ static void png_limits(png_structp png)
     png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, NULL, 0);
 }
 
-/* Chooses the conversions to 8-bit grey or RGB, once the header is read. */
+/* Chooses the conversions to 8-bit indices, once the header is read. */
+static void png_stored(png_structp png, png_infop info)
+{
+    int colour = png_get_color_type(png, info);
+
+    if (colour & PNG_COLOR_MASK_COLOR && colour != PNG_COLOR_TYPE_PALETTE)
+        png_error(png, "found colours, expected grey values or indices of a "
+                       "palette: one number for each pixel");
+    if (png_get_bit_depth(png, info) == 16)
+        png_error(png, "found 16 bits, expected at most 8");
+    png_set_packing(png);
+    if (colour & PNG_COLOR_MASK_ALPHA)
+        png_set_strip_alpha(png);
+    png_set_interlace_handling(png);
+    png_read_update_info(png, info);
+}
+
+/* Chooses the conversions to 8-bit grey or RGB. */
 static void png_transforms(png_structp png, png_infop info)
 {
     int colour = png_get_color_type(png, info);
@@ -107,7 +125,10 @@ static bool png_decode(struct cr_file *f, struct source *s)
     png_set_read_fn(png, s, png_take);
     png_limits(png);
     png_read_info(png, info);
-    png_transforms(png, info);
+    if (f->indices)
+        png_stored(png, info);
+    else
+        png_transforms(png, info);
     height = png_get_image_height(png, info);
     width = png_get_image_width(png, info);
     channels = png_get_channels(png, info);
@@ -175,6 +196,16 @@ static bool png_read(struct cr_file *f, struct cr_diag *diag, int64_t from,
     (void)rows; /* always the whole image */
     f->pixels = to;
     return png_run(f, diag);
+}
+
+static bool png_indices(struct cr_file *f, struct cr_diag *diag,
+                        struct cr_spec *spec)
+{
+    f->indices = true;
+    if (!png_run(f, diag))
+        return false;
+    *spec = f->spec;
+    return true;
 }
 
 static void png_close(struct cr_file *f)
@@ -254,5 +285,6 @@ const struct cr_format cr_format_png = {
     .open = png_open,
     .read = png_read,
     .close = png_close,
+    .indices = png_indices,
     .encode = png_encode,
 };

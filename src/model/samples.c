@@ -46,6 +46,17 @@ static bool samples_replace_dataset(struct cr_config *config, const char *path)
     return true;
 }
 
+/* Whether the name is that of a file of samples; others are YAML. */
+static bool samples_is_file(const char *path)
+{
+    static const char *const ends[] = { ".csv", ".tsv", ".txt", ".npy" };
+
+    for (size_t i = 0; i < CR_LEN(ends); i++)
+        if (cr_ends(path, ends[i]))
+            return true;
+    return false;
+}
+
 struct cr_data_loader *cr_model_samples(struct cr_model *model,
                                         const char *data, int64_t batch)
 {
@@ -65,16 +76,17 @@ struct cr_data_loader *cr_model_samples(struct cr_model *model,
             cr_error(config->diag, cr_at_file(config->arena, data),
                      CR_E_DATA_MISSING, "--data: %s", strerror(errno));
             cr_note(config->diag, "expected a split (train, eval, test), a "
-                                  "folder, a table or a YAML file");
+                                  "folder, a table, a text, an array or a "
+                                  "YAML file");
             return NULL;
         }
-        if (S_ISDIR(st.st_mode) || cr_ends(data, ".csv") ||
-            cr_ends(data, ".tsv"))
+        if (S_ISDIR(st.st_mode) || samples_is_file(data))
             want.path = data;
         else if (!samples_replace_dataset(config, data)) {
             cr_note(config->diag, "--data takes a split, a folder, a table "
-                                  "(.csv, .tsv) or a YAML file; eval takes "
-                                  "others by their key, such as "
+                                  "(.csv, .tsv), a text (.txt), an array "
+                                  "(.npy) or a YAML file; eval takes others "
+                                  "by their key, such as "
                                   "dataset.eval.files=FILE");
             return NULL;
         }

@@ -147,19 +147,54 @@ static bool columns_data(struct cr_predict *j)
                                  train, &j->data);
 }
 
+/* The form of a column in rows of a table: the path of an image where the
+ * training data had one, else a field per element. */
+static void columns_row(struct cr_predict *j, struct cr_predict_feed *f)
+{
+    const struct cr_node *args, *columns, *type;
+
+    f->fields = cr_count(&f->head);
+    if (!j->data.about || !cr_node_type(j->data.node, &args))
+        return;
+    columns = cr_node_get(args, "columns");
+    type = cr_node_get(cr_node_get(columns, f->name), "type");
+    f->paths = type && type->text && strcmp(type->text, "image") == 0;
+    if (f->paths)
+        f->fields = 1;
+}
+
 bool cr_predict_columns(struct cr_predict *j)
 {
     struct cr_column in[CR_COLUMNS_MAX];
 
     if (!columns_feeds(j) || !columns_data(j))
         return false;
-    for (int i = 0; i < j->n_feeds; i++)
+    for (int i = 0; i < j->n_feeds; i++) {
         in[i] = (struct cr_column){ j->feed[i].name, j->feed[i].out };
+        columns_row(j, &j->feed[i]);
+    }
     j->model.looks = CR_IN_PREDICT;
     if (!cr_model_net(&j->model, in, j->n_feeds, j->o->batch, 0, false, false))
         return false;
     columns_labels(j);
+    for (int i = 0; i < j->n_truths; i++)
+        columns_row(j, &j->truth[i]);
     return true;
+}
+
+bool cr_predict_image(struct cr_predict *j, struct cr_predict_feed *feed,
+                      const char *table, const struct cr_ragged *name,
+                      int64_t index)
+{
+    const char *path = cr_path_join(&j->text, cr_path_dir(&j->text, table),
+                                    name->v);
+    struct cr_input input;
+    bool ok = cr_input_open(&feed->adapter, &j->about, path, &input) &&
+              cr_input_read(&input, &j->about, index,
+                            cr_predict_into(j, feed));
+
+    cr_input_close(&input);
+    return ok;
 }
 
 const char *cr_predict_field_type(const struct cr_spec *head)

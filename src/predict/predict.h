@@ -58,6 +58,8 @@ struct cr_predict_feed {
     const char *name;
     struct cr_spec head;        /* a sample as stored in the data set */
     struct cr_spec out;         /* a sample after the datapipe */
+    bool paths;                 /* of a table: paths of images */
+    int64_t fields;             /* of a table, in a row */
     struct cr_column_pipeline *pipeline; /* converts head to out */
     struct cr_input_adapter adapter; /* for images and arrays of other shapes */
     size_t size;                /* bytes of one sample after the datapipe */
@@ -215,6 +217,10 @@ bool cr_predict_unreadable(struct cr_predict *j);
  * reporting to cr_predict_about. */
 bool cr_predict_stored(struct cr_predict *j, struct cr_predict_feed *feed,
                        const void *x, int64_t index);
+/* The same for an image that a row of a table names, relative to its folder. */
+bool cr_predict_image(struct cr_predict *j, struct cr_predict_feed *feed,
+                      const char *table, const struct cr_ragged *name,
+                      int64_t index);
 void cr_predict_free(struct cr_predict *j);
 /* Warns about the number of samples with errors. */
 void cr_predict_warn_bad(struct cr_predict *j);

@@ -105,6 +105,8 @@ static const char *split_text(struct cr_predict *j, int column, int64_t i)
         return set.type->text(&set, &j->about, i, column, &j->text, &text)
                    ? cr_strndup(&j->text, text.v, (size_t)text.n)
                    : "";
+    if (set.varying_shapes & 1u << column)
+        return cr_sample_file(&set, i);
     if (!set.type->read(&set, &j->about, i, column, value))
         return "";
     cr_convert(spec->type, value, CR_F64, &real, 1);
@@ -121,7 +123,7 @@ static bool split_row(struct split *s, const struct cr_batch *batch,
     struct cr_predict *j = s->j;
     const struct cr_dataset *set = cr_data_loader_dataset(j->loader);
     struct cr_predict_row r = { .sample = batch->samples[row] };
-    const char **id = NULL;
+    const char **id = NULL, *file;
 
     for (int i = 0; i < j->n_feeds; i++)
         memcpy(cr_predict_into(j, &j->feed[i]),
@@ -133,10 +135,9 @@ static bool split_row(struct split *s, const struct cr_batch *batch,
                (const char *)batch->data[s->truth[i]] +
                    (size_t)row * j->truth[i].size,
                j->truth[i].size);
-    r.name = set->type->file ? cr_strdup(&j->text,
-                                         set->type->file(set, r.sample))
-                             : cr_strf(&j->text, "%s#%" PRId64, s->name,
-                                       r.sample);
+    file = cr_sample_file(set, r.sample);
+    r.name = file ? cr_strdup(&j->text, file)
+                  : cr_strf(&j->text, "%s#%" PRId64, s->name, r.sample);
     if (j->o->id.n > 0)
         r.id = id = CR_NEWS(&j->text, const char *, j->o->id.n);
     for (int i = 0; i < j->o->id.n; i++)

@@ -188,10 +188,10 @@ static const char *table_name(const struct cr_predict_rows *t,
 {
     const struct cr_node *fields = table_fields(t, f->name), *m;
 
-    if (!fields || cr_count(&f->head) == 1)
+    if (!fields || f->fields == 1)
         m = fields && fields->kind == CR_NODE_LIST ? fields->child : fields;
     else
-        m = cr_node_count(fields) == cr_count(&f->head)
+        m = cr_node_count(fields) == f->fields
                 ? cr_node_at(fields, k)
                 : NULL;
     return m && m->kind == CR_NODE_STR ? m->text : NULL;
@@ -212,11 +212,12 @@ static bool table_by_place(struct cr_predict_rows *t, struct layout *l,
         v[i] = cr_strf(arena, "column_%d", i);
     names.v = v;
     for (int i = 0; i < t->n; i++) {
-        const struct cr_spec *head = &t->feed[i]->head;
-        int64_t count = cr_count(head);
+        int64_t count = t->feed[i]->fields;
+        const struct cr_predict_feed *f = t->feed[i];
 
-        table_column(t, &map, t->feed[i],
-                     table_places(arena, places + at, count, head->rank > 0));
+        table_column(t, &map, f,
+                     table_places(arena, places + at, count,
+                                  f->head.rank > 0 && !f->paths));
         for (int64_t k = 0; k < count; k++) {
             const char *name = table_name(t, t->feed[i], (int)k);
 
@@ -322,7 +323,7 @@ static void table_keys(struct cr_predict_rows *t)
 
     for (int i = 0; i < t->n; i++) {
         const struct cr_node *fields = table_fields(t, t->feed[i]->name);
-        int count = (int)cr_count(&t->feed[i]->head), k = at;
+        int count = (int)t->feed[i]->fields, k = at;
 
         key[n++] = (struct cr_json_key){ t->feed[i]->name, at, count };
         if (fields && fields->kind == CR_NODE_STR && count == 1)
@@ -419,7 +420,7 @@ static bool table_object(struct cr_predict_rows *t, char *text, size_t len,
 static void table_feed(struct cr_predict_rows *t, struct cr_predict_feed *f)
 {
     t->feed[t->n++] = f;
-    t->total += (int)cr_count(&f->head);
+    t->total += (int)f->fields;
 }
 
 static struct cr_predict_rows *table_new(struct cr_predict *j, const char *path,
@@ -479,7 +480,7 @@ static bool table_names_any(const struct cr_predict_rows *t,
         else if (i == names->n - 1)
             return true;
     for (int i = 0; i < t->n; i++)
-        for (int k = 0; k < cr_count(&t->feed[i]->head); k++) {
+        for (int k = 0; k < t->feed[i]->fields; k++) {
             const char *name = table_name(t, t->feed[i], k);
 
             if (!name || table_find(names, name) >= 0)
@@ -599,6 +600,12 @@ static const void *table_convert(struct cr_predict *j,
 
     if (spec->type == f->head.type || f->head.type == CR_STRING)
         return x;
+    if (spec->type == CR_STRING) {
+        cr_error(&j->about, CR_NOWHERE, CR_E_DATA_FORMAT,
+                 "column '%s': masks of a table are read by --data only",
+                 f->name);
+        return NULL;
+    }
     if (spec->type == CR_I32)
         for (int64_t i = 0; i < n; i++) {
             int32_t v = ((const int32_t *)x)[i];
@@ -626,10 +633,13 @@ static bool table_sample(struct cr_predict_rows *t, const struct cr_csv *csv,
         return false;
     for (int i = 0; i < t->n; i++) {
         struct cr_spec spec = cr_field_rows_spec(l->rows, i);
-        const void *x =
-            table_convert(j, t->feed[i], &spec, cr_field_rows_at(l->rows, i));
+        const void *x = cr_field_rows_at(l->rows, i);
 
-        if (!x || !cr_predict_stored(j, t->feed[i], x, index)) {
+        if (!t->feed[i]->paths)
+            x = table_convert(j, t->feed[i], &spec, x);
+        if (!x || !(t->feed[i]->paths
+                        ? cr_predict_image(j, t->feed[i], t->path, x, index)
+                        : cr_predict_stored(j, t->feed[i], x, index))) {
             if (x)
                 cr_note(&j->about, "at %s",
                         cr_pos_text(&j->scratch, cr_csv_at(csv, csv->field)));
@@ -700,7 +710,8 @@ bool cr_predict_is_table(const struct cr_predict *j, const char *path)
         if (cr_ends(path, endings[i]))
             return true;
     return about && strcmp(about->name, "CSVDataset") == 0 &&
-           !cr_ends(path, ".npy") && !cr_ends(path, ".npz");
+           !cr_predict_images(j) && !cr_ends(path, ".npy") &&
+           !cr_ends(path, ".npz");
 }
 
 bool cr_predict_table(struct cr_predict *j, const char *path)

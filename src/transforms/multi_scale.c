@@ -36,13 +36,8 @@ static bool multi_scale_plan(struct cr_transform_plan *p)
         return cr_error(p->diag, p->pos, CR_E_OUT_OF_RANGE,
                         "MultiScale: found %d sizes, expected 1 to %d",
                         p->n_sizes, CR_SIZES_MAX);
-    if (p->in.type != CR_U8 && p->in.type != CR_F32)
-        return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "MultiScale: found %s %s, expected images (height, "
-                        "width, channels) of uint8 or float32",
-                        cr_type_name(p->in.type),
-                        cr_diag_format(p->arena, &p->in));
-    if (!cr_image_of(p, "MultiScale", &m) ||
+    if (!cr_image_resizable(p, "MultiScale", o->interpolation == CR_NEAREST) ||
+        !cr_image_of(p, "MultiScale", &m) ||
         !cr_image_resized(p, "MultiScale", size[0], size[1]))
         return false;
     r->size = (struct cr_resize_size){ m.h, m.w, size[0], size[1], m.c };

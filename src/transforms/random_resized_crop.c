@@ -62,13 +62,9 @@ static bool random_resized_crop_plan(struct cr_transform_plan *p)
     struct cr_resize_size most;
 
     p->self = r;
-    if (p->in.type != CR_U8 && p->in.type != CR_F32)
-        return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "RandomResizedCrop: found %s %s, expected images "
-                        "(height, width, channels) of uint8 or float32",
-                        cr_type_name(p->in.type),
-                        cr_diag_format(p->arena, &p->in));
-    if (!cr_image_of(p, "RandomResizedCrop", &r->image) ||
+    if (!cr_image_resizable(p, "RandomResizedCrop",
+                            o->interpolation == CR_NEAREST) ||
+        !cr_image_of(p, "RandomResizedCrop", &r->image) ||
         !cr_image_size(p, "RandomResizedCrop", &o->size, &r->h, &r->w) ||
         !random_resized_crop_range(p, "scale", &o->scale, 0.08, 1, r->scale) ||
         !random_resized_crop_range(p, "ratio", &o->ratio, 3.0 / 4, 4.0 / 3,

@@ -34,13 +34,8 @@ static bool resize_plan(struct cr_transform_plan *p)
     int64_t oh, ow;
 
     p->self = r;
-    if (p->in.type != CR_U8 && p->in.type != CR_F32)
-        return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "Resize: found %s %s, expected images (height, width, "
-                        "channels) of uint8 or float32",
-                        cr_type_name(p->in.type),
-                        cr_diag_format(p->arena, &p->in));
-    if (!cr_image_of(p, "Resize", &m) ||
+    if (!cr_image_resizable(p, "Resize", inter == CR_NEAREST) ||
+        !cr_image_of(p, "Resize", &m) ||
         !cr_image_size(p, "Resize", &o->size, &oh, &ow))
         return false;
     if (o->size.n == 1 && m.h < m.w)

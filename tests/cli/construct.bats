@@ -177,6 +177,54 @@ END
     done
 }
 
+@test "tuples in tuples are unpacked by nested names" {
+    cells='{enc: {LSTM: {hidden_size: 5, num_layers: 2}}, dec: {LSTM: {hidden_size: 5, num_layers: 2}}}'
+    cat >nested.yaml <<END
+network:
+  inputs: {x: {shape: [3, 4]}}
+  cells: $cells
+  construct: |
+    y, (h, c) = enc(x)
+    z, (h, _) = dec(x, (h, c))
+    (a, (b, (d, _))), e = (z, (h, (c, y))), y
+    t = 0
+    for i, ((u), v) in enumerate(((a, e), (e, a))):
+        t = t + i * u - v
+    return t + sum(b) + sum(d)
+END
+    cat >plain.yaml <<END
+network:
+  inputs: {x: {shape: [3, 4]}}
+  cells: $cells
+  construct: |
+    y, s = enc(x)
+    z, r = dec(x, hx=s)
+    t = 0 * z - y + y - z
+    return t + sum(r[0]) + sum(s[1])
+END
+    perl -e 'print pack "f<*", map { sin } 1 .. 24' | npy x.npy '<f4' '(2, 3, 4)'
+    "$CELLRUN" trace nested.yaml --seed 3 --feed x=x.npy -o a.safetensors
+    run -0 "$CELLRUN" trace plain.yaml --seed 3 --feed x=x.npy \
+        --against a.safetensors -o b.safetensors
+}
+
+@test "tuples in tuples: names that do not fit" {
+    wrong() {
+        printf 'network:\n  construct: |\n    %s\n    return a\n' "$1" >c.yaml
+        run -2 --separate-stderr "$CELLRUN" check c.yaml \
+            'network.inputs={x: {shape: [4]}}'
+        echo "$stderr"
+        [[ $stderr == *"c.yaml:3:$2"* ]]
+    }
+    wrong 'a, (b, c) = (x, x)' '17: error: found 2 names, but the value is '
+    wrong 'a, (b, c) = (x, (x, x, x))' '17: error: found 2 names, but the value'
+    wrong 'a, (b, c = (x, (x, x))' "14: error: found '=', expected ')'"
+    wrong 'a, (b, 3) = (x, (x, x))' "12: error: found '3', expected a name"
+    wrong 'a, () = (x, (x, x))' "9: error: found ')', expected a name"
+    wrong '(a, b) += (x, x)' "12: error: found '+'"
+    wrong "$(printf '(%.0s' {1..99})a = x" '68: error: brackets are nested too'
+}
+
 @test "a value may be dropped with _" {
     net drop.yaml <<'END'
 network: !replace

@@ -60,10 +60,58 @@ END2
     run -3 "$CELLRUN" eval --ckpt "$data/run" --data nowhere
     [[ $output == *"--data: No such file"* ]]
     echo 'a: text: of words' >"$BATS_TEST_TMPDIR/text.txt"
-    run -2 "$CELLRUN" eval --ckpt "$data/run" --data "$BATS_TEST_TMPDIR/text.txt"
+    run -3 "$CELLRUN" eval --ckpt "$data/run" --data "$BATS_TEST_TMPDIR/text.txt"
+    [[ $output == *"text.txt: error: is a file, but the type of dataset.eval,\
+ NumpySlicesDataset, does not read such files [E0203]"* ]]
+    cp "$BATS_TEST_TMPDIR/text.txt" text
+    run -2 "$CELLRUN" eval --ckpt "$data/run" --data text
     [[ $output == *"--data takes a split, a folder, a table"*"such as dataset.eval.files=FILE"* ]]
     run -2 "$CELLRUN" eval --ckpt "$data/run" --metrics accu
     [[ $output == *"unknown metric 'accu'"* ]]
+}
+
+@test "--data takes a text or an array in place of the files" {
+    . "$BATS_TEST_DIRNAME/small.bash"
+    . "$BATS_TEST_DIRNAME/text.bash"
+    lm lm.yaml
+    "$CELLRUN" train lm.yaml -q -o lm --steps 40
+    cp text other.txt
+    # all of the text, whatever the span of the data set
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt lm --data other.txt --json
+    all=$output
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt lm --json \
+        'dataset.eval.span=[0%, 100%]'
+    [ "$output" = "$all" ]
+    printf 'the cat QQ' >>other.txt
+    run -3 --separate-stderr "$CELLRUN" eval --ckpt lm --data other.txt
+    [[ $stderr == *"the character 'Q' is not in the vocabulary of the training\
+ data [E0204]"* ]]
+    # an array for a data set of one column
+    cp "$data"/{train-x,eval-x}.npy .
+    cat >auto.yaml <<'END2'
+cellrun: 1
+dataset:
+  train: {NumpySlicesDataset: {data: {x: train-x.npy}}}
+  eval: {NumpySlicesDataset: {data: {x: train-x.npy}}}
+network: [Flatten, {Dense: {out_channels: 4}}]
+loss: {inputs: [y, x], construct: "return mean(y) + mean(cast(x, float32))"}
+optimizer: {SGD: {learning_rate: 0.01}}
+train: {steps: 1}
+END2
+    "$CELLRUN" train auto.yaml -q -o auto
+    mkdir elsewhere
+    cd elsewhere
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt ../auto --json \
+        --data ../eval-x.npy
+    [[ $output == *'"samples":100}' ]]
+    # but not for one of several
+    run -3 --separate-stderr "$CELLRUN" eval --ckpt "$data/run" \
+        --data ../eval-x.npy
+    [[ $stderr == *"eval-x.npy: error: is one array, but the data set has 2"* ]]
+    [[ $stderr == *"dataset.eval.data='[x.npy, label.npy]'"* ]]
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt "$data/run" --json \
+        dataset.eval.data="[$PWD/../train-x.npy, $data/train-y.npy]"
+    [[ $output == *'"samples":300}' ]]
 }
 
 @test "eval.max_batches counts on this command line alone" {

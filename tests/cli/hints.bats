@@ -24,13 +24,6 @@ END
     done
 }
 
-@test "a tuple inside a tuple of names: what to write instead" {
-    net 'h, (a, b) = body(x)'
-    run -2 --separate-stderr "$CELLRUN" check net.yaml
-    [[ $stderr == *"net.yaml:5:8: error: found '(', expected a name [E0105]"* ]]
-    [[ $stderr == *"write a name for the inner tuple, and NAME[0] for its first member"* ]]
-}
-
 @test "Dropout with a bare number: what each argument means" {
     echo 'network: [{Dropout: 0.2}]' >net.yaml
     run -2 --separate-stderr "$CELLRUN" check net.yaml

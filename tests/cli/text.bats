@@ -87,6 +87,113 @@ END
     [[ $output == *"belongs to a run with a different config"* ]]
 }
 
+@test "another text, from the weights of a first: characters keep their numbers" {
+    lm c.yaml
+    "$CELLRUN" train c.yaml -o r -q
+    # without b, so that all later characters would have other numbers
+    tr -d b <text >other
+    set=(dataset.train.CharSequenceDataset.files=other
+         dataset.eval.CharSequenceDataset.files=other)
+    run -0 --separate-stderr "$CELLRUN" train c.yaml -q -o s --load r "${set[@]}" \
+        --steps 1 eval.every='1 steps' eval.first=true
+    [ -z "$stderr" ]
+    cmp <("$CELLRUN" ckpt show r --meta cellrun.vocab) \
+        <("$CELLRUN" ckpt show s --meta cellrun.vocab)
+    # the weights know the text before their first step
+    run -0 jq -se '[.[] | select(.split == "eval")][0] |
+        .step == 0 and .perplexity < 12' s/metrics.jsonl
+    run -0 "$CELLRUN" config c.yaml "${set[@]}" load.ckpt=r \
+        --get network.cells.head.Dense.out_channels
+    [ "$output" = 28 ]
+    run -0 "$CELLRUN" ckpt load-report c.yaml load=r "${set[@]}"
+    [[ $output == *$'\n  vocabulary  28   tokens of column \'tokens\'' ]]
+    # its runs need the first checkpoint no more
+    mv r away
+    run -0 "$CELLRUN" resume s --steps 3 -q
+    run -0 "$CELLRUN" eval --ckpt s
+    mv away r
+    # a new vocabulary, for weights that are not those of tokens
+    run -4 "$CELLRUN" train c.yaml -q -o t --load r "${set[@]}" load.vocab=false
+    run -0 "$CELLRUN" train c.yaml -q -o t --load r "${set[@]}" load.vocab=false \
+        'load.skip=[tok.*, head.*]' --steps 1
+    run -0 "$CELLRUN" ckpt show t --meta cellrun.vocab
+    [ "$(jq '.tokens.tokens | length' <<<"$output")" = 27 ]
+}
+
+@test "characters that the vocabulary of the weights lacks are listed" {
+    lm c.yaml
+    "$CELLRUN" train c.yaml -o r -q --steps 5
+    (cat text; printf 'the \303\211 of Q and the Q\n'; cat text) >other
+    size=$(wc -c <text)
+    set=(dataset.train.CharSequenceDataset.files=other
+         dataset.eval.CharSequenceDataset.files=other)
+    run -3 "$CELLRUN" train c.yaml -q -o s --load r "${set[@]}"
+    [ "${lines[0]}" = "other: byte $((size + 4)): error: the characters 'Q' 'É'\
+ are not in the vocabulary of r/ckpt/best.safetensors [E0204]" ] ||
+    [ "${lines[0]}" = "other: byte $((size + 4)): error: the characters 'Q' 'É'\
+ are not in the vocabulary of $PWD/r/ckpt/best.safetensors [E0204]" ]
+    [[ $output == *"vocab: false"* ]]
+    [ ! -e s ]
+    # characters beyond the span are not needed
+    run -0 "$CELLRUN" train c.yaml -q -o s --load r --steps 1 "${set[@]}" \
+        dataset.train.CharSequenceDataset.span="[0, $size]" \
+        dataset.eval.CharSequenceDataset.span="[60%, 100%]"
+}
+
+@test "a vocabulary of words comes with the weights, too" {
+    printf '%s\n' text,label 'a b,0' 'c a,1' 'a b,0' 'd d d d,1' >one.csv
+    printf '%s\n' text,label 'x d,1' 'a x,0' 'x x,0' >two.csv
+    cat >c.yaml <<'END'
+cellrun: 1
+dataset:
+  train: {CSVDataset: {dataset_files: one.csv, columns: {text: text, label: label}}}
+vocab: {text: {tokenizer: BasicTokenizer, special_tokens: ["<pad>", "<unk>"]}}
+datapipe:
+  text:
+    - BasicTokenizer
+    - {Lookup: {vocab: text, unknown_token: "<unk>"}}
+    - {PadEnd: {pad_shape: [4], pad_value: 0}}
+  label: [{TypeCast: {data_type: int32}}]
+  batch: {batch_size: 2}
+network:
+  inputs: [text]
+  cells: {emb: {Embedding: [$vocab.text.size, 4]}, fc: {Dense: [4, 2]}}
+  construct: return fc(masked_mean(emb(text), text != 0, axis=1))
+loss: CrossEntropyLoss
+optimizer: {Adam: {learning_rate: 0.05}}
+train: {epochs: 1}
+END
+    "$CELLRUN" train c.yaml -q -o r
+    run -0 --separate-stderr "$CELLRUN" train c.yaml -q -o s --load r \
+        dataset.train.dataset_files=two.csv
+    [ -z "$stderr" ]
+    cmp <("$CELLRUN" ckpt show r --meta cellrun.vocab) \
+        <("$CELLRUN" ckpt show s --meta cellrun.vocab)
+    run -2 "$CELLRUN" train c.yaml -q -o t --load r \
+        dataset.train.dataset_files=two.csv \
+        'vocab.text.special_tokens=["<unk>", "<pad>"]'
+    [[ $output == *"vocab.text: token 0 is '<unk>', but not in the vocabulary\
+ of "* ]]
+    # a file of tokens is what it says
+    printf '%s\n' x a d y z w >words
+    run -0 --separate-stderr "$CELLRUN" train c.yaml -q -o u --load r \
+        dataset.train.dataset_files=two.csv vocab.text.file=words \
+        'load.skip=[emb.*]'
+    [[ $stderr == *"warning: column 'text': value 2 is "* ]]
+}
+
+@test "a file of load that cannot give its vocabulary" {
+    lm c.yaml
+    run -4 "$CELLRUN" train c.yaml -q -o s --load none
+    [ "$(grep -c error: <<<"$output")" = 1 ]
+    run -2 "$CELLRUN" check c.yaml 'load={ckpt: none, skp: 1}'
+    [ "$(grep -c error: <<<"$output")" = 1 ]
+    # weights of others have none
+    "$CELLRUN" train c.yaml -o r -q --steps 5
+    "$CELLRUN" export r -o w.npz
+    run -0 "$CELLRUN" train c.yaml -q -o s --load w.npz --steps 1
+}
+
 @test "sizes that come from the data" {
     lm c.yaml
     run -0 "$CELLRUN" config c.yaml --get network.cells.tok.Embedding

@@ -39,6 +39,9 @@ static int fuzz_file(const struct cr_format *format, const uint8_t *data,
         if (good)
             good = format->read(file, &diag, 0, rows,
                                 cr_alloc(&mem, cr_bytes(&spec) + 1, 1));
+        if (good && format->indices && format->indices(file, &diag, &spec))
+            format->read(file, &diag, 0, rows,
+                         cr_alloc(&mem, cr_bytes(&spec) + 1, 1));
         /* rows of no bytes may be many */
         for (i = 0; good && format->at && spec.rank > 0 && i < rows &&
                     i < (int64_t)FUZZ_BYTES_MAX >> 8;

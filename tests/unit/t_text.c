@@ -191,8 +191,8 @@ static void splits(void)
     c = config_of(cr_strf(&conf_mem, two, "b"));
     same(samples_of(c, "train"), "ab>bc ", "training data");
     if (!ok(strstr(samples_of(c, "eval"),
-                   "b: byte 0: error: the character 'h' is not in the "
-                   "vocabulary of the training data [E0204]"),
+                   "b: byte 0: error: the characters 'h' 'i' are "
+                   "not in the vocabulary of the training data [E0204]"),
             "other characters in the evaluation"))
         printf("# got: %s\n", conf_messages(&diag));
     c = config_of("dataset: {train: {CharSequenceDataset: {files: a, seq_len: "

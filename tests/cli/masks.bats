@@ -1,0 +1,137 @@
+#!/usr/bin/env bats
+# Segmentation: pairs of an image and a mask, listed in a table.
+
+bats_require_minimum_version 1.5.0
+set -o pipefail
+load images
+
+setup() {
+    cd "$BATS_TEST_TMPDIR"
+}
+
+# stored FILE WIDTH HEIGHT TYPE BITS BYTE...: rows of packed bytes, of a PNG file
+# of grey values (type 0) or indices of a palette (3)
+stored() {
+    perl -MCompress::Zlib -e '
+        my ($file, $w, $h, $type, $bits, @x) = @ARGV;
+        sub chunk { my ($t, $d) = @_;
+            pack("N", length $d) . $t . $d . pack("N", crc32($t . $d)) }
+        my $n = @x / $h;
+        my $rows = join "", map { pack "C*", 0, @x[$_ * $n .. $_ * $n + $n - 1] }
+            0 .. $h - 1;
+        open my $f, ">", $file or die; binmode $f;
+        print $f "\x89PNG\r\n\x1a\n",
+            chunk("IHDR", pack "NNCCCCC", $w, $h, $bits, $type, 0, 0, 0),
+            $type == 3 ? chunk("PLTE", "\xff\0\0\0\xff\0" x 128) : "",
+            chunk("IDAT", compress($rows)), chunk("IEND", "");' "$@"
+}
+
+# pairs N: images of a bright square on a dark ground, and where it is
+pairs() {
+    mkdir -p images masks
+    echo image,mask >pairs.csv
+    for ((i = 0; i < $1; i++)); do
+        perl -e 'my $i = shift; for my $y (0 .. 9) { for my $x (0 .. 11) {
+            my $in = $x >= $i && $x < $i + 4 && $y >= 2 && $y < 6;
+            print pack "CCC", ($in ? 200 + $x : $x) x 3 } }' "$i" |
+            png "images/$i.png" 12 10
+        stored "masks/$i.png" 12 10 $((i % 2 * 3)) 8 $(perl -e 'my $i = shift;
+            for my $y (0 .. 9) { for my $x (0 .. 11) {
+                print $y == 9 ? 255 : $x >= $i && $x < $i + 4 && $y >= 2 &&
+                    $y < 6 ? 1 : 0, " " } }' "$i")
+        echo "images/$i.png,masks/$i.png" >>pairs.csv
+    done
+}
+
+recipe() {
+    cat >c.yaml <<'END'
+cellrun: 1
+dataset:
+  train: {CSVDataset: {dataset_files: pairs.csv, columns: {image: {fields: image, type: image}, label: {fields: mask, type: mask}}}}
+  eval: {CSVDataset: {dataset_files: pairs.csv, columns: {image: {fields: image, type: image}, label: {fields: mask, type: mask}}}}
+datapipe:
+  image:
+    - {RandomHorizontalFlip: {prob: 0.5}, only: train}
+    - {Rescale: {rescale: 0.01, shift: -1.0}}
+    - HWC2CHW
+  label:
+    - {RandomHorizontalFlip: {prob: 0.5}, only: train, with: image}
+  batch: {batch_size: 4}
+network: [{Conv2d: {out_channels: 2, kernel_size: 1, has_bias: true}}]
+loss: {CrossEntropyLoss: {ignore_index: 255}}
+optimizer: {Momentum: {learning_rate: 0.5, momentum: 0.9}}
+metrics: [loss]
+train: {epochs: 60}
+eval: {every: 60 epochs}
+END
+}
+
+@test "a segmentation net learns from pairs of images and masks" {
+    pairs 8
+    recipe
+    run -0 "$CELLRUN" check c.yaml --data
+    run -0 --separate-stderr "$CELLRUN" train c.yaml -q -o a --json
+    # the brightness shows the class, as long as masks move with their images
+    jq -e '.eval.loss < 1e-3' <<<"$output"
+    "$CELLRUN" train c.yaml -q -o b datapipe.workers=3 datapipe.cache=disk
+    "$CELLRUN" train c.yaml -q -o c datapipe.cache=memory
+    run -0 "$CELLRUN" ckpt diff a b
+    run -0 "$CELLRUN" ckpt diff a c
+    "$CELLRUN" predict --ckpt a images/3.png -o p.npy
+    run -0 "$CELLRUN" predict --ckpt a --data eval -o q.npz
+    # independent flips do not learn
+    run -0 --separate-stderr "$CELLRUN" train c.yaml -q -o d --json \
+        '~datapipe.label.0.with'
+    jq -e '.eval.loss > 0.01' <<<"$output"
+}
+
+@test "masks hold what is stored: indices, grey values, any number of bits" {
+    pairs 1
+    recipe
+    sed -i 's/prob: 0.5/prob: 0.0/' c.yaml
+    # labels FILE: all pixels
+    labels() {
+        printf 'image,mask\nimages/0.png,%s\n' "$1" >pairs.csv
+        "$CELLRUN" data convert c.yaml --split train -o "out-$2" >/dev/null
+        perl -e 'local $/; $_ = <>; my $n = unpack "v", substr $_, 8, 2;
+            print join " ", unpack "l<*", substr $_, 10 + $n' \
+            "out-$2"/*label.npy
+    }
+    rows() { for ((k = 0; k < 10; k++)); do echo "$@"; done; }
+    stored m.png 12 10 0 8 $(rows 0 1 2 3 4 5 6 7 8 9 200 255)
+    [ "$(labels m.png 1)" = "$(echo $(rows 0 1 2 3 4 5 6 7 8 9 200 255))" ]
+    stored m.png 12 10 3 8 $(rows 0 1 2 3 4 5 6 7 8 9 20 255)
+    [ "$(labels m.png 2)" = "$(echo $(rows 0 1 2 3 4 5 6 7 8 9 20 255))" ]
+    stored m.png 12 10 3 4 $(rows 16 50 84 118 152 186)
+    [ "$(labels m.png 3)" = "$(echo $(rows 1 0 3 2 5 4 7 6 9 8 11 10))" ]
+    stored m.png 12 10 0 1 $(rows 170 160)
+    [ "$(labels m.png 4)" = "$(echo $(rows 1 0 1 0 1 0 1 0 1 0 1 0))" ]
+}
+
+@test "transforms of masks: nearest pixels only, and a class for the border" {
+    pairs 4
+    recipe
+    run -2 --separate-stderr "$CELLRUN" check c.yaml \
+        'datapipe.label=[{Resize: {size: [5, 6]}}]'
+    [[ $stderr == *"Resize: found int32 (10, 12), expected images"* ]]
+    [[ $stderr == *"set interpolation: NEAREST"* ]]
+    run -0 --separate-stderr "$CELLRUN" train c.yaml -q -o a --json \
+        'datapipe.image=[{RandomResizedCrop: {size: [8, 8]}, only: train}, {RandomCrop: {size: [8, 8], padding: 2}, only: train}, {Resize: {size: [8, 8]}}, {RandomRotation: {degrees: 9}, only: train}, {Rescale: {rescale: 0.01, shift: -1.0}}, HWC2CHW]' \
+        'datapipe.label=[{RandomResizedCrop: {size: [8, 8], interpolation: NEAREST}, only: train, with: image}, {RandomCrop: {size: [8, 8], padding: 2, fill_value: 255}, only: train, with: image}, {Resize: {size: [8, 8], interpolation: NEAREST}}, {RandomRotation: {degrees: 9, fill_value: 255}, only: train, with: image}]'
+    jq -e '.eval.loss < 0.4' <<<"$output"
+}
+
+@test "files that are not masks" {
+    pairs 2
+    recipe
+    sed -i 's,masks/1.png,images/1.png,' pairs.csv
+    run -3 --separate-stderr "$CELLRUN" train c.yaml -q -o a
+    [[ $stderr == *"images/1.png: "*"found colours, expected grey values or indices of a palette"* ]]
+    sed -i 's,masks/0.png,images/0.png,' pairs.csv
+    run -3 --separate-stderr "$CELLRUN" check c.yaml
+    [[ $stderr == *"images/0.png: "*"found colours"* ]]
+    stored deep.png 12 10 0 16 $(for ((k = 0; k < 240; k++)); do echo 1; done)
+    printf 'image,mask\nimages/0.png,deep.png\n' >pairs.csv
+    run -3 --separate-stderr "$CELLRUN" check c.yaml
+    [[ $stderr == *"deep.png: "*"found 16 bits, expected at most 8"* ]]
+}
