@@ -169,6 +169,18 @@ for red in 'mean', 'sum', 'none':
        'reduction: ' + red, x=(3, 5, 6), label='classes')
 ce('_d1', x=(3, 5, 6), label='classes')
 ce('_d2', IGNORE, x=(2, 3, 4, 6), label='classes')
+# more positions than go at a time, with channels last and row by row
+for name, classes, more in (
+        ('_planes', 16,
+         dict(network='  - {Conv2d: {in_channels: 16, out_channels: 16, '
+              'kernel_size: 3}}\n', x=(1, 16, 9, 31))),
+        ('_lines', 5, dict(x=(2, 5, 67, 6)))):
+    more.update(label='classes', near='--rtol 1e-5 --atol 1e-5')
+    ce(name, **more)
+    ce(name + '_weight_ignore', IGNORE, 'weight: %s' %
+       [1.5 - i / classes for i in range(classes)], **more)
+    ce(name + '_none', 'reduction: none', **more)
+    ce(name + '_smooth', SMOOTH, **more)
 ce('_d1_prob', SMOOTH, x=(3, 5, 6), label='probabilities')
 
 # ---- MSELoss
