@@ -22,6 +22,7 @@ enum cr_target {
     CR_TARGET_ANY,      /* unknown: it depends on options */
     CR_TARGET_OUTPUT,   /* numbers, in the shape of the output */
     CR_TARGET_CLASSES,  /* class indices, int32: output shape less axis 1 */
+    CR_TARGET_CLASSES_LAST, /* the same, less the last axis */
     CR_TARGET_LABELS,   /* class indices, int32, in the shape of the output */
     CR_TARGET_SAMPLE    /* one number per sample */
 };

@@ -112,13 +112,16 @@ static struct cr_net *inspect_build(struct cr_model *m, int64_t batch,
 static struct cr_spec inspect_target(enum cr_target target,
                                      const struct cr_spec *out)
 {
-    bool integer = target == CR_TARGET_CLASSES || target == CR_TARGET_LABELS;
+    bool integer = target == CR_TARGET_CLASSES ||
+                   target == CR_TARGET_CLASSES_LAST ||
+                   target == CR_TARGET_LABELS;
     struct cr_spec spec = { .type = integer ? CR_I32 : CR_REAL };
     int from = target == CR_TARGET_CLASSES ? 2 : 1; /* dimension of out */
+    int to = target == CR_TARGET_CLASSES_LAST ? out->rank - 1 : out->rank;
 
-    if (target == CR_TARGET_SAMPLE || out->rank <= from)
+    if (target == CR_TARGET_SAMPLE || to <= from)
         return spec;
-    spec.rank = out->rank - from;
+    spec.rank = to - from;
     memcpy(spec.dim, out->dim + from, (size_t)spec.rank * sizeof *spec.dim);
     return spec;
 }
@@ -135,8 +138,9 @@ static enum cr_target inspect_label_kind(const struct cr_model *m)
 }
 
 /* Without data, the loss declares the type of its label. If it does not, or its
- * options need another, this takes the first that builds: classes, numbers of
- * the shape of the output, a number per sample, several classes. */
+ * options need another, this takes the first that builds: classes, those of the
+ * last axis, numbers of the shape of the output, a number per sample, several
+ * classes. */
 static void inspect_label(struct cr_model *m, const struct cr_net *net,
                           int64_t batch)
 {
@@ -144,7 +148,8 @@ static void inspect_label(struct cr_model *m, const struct cr_net *net,
     struct cr_diag *diag = config->diag;
     const char *const *names;
     static const enum cr_target tries[] = {
-        CR_TARGET_CLASSES, CR_TARGET_OUTPUT, CR_TARGET_SAMPLE, CR_TARGET_LABELS
+        CR_TARGET_CLASSES, CR_TARGET_CLASSES_LAST, CR_TARGET_OUTPUT,
+        CR_TARGET_SAMPLE, CR_TARGET_LABELS
     };
     enum cr_target declared = inspect_label_kind(m);
     int i, guess, left, columns, rows, n = cr_net_targets(net, &names);

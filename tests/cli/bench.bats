@@ -69,6 +69,19 @@ END
     [[ "$stderr" == *"cannot infer the input shape"* ]]
 }
 
+@test "without data, classes on the last axis are numbers, too" {
+    local axis memory=()
+    for axis in 1 -1; do
+        cat >net.yaml <<END
+network: {inputs: {x: {shape: [16, 4]}}, fc: {Dense: [4, 10]}}
+loss: {CrossEntropyLoss: {axis: $axis}}
+END
+        memory+=("$("$CELLRUN" summary net.yaml --json | jq .memory_bytes)")
+    done
+    # probabilities of 10 classes would be stored for 32 samples, twice
+    ((memory[1] < memory[0] + 32 * 16 * 10 * 4 / 2))
+}
+
 @test "bench of losses written in the config, without data" {
     cat >pair.yaml <<'END'
 network:
