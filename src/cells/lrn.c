@@ -6,9 +6,12 @@
  * Krizhevsky, Sutskever and Hinton, NIPS 2012; alpha multiplies the sum, not
  * the mean.
  */
+#include "base/compiler.h"
 #include "graph/cell.h"
 #include "graph/op.h"
 #include "kernels/parallel_for.h"
+
+#include <string.h>
 
 struct lrn {
     int64_t depth_radius;
@@ -52,81 +55,135 @@ static void lrn_near(const struct planes *p, int64_t plane, int64_t *low,
     *high = plane + (p->c - 1 - c < r ? p->c - 1 - c : r);
 }
 
+#define STRETCH 512 /* numbers of a plane at a time */
+
+/* to = d^-beta. The usual exponents need no power. */
+CR_CLONES_WIDE static void lrn_powers(double beta, int64_t n, const cr_real *d,
+                                      cr_real *to)
+{
+    int64_t i;
+
+    if (beta == 0.5)
+        CR_SIMD
+        for (i = 0; i < n; i++)
+            to[i] = 1 / cr_sqrt(d[i]);
+    else if (beta == 0.75)
+        CR_SIMD
+        for (i = 0; i < n; i++)
+            to[i] = 1 / (cr_sqrt(d[i]) * cr_sqrt(cr_sqrt(d[i])));
+    else
+        for (i = 0; i < n; i++)
+            to[i] = cr_pow(d[i], -(cr_real)beta);
+}
+
+CR_CLONES_WIDE static void lrn_add_squares(int64_t n, const cr_real *x,
+                                           cr_real *to)
+{
+    int64_t i;
+
+    CR_SIMD
+    for (i = 0; i < n; i++)
+        to[i] += x[i] * x[i];
+}
+
 static void lrn_range(void *ctx, int64_t from, int64_t to)
 {
     const struct planes *p = ctx;
     cr_real alpha = (cr_real)p->o->alpha, bias = (cr_real)p->o->bias;
-    cr_real beta = (cr_real)p->o->beta;
-    int64_t plane, j, i, low, high;
+    int64_t plane, j, i, k, n, low, high;
 
-    for (plane = from; plane < to; plane++) {
-        const cr_real *x = p->s->x[0];
-        cr_real *d = cr_reals(p->s->saved) + plane * p->size;
-        cr_real *y = cr_reals(p->s->y[0]) + plane * p->size;
+    for (plane = from; plane < to; plane++)
+        for (k = 0; k < p->size; k += n) {
+            int64_t at = plane * p->size + k;
+            const cr_real *x = (const cr_real *)p->s->x[0] + at;
+            cr_real *d = cr_reals(p->s->saved) + at;
+            cr_real *y = cr_reals(p->s->y[0]) + at;
 
-        lrn_near(p, plane, &low, &high);
-        for (i = 0; i < p->size; i++)
-            d[i] = 0;
-        for (j = low; j <= high; j++)
-            for (i = 0; i < p->size; i++)
-                d[i] += x[j * p->size + i] * x[j * p->size + i];
-        for (i = 0; i < p->size; i++) {
-            d[i] = bias + alpha * d[i];
-            y[i] = x[plane * p->size + i] * cr_pow(d[i], -beta);
+            n = p->size - k < STRETCH ? p->size - k : STRETCH;
+            lrn_near(p, plane, &low, &high);
+            memset(d, 0, (size_t)n * sizeof *d);
+            for (j = low - plane; j <= high - plane; j++)
+                lrn_add_squares(n, x + j * p->size, d);
+            for (i = 0; i < n; i++)
+                d[i] = bias + alpha * d[i];
+            lrn_powers(p->o->beta, n, d, y);
+            for (i = 0; i < n; i++)
+                y[i] *= x[i];
         }
-    }
 }
 
 static void lrn_forward(const struct cr_op_ctx *s)
 {
     struct planes p = lrn_planes(s);
 
-    cr_parallel_for_coarse(cr_count(&s->in[0]) / p.size, 20 * (double)p.size,
+    cr_parallel_for_coarse(cr_count(&s->in[0]) / p.size, 5 * (double)p.size,
                            &p, lrn_range);
 }
 
+/* t, and D^-beta in the place of D. */
 static void lrn_part_range(void *ctx, int64_t from, int64_t to)
 {
     const struct cr_op_ctx *s = ctx;
-    const cr_real *x = s->x[0], *dy = s->dy[0], *d = s->saved;
-    cr_real power = -1 - (cr_real)((const struct lrn *)s->attr)->beta;
-    cr_real *t = s->scratch;
+    const cr_real *x = s->x[0], *dy = s->dy[0];
+    double beta = ((const struct lrn *)s->attr)->beta;
+    cr_real *t = s->scratch, *d = s->saved, power[STRETCH];
+    int64_t i, n;
+
+    for (; from < to; from += n) {
+        n = to - from < STRETCH ? to - from : STRETCH;
+        lrn_powers(beta, n, d + from, power);
+        for (i = 0; i < n; i++) {
+            t[from + i] = dy[from + i] * x[from + i] * power[i] / d[from + i];
+            d[from + i] = power[i];
+        }
+    }
+}
+
+CR_CLONES static void lrn_add(int64_t n, const cr_real *x, cr_real *to)
+{
     int64_t i;
 
-    for (i = from; i < to; i++)
-        t[i] = dy[i] * x[i] * cr_pow(d[i], power);
+    CR_SIMD
+    for (i = 0; i < n; i++)
+        to[i] += x[i];
 }
 
 static void lrn_back_range(void *ctx, int64_t from, int64_t to)
 {
     const struct planes *p = ctx;
     const struct cr_op_ctx *s = p->s;
-    cr_real beta = (cr_real)p->o->beta;
     cr_real twice = (cr_real)(2 * p->o->alpha * p->o->beta);
-    const cr_real *x = s->x[0], *dy = s->dy[0], *d = s->saved, *t = s->scratch;
-    cr_real *dx = s->dx[0];
-    int64_t plane, j, i, low, high;
+    cr_real sum[STRETCH], g;
+    int64_t plane, j, i, k, n, low, high;
 
-    for (plane = from; plane < to; plane++) {
-        lrn_near(p, plane, &low, &high);
-        for (i = plane * p->size; i < (plane + 1) * p->size; i++) {
-            cr_real sum = 0, g;
+    for (plane = from; plane < to; plane++)
+        for (k = 0; k < p->size; k += n) {
+            int64_t at = plane * p->size + k;
+            const cr_real *x = (const cr_real *)s->x[0] + at;
+            const cr_real *dy = (const cr_real *)s->dy[0] + at;
+            const cr_real *power = (const cr_real *)s->saved + at;
+            const cr_real *t = (const cr_real *)s->scratch + at;
+            cr_real *dx = (cr_real *)s->dx[0] + at;
 
+            n = p->size - k < STRETCH ? p->size - k : STRETCH;
+            lrn_near(p, plane, &low, &high);
+            memset(sum, 0, sizeof sum);
             for (j = low - plane; j <= high - plane; j++)
-                sum += t[i + j * p->size];
-            g = dy[i] * cr_pow(d[i], -beta) - twice * x[i] * sum;
-            dx[i] = s->accumulate[0] ? dx[i] + g : g;
+                lrn_add(n, t + j * p->size, sum);
+            for (i = 0; i < n; i++) {
+                g = dy[i] * power[i] - twice * x[i] * sum[i];
+                dx[i] = s->accumulate[0] ? dx[i] + g : g;
+            }
         }
-    }
 }
 
 static void lrn_backward(const struct cr_op_ctx *s)
 {
     struct planes p = lrn_planes(s);
 
-    cr_parallel_for(cr_count(&s->in[0]), 20, (void *)(uintptr_t)s,
+    cr_parallel_for(cr_count(&s->in[0]), 3, (void *)(uintptr_t)s,
                     lrn_part_range);
-    cr_parallel_for_coarse(cr_count(&s->in[0]) / p.size, 30 * (double)p.size,
+    cr_parallel_for_coarse(cr_count(&s->in[0]) / p.size, 5 * (double)p.size,
                            &p, lrn_back_range);
 }
 
