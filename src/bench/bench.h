@@ -1,10 +1,11 @@
 /*
  * Speed of a network on this machine: what the command bench measures. Data are
- * random: only steps are timed. One file for each of its tables: steps of one
- * process are in the command itself, kernels.c times each kernel, processes.c
- * the processes of mpirun.
+ * random: only steps are timed. steps.c makes a plan with its data and runs it;
+ * the command itself times the steps of one process and their cells, kernels.c
+ * each kernel, processes.c the processes of mpirun.
  *
- * Called by the command bench.
+ * Called by the command bench. Knows nothing of data sets and of run
+ * directories.
  *
  * Includes: base conf kernels model mpi num train.
  */

@@ -1,6 +1,6 @@
 /*
  * Charts as SVG: curves, points, bars, histograms, heat maps and parallel
- * coordinates. Knows numbers and names, no runs.
+ * coordinates.
  *
  * Each function appends one <svg> element, the same bytes for the same data,
  * and returns its height.
@@ -9,7 +9,8 @@
  * with `file` set contains it itself. <title> and <desc> say to screen readers
  * what is drawn. Lengths are pixels (SVG user units).
  *
- * Called by report/ and the commands; what a chart shows comes as arrays.
+ * Called by report/ and the commands; what a chart shows comes as arrays of
+ * numbers and names. Knows nothing of runs.
  *
  * Includes: base.
  */

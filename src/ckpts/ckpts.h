@@ -3,7 +3,8 @@
  * src/commands/ckpt.c reads and checks the flags and calls them. What writes
  * checkpoints is in model/ckpt_edit.h.
  *
- * Called by the command ckpt, which finds the subcommand in its table.
+ * Called by the command ckpt, which finds the subcommand in its table. Knows
+ * nothing of steps and of run directories.
  *
  * Includes: base ckpt conf model num train.
  */

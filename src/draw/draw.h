@@ -5,8 +5,8 @@
  * `construct` calls are small boxes. A cell that is called twice stands there
  * twice.
  *
- * Called by the command summary and by report/. Knows nothing of values of
- * parameters, plans and runs.
+ * Called by the command summary, report/ and tensorboard/. Knows nothing of
+ * values of parameters, plans and runs.
  *
  * Includes: base graph.
  */

@@ -13,8 +13,10 @@
  * the same order with the same sizes. Only the main thread calls them. Sums
  * are in place, and every process gets the same bytes.
  *
- * Called by main, and by plan/, run/, data/ and train/, which share out work.
- * Like base/thread_pool.h it represents the machine: its state is global.
+ * Called by main, by the rooms that share out work, from data/ and plan/ to
+ * predict/, and by the commands that run under mpirun. Knows nothing of
+ * networks and of what is sent. Like base/thread_pool.h it represents the
+ * machine: its state is global.
  *
  * Includes: base num.
  */

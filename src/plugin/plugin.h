@@ -7,7 +7,7 @@
  * named it. plugin_cell.c builds and runs such a cell.
  *
  * Called when a config names a plug-in. Trusts the code of a shared object, not
- * its description.
+ * its description. Knows nothing of plans and of training.
  *
  * Includes: base cellrun.h conf graph kernels num.
  */

@@ -8,7 +8,8 @@
  * are escaped, and the Content-Security-Policy of the page allows no script
  * but its own.
  *
- * Called by the command report, and by a run that writes its page.
+ * Called by the command report, and by a run that writes its page. Knows
+ * nothing of plans, of data sets and of how a number was computed.
  *
  * Includes: base chart ckpt conf draw model rundir score train.
  */

@@ -3,7 +3,8 @@
  * src/runs/subcommands.c. src/commands/runs.c reads the flags, finds the runs
  * and calls them.
  *
- * Called by the command runs, which finds the subcommand in its table.
+ * Called by the command runs, which finds the subcommand in its table. Knows
+ * nothing of networks and of the training loop.
  *
  * Includes: base ckpt conf rundir score.
  */

@@ -5,7 +5,8 @@
  * Every function does nothing if `tb` is NULL: without log.tensorboard nothing
  * of this is done.
  *
- * Called by train/ at the points where it writes records.
+ * Called by train/ at the points where it writes records; rundir/ finds the
+ * files by CR_EVENT_FILE. Knows nothing of steps and of the training loop.
  *
  * Includes: base ckpt conf draw.
  */

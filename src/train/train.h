@@ -11,7 +11,8 @@
  * not of the history of the process; this makes resuming exact.
  *
  * Called by the commands train, resume, check and lr-find. May use every room
- * of the engine; nothing of the engine knows it.
+ * of the engine; nothing of the engine knows it. Knows nothing of sweeps and
+ * of pages about runs.
  *
  * Includes: base build ckpt conf console data graph kernels mpi num plugin run
  *     rundir score tensorboard text.

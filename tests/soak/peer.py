@@ -14,12 +14,12 @@ of peer_cells.py and the functions of peer_text.py, peer_recipe.py the losses,
 optimizers and schedules; gradients are PyTorch's.
 
 A difference beyond the tolerance is tried again with PyTorch in float32, from
-weights that differ in their last bit: where the same tensor is off as well,
-float32 carries no more there, and the case counts as rounding. Most are
-parameters in front of a BatchNorm whose gradient is 0 but for rounding, moved
-by an optimizer that divides by its size. A training of which PyTorch's losses
-leave float32's range is counted, not compared. Others are kept in
-KEEP/failed-NUMBER, and the status is 1.
+weights and with gradients that differ in their last bit: where the same tensor
+is off as well, float32 carries no more there, and the case counts as rounding.
+Most are parameters in front of a BatchNorm whose gradient is 0 but for
+rounding, moved by an optimizer that divides by its size. A training of which
+PyTorch's losses leave float32's range is counted, not compared. Others are
+kept in KEEP/failed-NUMBER, and the status is 1.
 """
 import json
 import math
@@ -214,8 +214,10 @@ class Case:
             G = {n: shrink(g, norm, c['norm']) for n, g in G.items()}
         return G
 
-    def torch(self, init, real):
-        """Parameters after training; loss, accuracy and outputs of eval."""
+    def torch(self, init, real, noise=0):
+        """Parameters after training; loss, accuracy and outputs of eval.
+        `noise`: of each gradient, as a part of its largest element, since a
+        sum in another order is 0 no longer, and Rprop goes by its sign."""
         P = {n: torch.tensor(v, dtype=real) for n, v in init.items()}
         all = [n for n in P if not n.endswith(('moving_mean',
                                                'moving_variance'))
@@ -246,7 +248,11 @@ class Case:
                 self.losses.append(float(loss.detach()))
                 P.update({n: v.detach() for n, v in moved.items()})
             for n, g in G.items():
-                self.largest[n] = max(self.largest[n], float(g.abs().max()))
+                most = float(g.abs().max())
+                self.largest[n] = max(self.largest[n], most)
+                if noise:
+                    G[n] = g + noise * most * torch.tensor(
+                        self.rng.uniform(-1, 1, g.shape), dtype=real)
             self.optim.step(P, self.clipped(G), t)
             d = self.ema * (1 - math.exp(-t / 2000))
             E = {n: d * E[n] + (1 - d) * P[n] for n in P}
@@ -406,7 +412,7 @@ def one(number, used):
         near = {n: np.asarray(v * (1 + case.rng.uniform(-1, 1, v.shape)
                                    * 2.0 ** -23), '<f4')
                 for n, v in init.items()}
-        half = case.torch(near, torch.float32)
+        half = case.torch(near, torch.float32, 2.0 ** -23)
         theirs = {'params': half[0], 'loss': half[1], 'accuracy': half[2],
                   'outputs': half[3], 'probs': torch.softmax(
                       half[3][0], 1).numpy()}

@@ -11,6 +11,12 @@ def dice(x, y, smooth=1e-5):
     return 1 - 2 * (x * y).sum() / ((x * x).sum() + (y * y).sum() + smooth)
 
 
+# PyTorch adds 1e-12 to the squares of the lengths; MindSpore does not.
+def cosine_embedding(x, y, label, margin):
+    c = (x * y).sum(1) / (x.norm(dim=1) * y.norm(dim=1))
+    return torch.where(label == 1, 1 - c, (c - margin).clamp(min=0))
+
+
 def reduced(value, how):
     return value.sum() if how == 'sum' else value.mean()
 
@@ -143,8 +149,8 @@ def loss_of(r, c):
     if k == 24:
         return Loss({'CosineEmbeddingLoss': {'margin': 0.2,
                                              'reduction': how}}, 'sign',
-                    lambda y, z, l: F.cosine_embedding_loss(
-                        y, z, l, 0.2, reduction=how), 2)
+                    lambda y, z, l: reduced(
+                        cosine_embedding(y, z, l, 0.2), how), 2)
     if k == 25:
         return Loss({'MarginRankingLoss': {'margin': a, 'reduction': how}},
                     'signs', lambda y, z, l: F.margin_ranking_loss(

@@ -47,6 +47,17 @@ result 'every room has a header that says what it is' < <(
         grep -q '^ \* Includes: ' "src/$room/$room.h" 2>/dev/null ||
             echo "src/$room/$room.h"
     done)
+# heads PATTERN: the rooms without it in the head of their header
+heads() {
+    for header in src/*/*.h; do
+        room=$(basename "$header" .h)
+        [ "$header" = "src/$room/$room.h" ] || continue
+        sed '/\*\//q' "$header" | tr -d '\n*' | tr -s ' ' |
+            grep -qE "$1" || echo "$header"
+    done
+}
+result 'each says who calls the room' < <(heads '(Called|Used) (by|when|through) ')
+result 'each says what the room knows nothing of' < <(heads 'Knows nothing of ')
 result 'rooms include what their headers name' < <(
     comm -13 <(allowed | sort -u) <(used | grep -v '^commands '))
 result 'headers of rooms name no room that is not included' < <(

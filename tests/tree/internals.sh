@@ -37,6 +37,14 @@ result 'its directories are those of the tree' < <(
             if ls "$dir"*.h >/dev/null 2>&1; then basename "$dir"; fi
         done
         echo commands; } | sort) | grep '^[<>]')
+# What of the picture is no directory: texts, and what goes over an arrow.
+result 'its picture shows directories of the tree' < <(
+    sed -n '/^\.Sh DIRECTORIES/,/^\.Ed/p' "$page" |
+        sed '1,/^\.Bd/d; /^\.Ed/d; s/one file each\|below all of them//g' |
+        grep -o '[a-z]\+' | grep -vx 'functions\|batch' |
+        while read -r name; do
+            [ -d "src/$name" ] || echo "$name"
+        done)
 
 # The lines of the change that are not added are in the tree, one after
 # another; with the added ones the new file compiles.
