@@ -102,6 +102,38 @@ CR_INLINE bool conv_copy_fits(const struct cr_conv *c)
            copy <= CONV_COPY_IMAGES * image;
 }
 
+/* Memory that a thread asks for while it computes, a little at a time, because
+ * it comes from beyond its caches: what it will read next, and write. */
+struct conv_ahead {
+    const char *at, *end;
+    int64_t step; /* bytes at a time */
+    bool write;
+};
+
+/* In so many steps. */
+CR_INLINE struct conv_ahead conv_ahead(const void *at, int64_t bytes,
+                                       int64_t steps, bool write)
+{
+    return (struct conv_ahead){
+        .at = at,
+        .end = (const char *)at + bytes,
+        .step = (bytes / (steps > 0 ? steps : 1) + 64) / 64 * 64,
+        .write = write
+    };
+}
+
+CR_INLINE void conv_look_ahead(struct conv_ahead *a)
+{
+    const char *to = a->end - a->at > a->step ? a->at + a->step : a->end;
+
+    if (a->write)
+        for (; a->at < to; a->at += 64)
+            __builtin_prefetch(a->at, 1, 2);
+    else
+        for (; a->at < to; a->at += 64)
+            __builtin_prefetch(a->at, 0, 2);
+}
+
 /* The map of an epilogue for some pixels of y from `at` on, n numbers of each,
  * `step` apart: they are complete, and in a near cache still. */
 CR_INLINE void conv_map(const struct cr_epilogue *end, cr_real *y, int64_t at,
