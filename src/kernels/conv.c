@@ -8,6 +8,7 @@
 static const struct cr_kernel *const rows[] = { &cr_conv_grouped.head,
                                                 &cr_conv_nhwc_amx.head,
                                                 &cr_conv_nhwc_bf16.head,
+                                                &cr_conv_pointwise.head,
                                                 &cr_conv_winograd.head,
                                                 &cr_conv_nhwc.head,
                                                 &cr_conv_nchw.head,

@@ -71,7 +71,7 @@ struct cr_conv_kernel {
 };
 
 extern const struct cr_conv_kernel cr_conv_grouped, cr_conv_nhwc_amx,
-    cr_conv_nhwc_bf16,
+    cr_conv_nhwc_bf16, cr_conv_pointwise,
     cr_conv_winograd, cr_conv_nhwc, cr_conv_nchw, cr_conv_depth, cr_conv_im2col;
 extern const struct cr_conv_kernel cr_conv_onednn; /* float only */
 

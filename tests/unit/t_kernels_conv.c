@@ -29,6 +29,7 @@ enum {
     DIRECT,
     WINOGRAD,
     GROUPED,
+    POINTWISE,
     DEPTH,
     PAIRS,
     TILES,
@@ -42,6 +43,7 @@ static const struct cr_conv_kernel *const ways[] = {
     [DIRECT] = &cr_conv_nhwc,
     [WINOGRAD] = &cr_conv_winograd,
     [GROUPED] = &cr_conv_grouped,
+    [POINTWISE] = &cr_conv_pointwise,
     [DEPTH] = &cr_conv_depth,
     [PAIRS] = &cr_conv_nhwc_bf16,
     [TILES] = &cr_conv_nhwc_amx,
@@ -108,8 +110,9 @@ static void draw_axis(struct cr_conv *c, int axis, bool single)
 
 static bool wants_last(void)
 {
-    return way == DIRECT || way == WINOGRAD || way == GROUPED || way == DEPTH ||
-           way == PAIRS || way == TILES || way == LIBRARY;
+    return way == DIRECT || way == WINOGRAD || way == GROUPED ||
+           way == POINTWISE || way == DEPTH || way == PAIRS || way == TILES ||
+           way == LIBRARY;
 }
 
 /* Low precision, of which some may lie in two bytes per number. */
@@ -170,6 +173,28 @@ static struct cr_conv draw_long(void)
     return c;
 }
 
+/* A kernel of one place, in up to three dimensions. */
+static struct cr_conv draw_pointwise(void)
+{
+    struct cr_conv c;
+    int i;
+
+    do {
+        c = (struct cr_conv){ .n = draw(1, 9),
+                              .group = 1,
+                              .ci = draw_size(1, 300),
+                              .co = draw_size(1, 300),
+                              .x = CR_CHANNELS_LAST,
+                              .y = CR_CHANNELS_LAST };
+        draw_low(&c);
+        for (i = 0; i < 3; i++) {
+            c.in[i] = c.out[i] = draw(1, i == 0 ? 2 : 12);
+            c.kernel[i] = c.stride[i] = c.dilation[i] = 1;
+        }
+    } while (macs(&c) < least || macs(&c) > 1e6);
+    return c;
+}
+
 static struct cr_conv draw_conv(void)
 {
     /* a unit of Winograd's sums has 64 channels */
@@ -178,6 +203,8 @@ static struct cr_conv draw_conv(void)
 
     if (way == GROUPED && draw_one_in(40))
         return draw_long();
+    if (way == POINTWISE || (way == CHOSEN && draw_one_in(8)))
+        return draw_pointwise();
     if (draw_one_in(25)) {
         do
             c = draw_many();
@@ -599,13 +626,14 @@ static enum verdict threads(void)
     int64_t nx = c.n * c.ci * size3(c.in), ny = c.n * c.co * size3(c.out);
     int64_t nw = c.co * (c.ci / c.group) * size3(c.kernel), n = nx + ny + nw;
     int many_threads = (int)draw(2, 9);
-    cr_real *x, *w, *dy, *one, *more;
+    const cr_real *x, *dy;
+    cr_real *w, *one, *more;
 
     least = 0;
     tell(&c, "threads");
-    x = numbers_new(nx);
+    x = lying(&c, c.x_low, numbers_of(&c, nx), nx);
     w = numbers_new(nw);
-    dy = numbers_new(ny);
+    dy = lying(&c, c.dy_low, numbers_of(&c, ny), ny);
     one = numbers_undefined(n);
     more = numbers_undefined(n);
     all_of(&c, 1, x, w, dy, one);
@@ -705,6 +733,7 @@ int main(void)
             compare(DIRECT, i);
             compare(WINOGRAD, i);
             compare(GROUPED, i);
+            compare(POINTWISE, i);
             compare(DEPTH, i);
             if (implementation_take(i) && cr_gemm_bf16_available())
                 compare(PAIRS, i);
@@ -719,6 +748,8 @@ int main(void)
         if (vectors) {
             way = WINOGRAD;
             kernel_compare("conv_winograd, in threads", i, threads);
+            way = POINTWISE;
+            kernel_compare("conv_pointwise, in threads", i, threads);
             way = GROUPED;
             kernel_compare("conv_grouped, in threads", i, threads);
             way = DEPTH;
