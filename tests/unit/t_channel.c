@@ -129,8 +129,8 @@ static bool check_sweeps(const struct all *a)
                 good = near(a->out[i], y < 0 ? 0 : y, 4) &&
                        near(a->dmore[i], d, 1) &&
                        near(a->dx[i],
-                            (double)a->scale[c] * (d - (double)a->shift[c] -
-                                                   off * (double)a->slope[c]),
+                            (double)a->scale[c] * d - (double)a->shift[c] -
+                                off * (double)a->slope[c],
                             4) &&
                        good;
             }
