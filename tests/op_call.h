@@ -37,6 +37,8 @@ struct call {
     void *keep, *scratch;
     enum cr_act act;
     cr_map *map;
+    cr_map_grad *grad; /* of map, in backward */
+    bool no_y;         /* where a mask is found without y[0] */
     cr_real scale;
 };
 
@@ -126,8 +128,10 @@ static void backward(struct call *c, const struct want *w)
         s.mask[w->mask_of] = w->mask;
     s.end.act =
         takes(c, CR_Y(0), CR_END_ACT | CR_END_BACKWARD) ? c->act : CR_ACT_NONE;
-    if (s.end.act != CR_ACT_NONE)
+    if (s.end.act != CR_ACT_NONE && !c->no_y)
         s.y[0] = c->y[0];
+    s.end.map = NULL;
+    s.end_grad = c->grad;
     poison(c->scratch, c->plan.scratch + 64);
     if (s.saved) /* which it may write over */
         s.saved = memcpy(cr_alloc(c->arena, c->plan.saved + 64, 1), c->keep,
@@ -147,12 +151,29 @@ static cr_real *reals(struct call *c, int i)
                     sizeof(cr_real));
 }
 
+/* Plans it for inputs as they are. */
+static bool plan_inputs(struct call *c)
+{
+    int i;
+
+    c->plan.saved = c->plan.scratch = 0;
+    if (!c->op->plan(&c->plan))
+        return false;
+    for (i = 0; i < c->plan.n_out; i++)
+        c->y[i] = cr_alloc(c->arena, cr_bytes(&c->out[i]) + 64, 1);
+    for (i = 0; i < c->plan.n_in; i++)
+        c->state[i] = cr_alloc(c->arena, cr_bytes(&c->in[i]) + 64, 1);
+    c->keep = cr_alloc(c->arena, c->plan.saved + 64, 1);
+    c->scratch = cr_alloc(c->arena, c->plan.scratch + 64, 1);
+    return true;
+}
+
 static bool plan_call(struct call *c, const struct cr_node *node,
                       struct cr_diag *diag, int64_t batch)
 {
     const struct cr_node *training = cr_node_get(node, "training");
     void *attr = cr_alloc(c->arena, 1, c->op->about.size + 8);
-    int i, n = 0;
+    int n = 0;
 
     for (CR_EACH(t, cr_node_get(node, "in"))) {
         c->x[n] = case_tensor(c->arena, t, batch, (uint64_t)n, &c->in[n]);
@@ -167,17 +188,9 @@ static bool plan_call(struct call *c, const struct cr_node *node,
                                    .in = c->in,
                                    .out = c->out,
                                    .n_out = c->op->outputs };
-    if (!cr_opts_read(c->arena, diag, &c->op->about, cr_node_get(node, "opts"),
-                      node->pos, attr) ||
-        !c->op->plan(&c->plan))
-        return false;
-    for (i = 0; i < c->plan.n_out; i++)
-        c->y[i] = cr_alloc(c->arena, cr_bytes(&c->out[i]) + 64, 1);
-    for (i = 0; i < n; i++)
-        c->state[i] = cr_alloc(c->arena, cr_bytes(&c->in[i]) + 64, 1);
-    c->keep = cr_alloc(c->arena, c->plan.saved + 64, 1);
-    c->scratch = cr_alloc(c->arena, c->plan.scratch + 64, 1);
-    return true;
+    return cr_opts_read(c->arena, diag, &c->op->about,
+                        cr_node_get(node, "opts"), node->pos, attr) &&
+           plan_inputs(c);
 }
 
 typedef void call_case(const struct cr_op *op, const struct cr_node *node,

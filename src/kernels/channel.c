@@ -167,6 +167,13 @@ size_t cr_channel_low_scratch(const struct cr_channels *ch)
     return 3 * (size_t)block_elements(&b) * sizeof(cr_real);
 }
 
+static cr_real *low_room(const struct cr_channels *ch)
+{
+    char *own = cr_thread_scratch(ch->taken + cr_channel_low_scratch(ch));
+
+    return (cr_real *)(void *)(own + ch->taken);
+}
+
 static int64_t period(const struct cr_channels *ch)
 {
     return (PERIOD + ch->c - 1) / ch->c * ch->c;
@@ -179,10 +186,11 @@ static void repeat(const struct cr_channels *ch, int n, const cr_real **param,
     int64_t p = period(ch), i;
     int k;
 
-    for (k = 0; k < n; k++)
+    for (k = 0; k < n && p > ch->c; k++)
         if (param[k]) {
-            for (i = 0; i < p; i++)
-                room[k * p + i] = param[k][i % ch->c];
+            for (i = 0; i < p; i += ch->c)
+                memcpy(room + k * p + i, param[k],
+                       (size_t)ch->c * sizeof *room);
             param[k] = room + k * p;
         }
 }
@@ -206,8 +214,8 @@ static void moments_low(const struct blocks *b, int64_t group, int64_t c,
                         int64_t n, cr_real *part)
 {
     const struct cr_channels *ch = b->ch;
-    const cr_real *x = block_low(b, ch->low->x, b->x, group, c, n,
-                                 cr_thread_scratch(cr_channel_low_scratch(ch)));
+    const cr_real *x =
+        block_low(b, ch->low->x, b->x, group, c, n, low_room(ch));
 
     if (ch->last)
         b->k->moments_last(n, ch->c, x, part);
@@ -297,7 +305,7 @@ static void sums_low(const struct blocks *b, int64_t group, int64_t c,
 {
     const struct cr_channels *ch = b->ch;
     int64_t size = block_elements(b);
-    cr_real *room = cr_thread_scratch(cr_channel_low_scratch(ch));
+    cr_real *room = low_room(ch);
     const cr_real *x = block_low(b, ch->low->x, b->x, group, c, n, room);
     const cr_real *dy =
         block_low(b, ch->low->dy, b->dy, group, c, n, room + size);
@@ -338,7 +346,7 @@ static void sums_grad_last(const struct blocks *b, int64_t group, int64_t n,
     const struct cr_channels *ch = b->ch;
     const struct cr_channel_low *low = ch->low ? ch->low : &none;
     int64_t size = block_elements(b), p = period(ch), i, k;
-    cr_real *room = cr_thread_scratch(cr_channel_low_scratch(ch));
+    cr_real *room = low_room(ch);
     const cr_real *x = block_low(b, low->x, b->x, group, 0, n, room);
     const cr_real *dy = block_low(b, low->dy, b->dy, group, 0, n, room + size);
     cr_real *d = b->mask->d ? b->mask->d + group * b->per * ch->c : room + size;
@@ -359,7 +367,7 @@ static void sums_grad_plain(const struct blocks *b, int64_t group, int64_t c,
     static const struct cr_channel_low none = { .x = false };
     const struct cr_channels *ch = b->ch;
     const struct cr_channel_low *low = ch->low ? ch->low : &none;
-    cr_real *room = cr_thread_scratch(cr_channel_low_scratch(ch));
+    cr_real *room = low_room(ch);
     double sum = 0, dot = 0;
     int64_t i;
 

@@ -24,6 +24,7 @@ struct cr_channel_low {
 struct cr_channels {
     int64_t n, c, s;
     bool last;
+    size_t taken; /* bytes of each thread's scratch memory that are in use */
     const struct cr_channel_low *low; /* NULL: all is float32 */
 };
 
@@ -118,8 +119,8 @@ void cr_channel_norm_backward(const struct cr_channel_norm *norm);
 /* The dimensions of (N, C, ...) or (N, C), in its layout. */
 struct cr_channels cr_channels(const struct cr_spec *spec);
 
-/* Bytes that the functions ask cr_thread_scratch for where ch->low is set, or a
- * mask has a gradient. */
+/* Bytes that the functions ask cr_thread_scratch for, after ch->taken, where
+ * ch->low is set, or a mask has a gradient. */
 size_t cr_channel_low_scratch(const struct cr_channels *ch);
 /* Elements of `room`, the working memory of the functions below. */
 int64_t cr_channel_thread_scratch(const struct cr_channels *ch);
@@ -148,7 +149,7 @@ struct cr_channel_map {
 void cr_channel_map(const struct cr_channels *ch,
                     const struct cr_channel_map *map, cr_real *room);
 
-/* dx = scale (d - shift - (x - mean) slope), d as above; dmore = d. Each is
+/* dx = scale d - shift - (x - mean) slope, d as above; dmore = d. Each is
  * stored, accumulated, or not needed (NULL). slope NULL: dx = scale d. */
 struct cr_channel_backward {
     const cr_real *x, *dy;

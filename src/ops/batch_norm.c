@@ -14,9 +14,9 @@
  *   moving statistics were used.
  * Ioffe and Szegedy, arXiv:1502.03167.
  */
+#include "families/channel_norm.h"
 #include "families/low.h"
 #include "graph/op_attrs.h"
-#include "kernels/channel.h"
 
 enum {
     X,
@@ -62,24 +62,9 @@ static bool batch_norm_plan(struct cr_op_plan *p)
     const struct cr_spec *x = &p->in[X];
     struct cr_channel_norm norm;
     struct cr_channels ch;
-    int i;
 
-    if (x->rank < 2)
-        return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "input: found %s, expected (N, C, ...)",
-                        cr_diag_format(p->arena, x));
-    for (i = GAMMA; i <= VARIANCE; i++)
-        if (p->in[i].rank != 1 || p->in[i].dim[0] != x->dim[1])
-            return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                            "input: found %s with %lld channels, expected as "
-                            "many as the %s values for them",
-                            cr_diag_format(p->arena, x), (long long)x->dim[1],
-                            cr_diag_format(p->arena, &p->in[i]));
-    if (p->n_in > MORE && p->in[MORE].rank >= 0 &&
-        !cr_spec_same(x, &p->in[MORE]))
-        return cr_error(p->diag, p->pos, CR_E_SHAPE, "%s cannot be added to %s",
-                        cr_diag_format(p->arena, &p->in[MORE]),
-                        cr_diag_format(p->arena, x));
+    if (!cr_channel_norm_check(p, MORE))
+        return false;
     ch = cr_channels(x);
     norm = batch_norm_whole(p->attr, x, true);
     p->out[0] = *x;
@@ -330,14 +315,7 @@ static void batch_norm_backward(const struct cr_op_ctx *s)
     ch.low = batch_norm_low(s, &low);
     for (i = 0; i < ch.c; i++)
         r.a[i] = gamma[i] * rstd[i];
-    if (s->end.act == CR_ACT_RELU && s->y[0])
-        back.mask.y = s->y[0];
-    else if (s->end.act == CR_ACT_RELU || s->end_grad)
-        back.mask = (struct cr_channel_mask){ .scale = r.a,
-                                              .shift = s->x[BETA],
-                                              .map = s->end.map,
-                                              .grad = s->end_grad,
-                                              .attr = s->end.attr };
+    back.mask = cr_channel_norm_mask(s, r.a, s->x[BETA]);
     if (s->dx[GAMMA] || s->dx[BETA] || (s->dx[X] && batch)) {
         /* what the gradient of a map leaves of dy is kept in dx */
         if (s->end_grad && s->dx[X] && !s->accumulate[X] && !low.dx)
@@ -361,10 +339,10 @@ static void batch_norm_backward(const struct cr_op_ctx *s)
     if (!s->dx[X] && !s->dx[MORE])
         return;
     for (i = 0; i < ch.c; i++) {
-        double rr = (double)rstd[i] * (double)rstd[i];
+        double a = (double)r.a[i], rr = (double)rstd[i] * (double)rstd[i];
 
-        r.b[i] = batch && s->dx[X] ? (cr_real)(r.sum[i] / m) : 0;
-        r.c[i] = batch && s->dx[X] ? (cr_real)(rr * r.dot[i] / m) : 0;
+        r.b[i] = batch && s->dx[X] ? (cr_real)(a * r.sum[i] / m) : 0;
+        r.c[i] = batch && s->dx[X] ? (cr_real)(a * rr * r.dot[i] / m) : 0;
     }
     cr_channel_backward(&ch, &back, r.rest);
 }
@@ -374,15 +352,8 @@ static bool batch_norm_accepts(const struct cr_op_ctx *s, unsigned of,
 {
     struct cr_channel_norm norm = batch_norm_whole(s->attr, &s->in[X], true);
 
-    /* x gives the mask only of what forward computed from nothing else, and
-     * has not rounded; and the gradient of a map so alone */
-    if ((parts & CR_END_MASK_X) && ((parts & CR_END_ADD) || s->low != CR_REAL))
-        return false;
-    if ((parts & CR_END_MAP) && ((parts & CR_END_ADD) || (s->rounds & CR_Y(0))))
-        return false;
-    return of == CR_Y(0) && !cr_channel_norm_is_whole(&norm) &&
-           !(parts & ~(unsigned)(CR_END_ADD | CR_END_ACT | CR_END_MAP |
-                                 CR_END_BACKWARD | CR_END_MASK_X));
+    return !cr_channel_norm_is_whole(&norm) &&
+           cr_channel_norm_accepts(s, of, parts);
 }
 
 static const char *batch_norm_kernel(const struct cr_op_ctx *s)

@@ -92,40 +92,96 @@ static void check_scale(struct call *c, bool gradient)
     }
 }
 
-/* One that also honours it in the backward pass gives what a masked dy does. */
-static void check_act_backward(struct call *c)
+static void squares_grad(const void *attr, int64_t n, const cr_real *x,
+                         const cr_real *y, const cr_real *dy, cr_real *d)
+{
+    int64_t i;
+
+    (void)attr;
+    (void)y;
+    for (i = 0; i < n; i++)
+        d[i] = dy[i] * 2 * x[i];
+}
+
+/* The gradients are those of `plain` without an epilogue. */
+static void check_gradients(struct call *c, cr_real *plain, const char *what)
 {
     struct want w = { .alpha_of = -1, .mask_of = -1 }, want = w;
-    int64_t i, n = cr_count(&c->out[0]);
-    cr_real *dy = c->dy[0], *masked;
-    const cr_real *y = c->y[0];
-    int k, add;
+    cr_real *dy = c->dy[0];
+    struct call bare = *c;
+    int k, last = c->plan.n_in;
 
-    masked = cr_alloc(c->arena, (size_t)n + 16, sizeof(cr_real));
+    bare.act = CR_ACT_NONE;
+    bare.map = NULL;
+    bare.grad = NULL;
+    bare.dy[0] = plain;
     for (k = 0; k < c->plan.n_in; k++)
         if (wants_gradient(c, k)) {
             w.dx[k] = reals(c, k);
             want.dx[k] = reals(c, k);
         }
-    for (add = 0; add < 2; add++) {
-        w.add = want.add = add;
-        c->act = CR_ACT_RELU;
+    /* stored, added, and without that of input 0 */
+    for (k = 0; k < 3; k++) {
+        int i;
+        int64_t j;
+
+        w.add = want.add = k == 1;
+        if (k == 2)
+            w.dx[0] = NULL;
+        for (i = 0; i < last; i++)
+            for (j = 0; want.dx[i] && j < cr_count(&c->in[i]); j++) {
+                want.dx[i][j] = 2;
+                if (w.dx[i])
+                    w.dx[i][j] = 2;
+            }
         forward(c);
-        backward(c, &w);
-        for (i = 0; i < n; i++)
-            masked[i] = y[i] <= 0 ? 0 : dy[i];
-        c->act = CR_ACT_NONE;
-        c->dy[0] = masked;
-        forward(c);
-        backward(c, &want);
         c->dy[0] = dy;
-        for (k = 0; k < c->plan.n_in; k++)
-            if (w.dx[k])
-                ok(case_near("dx", w.dx[k], want.dx[k], cr_count(&c->in[k]),
+        backward(c, &w);
+        forward(&bare);
+        backward(&bare, &want);
+        for (i = 0; i < last; i++)
+            if (w.dx[i])
+                ok(case_near("dx", w.dx[i], want.dx[i], cr_count(&c->in[i]),
                              CASE_TOLERANCE),
-                   "%s: gradient %d through an activation%s", c->name, k,
-                   add ? ", added" : "");
+                   "%s: gradient %d through %s%s", c->name, i, what,
+                   k == 1   ? ", added"
+                   : k == 2 ? ", without that of input 0"
+                            : "");
     }
+}
+
+/* One that also honours it in the backward pass gives what a masked dy does. */
+static void check_act_backward(struct call *c, bool finds)
+{
+    int64_t i, n = cr_count(&c->out[0]);
+    cr_real *masked = cr_alloc(c->arena, (size_t)n + 16, sizeof(cr_real));
+    const cr_real *y = c->y[0];
+
+    forward(c);
+    for (i = 0; i < n; i++)
+        masked[i] = y[i] <= 0 ? 0 : c->dy[0][i];
+    c->act = CR_ACT_RELU;
+    check_gradients(c, masked, "an activation");
+    c->no_y = true;
+    if (finds)
+        check_gradients(c, masked, "an activation that it computes again");
+    c->no_y = false;
+    c->act = CR_ACT_NONE;
+}
+
+/* The same of any other function. */
+static void check_map_backward(struct call *c)
+{
+    int64_t n = cr_count(&c->out[0]);
+    cr_real *d = cr_alloc(c->arena, (size_t)n + 16, sizeof(cr_real));
+
+    forward(c);
+    squares_grad(NULL, n, c->y[0], NULL, c->dy[0], d);
+    c->map = squares;
+    c->grad = squares_grad;
+    check_gradients(c, d, "a map");
+    c->map = NULL;
+    c->grad = NULL;
 }
 
 static void dy_make(struct call *c, int k)
@@ -139,6 +195,38 @@ static void dy_make(struct call *c, int k)
         c->dy[k][j] = (cr_real)case_random(99 + (uint64_t)k, j);
 }
 
+static void check(struct call *c, bool differ)
+{
+    const struct cr_op_kernels *kernels = c->op->kernels;
+    unsigned sum =
+        kernels && kernels->addend && c->x[kernels->addend] ? CR_END_ADD : 0;
+    int k;
+
+    for (k = 0; k < c->plan.n_out && differ; k++)
+        dy_make(c, k);
+    if (takes(c, CR_Y(0), CR_END_ACT))
+        check_act(c);
+    if (takes(c, CR_Y(0), CR_END_MAP))
+        check_map(c);
+    if (takes(c, CR_Y(0), CR_END_SCALE | CR_END_BACKWARD))
+        check_scale(c, differ);
+    if (differ && takes(c, CR_Y(0), CR_END_ACT | CR_END_BACKWARD))
+        check_act_backward(
+            c, takes(c, CR_Y(0),
+                     sum | CR_END_ACT | CR_END_BACKWARD | CR_END_MASK_X));
+    if (differ && takes(c, CR_Y(0), sum | CR_END_MAP | CR_END_BACKWARD))
+        check_map_backward(c);
+}
+
+/* The inputs that the case names have channels last: the values as they lie. */
+static bool last_call(struct call *c, const struct cr_node *node)
+{
+    for (CR_EACH(n, cr_node_get(node, "last")))
+        c->in[n->integer].layout = CR_CHANNELS_LAST;
+    c->name = cr_strf(c->arena, "%s, channels last", c->name);
+    return ok(plan_inputs(c), "%s: is planned", c->name);
+}
+
 static void run_case(const struct cr_op *op, const struct cr_node *node,
                      int64_t batch)
 {
@@ -148,22 +236,14 @@ static void run_case(const struct cr_op *op, const struct cr_node *node,
     const struct cr_node *gradient = cr_node_get(node, "gradient");
     bool differ = op->backward && (!gradient || gradient->boolean);
     bool planned;
-    int k;
 
     c.name = call_name(&c, node, batch);
     planned = plan_call(&c, node, &diag, batch);
     if (ok(planned == !cr_node_get(node, "error"), "%s: is planned", c.name) &&
         planned) {
-        for (k = 0; k < c.plan.n_out && differ; k++)
-            dy_make(&c, k);
-        if (takes(&c, CR_Y(0), CR_END_ACT))
-            check_act(&c);
-        if (takes(&c, CR_Y(0), CR_END_MAP))
-            check_map(&c);
-        if (takes(&c, CR_Y(0), CR_END_SCALE | CR_END_BACKWARD))
-            check_scale(&c, differ);
-        if (differ && takes(&c, CR_Y(0), CR_END_ACT | CR_END_BACKWARD))
-            check_act_backward(&c);
+        check(&c, differ);
+        if (cr_node_get(node, "last") && last_call(&c, node))
+            check(&c, differ);
     }
     cr_arena_free(&mem);
 }

@@ -238,7 +238,7 @@ static void check_room(const struct call *c, size_t planned)
         snprintf(grown, sizeof grown, "%s", c->name);
 }
 
-static void check_threads(struct call *c)
+static void check_threads(struct call *c, size_t room)
 {
     size_t bytes = cr_bytes(&c->out[0]), most = 1, back = 0;
     bool backs = c->op->backward && c->out[0].type == CR_REAL;
@@ -272,7 +272,7 @@ static void check_threads(struct call *c)
     ok(!cr_blas_own() || (memcmp(one, c->y[0], bytes) == 0 &&
                           (back == 0 || memcmp(g[0], g[1], back) == 0)),
        "%s: same bytes with 3 threads", c->name);
-    check_room(c, c->plan.thread_scratch);
+    check_room(c, room);
     cr_thread_pool_start(1);
 }
 
@@ -418,6 +418,7 @@ static void check_last(struct call *c, const struct cr_node *last,
                        bool gradient)
 {
     struct call t = *c;
+    size_t room;
     int i, act;
 
     for (CR_EACH(n, last)) {
@@ -453,10 +454,14 @@ static void check_last(struct call *c, const struct cr_node *last,
         c->act = t.act = act ? CR_ACT_RELU : CR_ACT_NONE;
         check_last_gradients(c, &t);
     }
-    check_room(&t, c->plan.thread_scratch > t.plan.thread_scratch
-                       ? c->plan.thread_scratch
-                       : t.plan.thread_scratch);
-    c->act = CR_ACT_NONE;
+    room = c->plan.thread_scratch > t.plan.thread_scratch
+               ? c->plan.thread_scratch
+               : t.plan.thread_scratch;
+    check_room(&t, room);
+    c->act = t.act = CR_ACT_NONE;
+    t.name = cr_strf(c->arena, "%s, channels last", c->name);
+    cr_thread_pool_start(1);
+    check_threads(&t, room);
 }
 
 static void run_case(const struct cr_op *op, const struct cr_node *node,
@@ -496,7 +501,7 @@ static void run_case(const struct cr_op *op, const struct cr_node *node,
                                             GRADIENT_TOLERANCE));
         if (last)
             check_last(&c, last, differ);
-        check_threads(&c);
+        check_threads(&c, c.plan.thread_scratch);
     }
     cr_arena_free(&mem);
 }

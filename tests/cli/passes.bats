@@ -248,17 +248,36 @@ network:
   inputs: {x: {shape: [3, 8, 8]}}
   cells:
     a: {Conv2d: {in_channels: 3, out_channels: 16, kernel_size: 3}}
-    g: {GroupNorm: {num_groups: 4, num_channels: 16}}
     b: {Conv2d: {in_channels: 16, out_channels: 16, kernel_size: 1}}
   construct: |
-    x = g(a(x))
-    return g(x * sigmoid(b(mean(x, (2, 3), True))))
+    x = cumsum(a(x), 2)
+    return cumsum(x * sigmoid(b(mean(x, (2, 3), True))), 2)
 EOF
     run -0 "$CELLRUN" summary c.yaml --passes
     plan=${output##*$'\nmemory: '}
-    [[ $plan == *"group_norm("* && $plan == *"mul("* ]]
-    # what the first group_norm gives is read as it lies
-    run ! grep 'reorder(.*(32, 16, 8, 8)' <<<"${plan#*group_norm(}"
+    [[ $plan == *"cumsum("* && $plan == *"mul("* ]]
+    # what the first cumsum gives is read as it lies
+    run ! grep 'reorder(.*(32, 16, 8, 8)' <<<"${plan#*cumsum(}"
+}
+
+@test "normalisation by groups keeps the layout of convolutions" {
+    cat >c.yaml <<'EOF'
+network:
+  inputs: {x: {shape: [3, 8, 8]}}
+  cells:
+    a: {Conv2d: {out_channels: 16, kernel_size: 3}}
+    g: {GroupNorm: {num_groups: 4}}
+    b: {Conv2d: {out_channels: 16, kernel_size: 3}}
+    i: InstanceNorm2d
+    e: {Dense: {out_channels: 10}}
+  construct: |
+    y = relu(g(a(x)))
+    return e(mean(relu(i(b(y)) + y), (2, 3)))
+EOF
+    run -0 "$CELLRUN" summary c.yaml --passes
+    plan=${output##*$'\nmemory: '}
+    [[ $plan == *"group_norm("* ]]
+    run ! grep 'reorder(.*, 16, 8, 8)\|relu(\|add(' <<<"$plan"
 }
 
 @test "what moves elements keeps the layout of convolutions" {

@@ -129,8 +129,8 @@ static bool check_sweeps(const struct all *a)
                 good = near(a->out[i], y < 0 ? 0 : y, 4) &&
                        near(a->dmore[i], d, 1) &&
                        near(a->dx[i],
-                            (double)a->scale[c] * (d - (double)a->shift[c] -
-                                                   off * (double)a->slope[c]),
+                            (double)a->scale[c] * d - (double)a->shift[c] -
+                                off * (double)a->slope[c],
                             4) &&
                        good;
             }
@@ -189,6 +189,48 @@ static void check(struct cr_channels ch)
     free(first_sums);
 }
 
+static void twice(const void *attr, int64_t n, const cr_real *x,
+                  const cr_real *y, const cr_real *dy, cr_real *d)
+{
+    int64_t i;
+
+    (void)attr;
+    (void)x;
+    (void)y;
+    for (i = 0; i < n; i++)
+        d[i] = 2 * dy[i];
+}
+
+/* Sums leave the scratch memory alone that is taken. */
+static void check_taken(bool last)
+{
+    struct cr_channels ch = { .n = 2, .c = 3, .s = 50, .last = last };
+    int64_t n = ch.n * ch.c * ch.s, i;
+    cr_real *x = numbers(n), *dy = numbers(n), *mean = numbers(3 * ch.c);
+    cr_real *room = numbers(cr_channel_thread_scratch(&ch));
+    struct cr_channel_mask mask = { .scale = mean + ch.c,
+                                    .shift = mean + 2 * ch.c,
+                                    .grad = twice };
+    double sum[2][3], dot[2][3];
+    bool kept = true;
+    char *own;
+
+    cr_channel_sums(&ch, x, mean, dy, &mask, room, sum[0], dot[0]);
+    ch.taken = 4 * cr_channel_low_scratch(&ch) / 64 * 64;
+    own = cr_thread_scratch(ch.taken + cr_channel_low_scratch(&ch));
+    memset(own, 7, ch.taken);
+    cr_channel_sums(&ch, x, mean, dy, &mask, room, sum[1], dot[1]);
+    for (i = 0; i < (int64_t)ch.taken; i++)
+        kept = kept && own[i] == 7;
+    ok(kept && memcmp(sum[0], sum[1], sizeof sum[0]) == 0 &&
+           memcmp(dot[0], dot[1], sizeof dot[0]) == 0,
+       "scratch memory that is taken%s", last ? ", channels last" : "");
+    free(x);
+    free(dy);
+    free(mean);
+    free(room);
+}
+
 int main(void)
 {
     static const int64_t shapes[][3] = { { 1, 1, 1 },   { 3, 1, 700 },
@@ -208,6 +250,8 @@ int main(void)
         check(cr_channels(&spec));
     }
     test_end();
+    check_taken(false);
+    check_taken(true);
     cr_channel_affine(1, 0.25, &one, &half, &one, &one, &scale, &shift);
     ok(near(scale, 2 / 1.5, 1) && near(shift, 0.5 - 4 / 1.5, 4),
        "normalising is a scale and a shift");
