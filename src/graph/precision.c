@@ -466,7 +466,7 @@ static void node_casts(struct pass *p, struct cr_opnode *node)
             round_result(p, node, i, node->low);
 }
 
-/* A number that is put beside those that an op moves has their type, too. */
+/* A number that is put among those that an op moves has their type, too. */
 static void round_padding(struct cr_net *net, struct cr_opnode *node)
 {
     enum cr_type type = node->out[0]->low_type;

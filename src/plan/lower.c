@@ -256,7 +256,7 @@ static bool in_either_layout(const struct cr_op *op)
     return op->kernels && op->kernels->last;
 }
 
-/* Whether the op takes a list, such as concat, whose tensors have one layout. */
+/* Whether the op takes a list, as concat does: all have one layout. */
 static bool takes_list(const struct cr_op *op)
 {
     return op->max_inputs == CR_OP_MAX;
