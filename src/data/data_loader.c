@@ -459,7 +459,7 @@ static const char *disk_cache_file(struct cr_data_loader *p)
     const char *runs = dir && dir->text ? dir->text : getenv("CELLRUN_RUNS");
     const char *args = p->source.node ? cr_node_json(c->arena, p->source.node)
                                       : "";
-    const char *first = cr_sample_file(&p->set, 0);
+    const char *first = cr_sample_file(&p->set, 0, -1);
     char *real = realpath(first, NULL);
     uint64_t name = cr_hash(CR_HASH, args, strlen(args) + 1);
 
@@ -501,10 +501,16 @@ static void drop_unreadable(struct cr_data_loader *p, int on_error)
             pool[n++] = at;
             continue;
         }
-        if (lost++ == 0)
-            first = cr_sample_file(&p->set, at);
-        if (on_error == CR_ON_ERROR_WARN)
-            cr_reader_warn(p->reader, diag, at);
+        if (lost++ == 0 || on_error == CR_ON_ERROR_WARN) {
+            struct cr_diag why = { .arena = diag->arena };
+            int column = cr_reader_unreadable(p->reader, &why, at);
+
+            if (!first)
+                first = cr_sample_file(&p->set, at, column);
+            if (on_error == CR_ON_ERROR_WARN && why.first)
+                cr_warn(diag, why.first->pos, why.first->code, "%s",
+                        why.first->text);
+        }
     }
     if (lost == 0)
         return;
