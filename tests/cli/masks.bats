@@ -126,14 +126,14 @@ END
     recipe
     sed -i 's,masks/1.png,images/1.png,' pairs.csv
     run -3 --separate-stderr "$CELLRUN" train c.yaml -q -o a
-    [[ $stderr == *"images/1.png: "*"found colours, expected grey values or indices of a palette"* ]]
+    [[ $stderr == *"images/1.png: error: mask: found colours, expected grey values or indices of a palette"* ]]
     sed -i 's,masks/0.png,images/0.png,' pairs.csv
     run -3 --separate-stderr "$CELLRUN" check c.yaml
     [[ $stderr == *"images/0.png: "*"found colours"* ]]
     stored deep.png 12 10 0 16 $(for ((k = 0; k < 240; k++)); do echo 1; done)
     printf 'image,mask\nimages/0.png,deep.png\n' >pairs.csv
     run -3 --separate-stderr "$CELLRUN" check c.yaml
-    [[ $stderr == *"deep.png: "*"found 16 bits, expected at most 8"* ]]
+    [[ $stderr == *"deep.png: error: mask: found 16 bits, expected at most 8"* ]]
 }
 
 @test "damaged masks are skipped on demand, as images are" {
