@@ -56,10 +56,15 @@ static bool choose_path(struct cr_data_loader *p)
     const struct cr_dataset_type *type = (const void *)p->source.about;
     struct cr_pos pos = cr_at_file(c->arena, p->want.path);
     char *real = realpath(p->want.path, NULL), *opts;
+    struct cr_node *node = CR_NEW(c->arena, struct cr_node);
     struct stat st;
     bool folder = stat(p->want.path, &st) == 0 && S_ISDIR(st.st_mode);
     const char *path;
 
+    /* errors of the data set name the path, not the files of the config */
+    *node = *p->source.node;
+    node->pos = pos;
+    p->source.node = node;
     opts = cr_alloc(c->arena, 1, type->about.size);
     memcpy(opts, p->source.opts, type->about.size);
     p->source.opts = opts;
@@ -531,6 +536,8 @@ static struct cr_pos source_pos(const struct cr_data_loader *p)
 
     if (!node)
         return p->config->root->pos;
+    if (p->want.path)
+        return node->pos;
     files = arg(p, p->source.about->opts->name);
     return files && files->pos.src != node->pos.src ? files->pos : node->pos;
 }

@@ -86,6 +86,11 @@ END2
     run -3 --separate-stderr "$CELLRUN" eval --ckpt lm --data other.txt
     [[ $stderr == *"the character 'Q' is not in the vocabulary of the training\
  data [E0204]"* ]]
+    # messages name the file, not those of the config
+    printf 'abc' >short.txt
+    run -3 --separate-stderr "$CELLRUN" eval --ckpt lm --data short.txt
+    [[ $stderr == "short.txt: error: the text has 3 characters here, but"* ]]
+    [[ $stderr != *"files:"* ]]
     # an array for a data set of one column
     cp "$data"/{train-x,eval-x}.npy .
     cat >auto.yaml <<'END2'
