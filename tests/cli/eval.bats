@@ -104,6 +104,9 @@ optimizer: {SGD: {learning_rate: 0.01}}
 train: {steps: 1}
 END2
     "$CELLRUN" train auto.yaml -q -o auto
+    # the loss takes the input again: predict finds it, too
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt auto eval-x.npy -n 2
+    [ "${#lines[@]}" = 2 ]
     mkdir elsewhere
     cd elsewhere
     run -0 --separate-stderr "$CELLRUN" eval --ckpt ../auto --json \

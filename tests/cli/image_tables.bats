@@ -129,3 +129,34 @@ END
         'dataset.train.columns={image: {fields: [path, label], type: image}, label: label}'
     [[ $stderr == *"column 'image' has 2 fields of text, expected one"* ]]
 }
+
+@test "a network of several images: tables, objects, a file for each" {
+    cat >two.yaml <<'END'
+cellrun: 1
+dataset:
+  train: {CSVDataset: {dataset_files: list/two.csv, columns: {a: {fields: a, type: image}, b: {fields: b, type: image}, label: label}}}
+datapipe:
+  a: [{Resize: {size: [4, 4]}}, HWC2CHW, {TypeCast: {data_type: float32}}]
+  b: [{Resize: {size: [4, 4]}}, HWC2CHW, {TypeCast: {data_type: float32}}]
+network:
+  inputs: [a, b]
+  cells: {flatten: Flatten, head: {Dense: {out_channels: 3}}}
+  construct: return head(flatten(a - b))
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 1e-6}}
+train: {steps: 3}
+END
+    (cd list; for f in train/*/*.png; do
+        echo "$f,train/bee/1.png,$(basename "$(dirname "$f")")"
+     done) | (echo a,b,label; cat) >list/two.csv
+    "$CELLRUN" train two.yaml -q -o a
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt a list/two.csv
+    first=${lines[0]#*$'\t'}
+    file=$(sed -n '2s/,.*//p' list/two.csv)
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt a "a=list/$file" \
+        b=list/train/bee/1.png
+    [ "${output#*$'\t'}" = "$first" ]
+    run -3 --separate-stderr "$CELLRUN" predict --ckpt a - \
+        <<<"{\"a\": \"list/$file\"}"
+    [[ $stderr == *"column 'b': found nothing, expected the path of an image"* ]]
+}
