@@ -194,8 +194,12 @@ bool cr_predict_image(struct cr_predict *j, struct cr_predict_feed *feed,
         return cr_error(&j->about, CR_NOWHERE, CR_E_DATA_FORMAT,
                         "column '%s': found nothing, expected the path of an "
                         "image", feed->name);
-    ok = cr_input_open(&feed->adapter, &j->about, path, &input) &&
-         cr_input_read(&input, &j->about, index, cr_predict_into(j, feed));
+    ok = cr_input_open(&feed->adapter, &j->about, path, &input);
+    if (ok && input.many)
+        ok = cr_error(&j->about, cr_at_file(j->about.arena, path),
+                      CR_E_DATA_FORMAT, "the file is not an image");
+    ok = ok && cr_input_read(&input, &j->about, index,
+                             cr_predict_into(j, feed));
     cr_input_close(&input);
     return ok;
 }
