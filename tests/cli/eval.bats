@@ -116,7 +116,14 @@ END2
     run -3 --separate-stderr "$CELLRUN" eval --ckpt "$data/run" \
         --data ../eval-x.npy
     [[ $stderr == *"eval-x.npy: error: is one array, but the data set has 2"* ]]
-    [[ $stderr == *"dataset.eval.data='[x.npy, label.npy]'"* ]]
+    [[ $stderr == *"name a YAML file: dataset: {eval: {NumpySlicesDataset: {data: {x: x.npy, label: label.npy}}}}"* ]]
+    cp ../train-x.npy x.npy
+    cp "$data/train-y.npy" label.npy
+    sed -n 's/.*a YAML file: //p' <<<"$stderr" >d.yaml
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt "$data/run" --json \
+        --data d.yaml
+    [[ $output == *'"samples":300}' ]]
+    run -0 "$CELLRUN" predict --ckpt "$data/run" --data d.yaml -n 1
     run -0 --separate-stderr "$CELLRUN" eval --ckpt "$data/run" --json \
         dataset.eval.data="[$PWD/../train-x.npy, $data/train-y.npy]"
     [[ $output == *'"samples":300}' ]]

@@ -162,3 +162,10 @@ END
     [[ $stderr == *"masks/2.png: error: sample 2 of column 'label' has shape (5, 6)"* ]]
     [[ $stderr == *"at pairs.csv:4:14"* ]]
 }
+
+@test "a class of no pixel, without ignore_index" {
+    pairs 2
+    recipe
+    run -3 --separate-stderr "$CELLRUN" train c.yaml -q -o a '~loss.ignore_index'
+    [[ $stderr == *"class 255 needs at least 256: set out_channels of its last layer, or ignore it: ignore_index: 255"* ]]
+}
