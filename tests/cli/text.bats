@@ -123,6 +123,11 @@ END
 
 @test "characters that the vocabulary of the weights lacks are listed" {
     lm c.yaml
+    "$CELLRUN" train c.yaml -o r -q --steps 5 \
+        dataset.{train,eval}.CharSequenceDataset.unit=byte
+    run -2 "$CELLRUN" train c.yaml -q -o s --load r
+    [[ $output == *"unit is char, but the vocabulary of "*"r/ckpt/best.safetensors holds bytes [E0016]"* ]]
+    rm -r r
     "$CELLRUN" train c.yaml -o r -q --steps 5
     (cat text; printf 'the \303\211 of Q and the Q\n'; cat text) >other
     size=$(wc -c <text)
