@@ -152,6 +152,8 @@ END
         [[ $stderr == *"first unreadable file: masks/2.png"* ]]
         run -0 "$CELLRUN" ckpt diff want got
     done
+    run -3 --separate-stderr "$CELLRUN" data verify c.yaml --split train
+    [[ $output == "dataset.train: sample 2: pairs.csv:4:1: masks/2.png: the image is damaged"* ]]
 }
 
 @test "a mask of another size than the others is named" {
