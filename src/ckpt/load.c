@@ -444,6 +444,25 @@ bool cr_vocab_loaded(struct cr_config *config, const char *column,
     return ok;
 }
 
+/* Whether loaded weights may read n tokens. Where some are skipped, the others
+ * do if they have a dimension of n. */
+static bool load_reads(const void *ctx, int64_t n)
+{
+    const struct cr_load_job *job = ctx;
+    bool skips = false;
+
+    for (int i = 0; i < job->n_targets; i++) {
+        const struct cr_spec *s = &job->target[i].param->spec;
+
+        skips = skips || job->target[i].status == CR_LOAD_SKIPPED;
+        for (int k = 0; k < s->rank && job->target[i].status == CR_LOAD_DONE;
+             k++)
+            if (s->dim[k] == n)
+                return true;
+    }
+    return !skips;
+}
+
 bool cr_load(struct cr_config *config, struct cr_net *net, const char *path,
              struct cr_load_report *report)
 {
@@ -485,7 +504,7 @@ bool cr_load(struct cr_config *config, struct cr_net *net, const char *path,
                 cr_at_file(config->arena, cr_tensor_file_path(job.file)),
                 CR_E_CKPT_MISMATCH, "no parameter was loaded from this file");
     else if (ok)
-        cr_vocabs_compare(config, job.file);
+        cr_vocabs_compare(config, job.file, load_reads, &job);
 done:
     for (int i = 0; i < job.n_rules; i++)
         cr_rename_rule_free(&job.rule[i]);

@@ -110,6 +110,8 @@ static void hint_run(struct cr_arena *arena, struct cr_diag *diag,
     struct cr_runs runs = { .arena = arena, .diag = &quiet };
 
     cr_runs_search(&runs, dir);
+    if (runs.n == 1 && strcmp(runs.run[0].path, dir) == 0)
+        return; /* a run that wrote no checkpoint */
     if (runs.n == 1)
         cr_hint(diag, "did you mean '%s'?", runs.run[0].path);
     else if (runs.n > 1)

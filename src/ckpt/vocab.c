@@ -114,14 +114,16 @@ static void vocab_compare(const struct cr_config *config, struct cr_pos at,
 }
 
 void cr_vocabs_compare(const struct cr_config *config,
-                       const struct cr_tensor_file *file)
+                       const struct cr_tensor_file *file,
+                       bool (*reads)(const void *ctx, int64_t n),
+                       const void *ctx)
 {
     for (CR_EACH(m, vocabs_of(config->arena, file))) {
         const struct cr_vocab *was = vocab_read(config->arena, m);
         const struct cr_vocab *is =
             was ? cr_vocab_kept(config, was->column) : NULL;
 
-        if (is)
+        if (is && reads(ctx, was->n))
             vocab_compare(config,
                           cr_at_file(config->arena, cr_tensor_file_path(file)),
                           is, was);

@@ -22,8 +22,11 @@ bool cr_vocab_read(struct cr_config *config, const struct cr_tensor_file *file,
                    const char *column, struct cr_vocab **to);
 
 /* Warns of each column that has another vocabulary in the config than in the
- * file: weights from the file belong to its tokens, by their index. */
+ * file: weights from the file belong to its tokens, by their index. Not if
+ * reads(ctx, n) says that no loaded weight reads n tokens. */
 void cr_vocabs_compare(const struct cr_config *config,
-                       const struct cr_tensor_file *file);
+                       const struct cr_tensor_file *file,
+                       bool (*reads)(const void *ctx, int64_t n),
+                       const void *ctx);
 
 #endif

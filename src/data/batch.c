@@ -102,7 +102,7 @@ static bool fill_rows(struct cr_data_loader *p, struct cr_diag *diag,
                 ok = false;
             else if (p->set.varying_shapes & 1u << k)
                 ok = cr_column_pipeline_run_other(c, diag, &mem, &spec, &p->set,
-                                                  epoch, i, x, y, scratch);
+                                                  k, epoch, i, x, y, scratch);
             else
                 ok = cr_column_pipeline_run(c, diag, epoch, i, x, y, scratch);
             if (x && !ok) {

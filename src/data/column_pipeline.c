@@ -694,9 +694,9 @@ static bool plan_fitted(const struct cr_column_pipeline *c, int i,
 bool cr_column_pipeline_run_other(const struct cr_column_pipeline *c,
                                   struct cr_diag *diag, struct cr_arena *mem,
                                   const struct cr_spec *spec,
-                                  const struct cr_dataset *set, int64_t epoch,
-                                  int64_t index, const void *x, void *y,
-                                  void *scratch)
+                                  const struct cr_dataset *set, int column,
+                                  int64_t epoch, int64_t index, const void *x,
+                                  void *y, void *scratch)
 {
     int i, n = c->fused ? c->first : c->n;
     struct cr_diag quiet = { .arena = mem };
@@ -721,8 +721,8 @@ bool cr_column_pipeline_run_other(const struct cr_column_pipeline *c,
         p.scratch = 0;
         if (!c->op[i]->plan(&p) || !plan_fitted(c, i, &p))
             return other_refused(c, diag, &quiet,
-                                 cr_sample_pos(set, diag->arena, index), spec,
-                                 index);
+                                 cr_sample_pos(set, diag->arena, index, column),
+                                 spec, index);
         s.y = cr_alloc(mem, 1, cr_bytes(&p.out) + 1);
         s.scratch = cr_alloc(mem, 1, p.scratch + 1);
         if (!c->op[i]->apply(&s))
@@ -732,7 +732,8 @@ bool cr_column_pipeline_run_other(const struct cr_column_pipeline *c,
         if (cr_spec_same(&now, &c->plan[i].out))
             return run_from(c, diag, i + 1, epoch, index, x, y, scratch);
     }
-    cr_error(diag, cr_sample_pos(set, diag->arena, index), CR_E_DATA_FORMAT,
+    cr_error(diag, cr_sample_pos(set, diag->arena, index, column),
+             CR_E_DATA_FORMAT,
              "sample %lld of column '%s' has shape %s, and %s after its "
              "transforms; the first sample has %s and %s: a batch needs one "
              "shape",

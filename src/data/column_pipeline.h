@@ -62,9 +62,9 @@ cr_column_pipeline_named(struct cr_config *config, const char *name,
 bool cr_column_pipeline_run_other(const struct cr_column_pipeline *pipeline,
                                   struct cr_diag *diag, struct cr_arena *mem,
                                   const struct cr_spec *spec,
-                                  const struct cr_dataset *set, int64_t epoch,
-                                  int64_t index, const void *x, void *y,
-                                  void *scratch);
+                                  const struct cr_dataset *set, int column,
+                                  int64_t epoch, int64_t index, const void *x,
+                                  void *y, void *scratch);
 /* The first transform that is not fitted yet; -1: none. */
 int cr_column_pipeline_unfitted(const struct cr_column_pipeline *pipeline);
 /* Fits that transform to one training sample. False after reporting. */

@@ -40,7 +40,8 @@ bool cr_csv_dataset_text(struct cr_dataset *set, struct cr_diag *diag,
 const void *cr_csv_dataset_fetch(struct cr_dataset *set, struct cr_diag *diag,
                                  struct cr_arena *mem, int64_t i, int column,
                                  void *scratch, struct cr_spec *spec);
-const char *cr_csv_dataset_file(const struct cr_dataset *set, int64_t i);
+const char *cr_csv_dataset_file(const struct cr_dataset *set, int64_t i,
+                                int column);
 const void *cr_csv_dataset_at(struct cr_dataset *set, int64_t i, int column);
 struct cr_pos cr_csv_dataset_where(struct cr_dataset *set,
                                    struct cr_arena *arena, int64_t i,

@@ -87,12 +87,13 @@ const void *cr_csv_dataset_fetch(struct cr_dataset *set, struct cr_diag *diag,
                                &set->column[column].spec, scratch, spec);
 }
 
-const char *cr_csv_dataset_file(const struct cr_dataset *set, int64_t i)
+const char *cr_csv_dataset_file(const struct cr_dataset *set, int64_t i,
+                                int column)
 {
     const struct cr_csv_dataset *f = set->self;
 
     for (int k = 0; k < f->columns; k++)
-        if (f->column[k].path)
+        if (f->column[k].path && (column < 0 || column == k))
             return f->column[k].path[i];
     return NULL;
 }

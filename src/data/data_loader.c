@@ -56,10 +56,15 @@ static bool choose_path(struct cr_data_loader *p)
     const struct cr_dataset_type *type = (const void *)p->source.about;
     struct cr_pos pos = cr_at_file(c->arena, p->want.path);
     char *real = realpath(p->want.path, NULL), *opts;
+    struct cr_node *node = CR_NEW(c->arena, struct cr_node);
     struct stat st;
     bool folder = stat(p->want.path, &st) == 0 && S_ISDIR(st.st_mode);
     const char *path;
 
+    /* errors of the data set name the path, not the files of the config */
+    *node = *p->source.node;
+    node->pos = pos;
+    p->source.node = node;
     opts = cr_alloc(c->arena, 1, type->about.size);
     memcpy(opts, p->source.opts, type->about.size);
     p->source.opts = opts;
@@ -459,7 +464,7 @@ static const char *disk_cache_file(struct cr_data_loader *p)
     const char *runs = dir && dir->text ? dir->text : getenv("CELLRUN_RUNS");
     const char *args = p->source.node ? cr_node_json(c->arena, p->source.node)
                                       : "";
-    const char *first = cr_sample_file(&p->set, 0);
+    const char *first = cr_sample_file(&p->set, 0, -1);
     char *real = realpath(first, NULL);
     uint64_t name = cr_hash(CR_HASH, args, strlen(args) + 1);
 
@@ -501,10 +506,16 @@ static void drop_unreadable(struct cr_data_loader *p, int on_error)
             pool[n++] = at;
             continue;
         }
-        if (lost++ == 0)
-            first = cr_sample_file(&p->set, at);
-        if (on_error == CR_ON_ERROR_WARN)
-            cr_reader_warn(p->reader, diag, at);
+        if (lost++ == 0 || on_error == CR_ON_ERROR_WARN) {
+            struct cr_diag why = { .arena = diag->arena };
+            int column = cr_reader_unreadable(p->reader, &why, at);
+
+            if (!first)
+                first = cr_sample_file(&p->set, at, column);
+            if (on_error == CR_ON_ERROR_WARN && why.first)
+                cr_warn(diag, why.first->pos, why.first->code, "%s",
+                        why.first->text);
+        }
     }
     if (lost == 0)
         return;
@@ -525,6 +536,8 @@ static struct cr_pos source_pos(const struct cr_data_loader *p)
 
     if (!node)
         return p->config->root->pos;
+    if (p->want.path)
+        return node->pos;
     files = arg(p, p->source.about->opts->name);
     return files && files->pos.src != node->pos.src ? files->pos : node->pos;
 }

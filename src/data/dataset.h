@@ -66,9 +66,10 @@ struct cr_dataset_type {
     const void *(*fetch)(struct cr_dataset *set, struct cr_diag *diag,
                          struct cr_arena *mem, int64_t i, int column,
                          void *scratch, struct cr_spec *spec);
-    /* Optional: the file of sample i, for messages; NULL: none of its own. Sets
-     * with a cache_key have them. */
-    const char *(*file)(const struct cr_dataset *set, int64_t i);
+    /* Optional: the file of sample i of a column (-1: of its first column with
+     * files), for messages; NULL: none of its own. Sets with a cache_key have
+     * them. */
+    const char *(*file)(const struct cr_dataset *set, int64_t i, int column);
     void (*close)(struct cr_dataset *set);
     /* Optional: the vocabulary of a column of integers, from all of the data
      * (data/vocab.h). NULL after reporting, or without a report if the column
@@ -103,11 +104,11 @@ struct cr_dataset_type {
     const char *suffixes;
 };
 
-/* The file of sample i; NULL: none of its own. */
+/* The file of sample i of a column, as `file`; NULL: none of its own. */
 static inline const char *cr_sample_file(const struct cr_dataset *set,
-                                         int64_t i)
+                                         int64_t i, int column)
 {
-    return set->type->file ? set->type->file(set, i) : NULL;
+    return set->type->file ? set->type->file(set, i, column) : NULL;
 }
 
 #endif

@@ -26,7 +26,7 @@ static bool one_shape(struct cr_data_loader *p, struct cr_diag *diag, int k,
     const struct cr_column_pipeline *c = p->op[k];
 
     return cr_spec_same(spec, &c->in) ||
-           cr_error(diag, cr_sample_pos(&p->set, diag->arena, sample),
+           cr_error(diag, cr_sample_pos(&p->set, diag->arena, sample, k),
                     CR_E_DATA_FORMAT,
                     "%s is fitted on samples of one shape, but this one is %s "
                     "and the first is %s",

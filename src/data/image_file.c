@@ -55,7 +55,8 @@ static struct cr_file *image_open(struct cr_arena *mem, struct cr_diag *diag,
     file = *format ? (*format)->open(mem, diag, path, stored) : NULL;
     if (!file)
         return NULL;
-    if (stored->type != CR_U8 || stored->rank != 3)
+    if (stored->type != CR_U8 || stored->rank != 3 ||
+        (stored->dim[2] != 1 && stored->dim[2] != 3))
         ok = cr_error(diag, cr_at_file(diag->arena, path), CR_E_DATA_FORMAT,
                       "the file is not an image");
     else if (mask && !(*format)->indices)

@@ -20,15 +20,16 @@ struct cr_reader {
     struct cr_reader_opts want;
     struct kept **kept[CR_COLUMNS_MAX]; /* the cached samples; NULL: not
                                            cached */
-    int column;             /* the column that is decoded; -1: none */
+    unsigned files;         /* bit k: column k is decoded from files */
+    int column;             /* the first of them; -1: none */
     struct cr_disk_cache *cache; /* the disk cache of that column, or NULL */
     unsigned char *lost;    /* after a scan: samples that cannot be read */
 };
 
 struct cr_pos cr_sample_pos(const struct cr_dataset *set,
-                            struct cr_arena *arena, int64_t i)
+                            struct cr_arena *arena, int64_t i, int column)
 {
-    const char *file = cr_sample_file(set, i);
+    const char *file = cr_sample_file(set, i, column);
 
     return file ? cr_at_file(arena, file) : CR_NOWHERE;
 }
@@ -65,8 +66,10 @@ struct cr_reader *cr_reader_open(struct cr_arena *arena, struct cr_dataset *set,
     for (k = set->columns - 1; k >= 0; k--) {
         if (!reader_decodes(set, k))
             continue;
-        if (set->cache_key)
+        if (set->cache_key) {
+            r->files |= 1u << k;
             r->column = k;
+        }
         if (!want->keep)
             continue;
         r->kept[k] = calloc((size_t)set->count, sizeof *r->kept[k]);
@@ -169,6 +172,28 @@ struct scan {
     struct kept **got;      /* samples of the chunk, for the cache; or NULL */
 };
 
+/* Decodes sample i of all columns with files. The last one is r->column, which
+ * is returned, as by cr_reader_get. *column is the one that cannot be read. */
+static const void *scan_sample(struct cr_reader *r, struct cr_diag *diag,
+                               struct cr_arena *mem, int64_t i,
+                               struct cr_spec *spec, int *column)
+{
+    const void *x = NULL;
+    bool ok = true;
+
+    for (int k = r->set->columns - 1; k >= 0 && ok; k--) {
+        void *scratch;
+
+        if (!(r->files >> k & 1))
+            continue;
+        scratch = cr_alloc(mem, 1, cr_bytes(&r->set->column[k].spec) + 1);
+        x = cr_reader_get(r, diag, mem, i, k, scratch, spec);
+        ok = x != NULL;
+        *column = k;
+    }
+    return x;
+}
+
 /* Decodes every n_tasks-th sample of the chunk. */
 static void scan_task(void *ctx, int task, int n_tasks)
 {
@@ -176,15 +201,12 @@ static void scan_task(void *ctx, int task, int n_tasks)
     struct cr_reader *r = s->r;
     struct cr_arena mem = { 0 };
     struct cr_diag quiet = { .arena = &mem };
-    void *scratch = malloc(cr_bytes(&r->set->column[r->column].spec) + 64);
     int64_t i;
+    int column;
 
-    if (!scratch)
-        cr_out_of_memory(cr_bytes(&r->set->column[r->column].spec));
     for (i = s->from + task; i < s->to; i += n_tasks) {
         struct cr_spec spec;
-        const void *x =
-            cr_reader_get(r, &quiet, &mem, i, r->column, scratch, &spec);
+        const void *x = scan_sample(r, &quiet, &mem, i, &spec, &column);
 
         r->lost[i] = !x;
         if (x && s->got)
@@ -192,7 +214,6 @@ static void scan_task(void *ctx, int task, int n_tasks)
         quiet = (struct cr_diag){ .arena = &mem };
         cr_arena_free(&mem);
     }
-    free(scratch);
 }
 
 static bool scan_write_cache(struct scan *s, struct cr_cache_writer *to)
@@ -269,16 +290,13 @@ bool cr_reader_has(const struct cr_reader *r, int64_t i)
     return !r->lost || !r->lost[i];
 }
 
-void cr_reader_warn(struct cr_reader *r, struct cr_diag *diag, int64_t i)
+int cr_reader_unreadable(struct cr_reader *r, struct cr_diag *diag, int64_t i)
 {
-    struct cr_diag quiet = { .arena = diag->arena };
     struct cr_arena mem = { 0 };
-    struct cr_spec spec = r->set->column[r->column].spec;
-    void *scratch = cr_alloc(&mem, 1, cr_bytes(&spec) + 1);
+    struct cr_spec spec;
+    int column = -1;
+    bool ok = scan_sample(r, diag, &mem, i, &spec, &column) != NULL;
 
-    cr_reader_get(r, &quiet, &mem, i, r->column, scratch, &spec);
     cr_arena_free(&mem);
-    if (quiet.first)
-        cr_warn(diag, quiet.first->pos, quiet.first->code, "%s",
-                quiet.first->text);
+    return ok ? -1 : column;
 }

@@ -22,11 +22,12 @@ struct cr_reader *cr_reader_open(struct cr_arena *arena, struct cr_dataset *set,
  * `find_unreadable` is set. */
 void cr_reader_build_cache(struct cr_reader *reader, struct cr_diag *diag,
                            bool find_unreadable);
-/* After that: whether sample i can be read. */
+/* After that: whether all columns of sample i can be read. */
 bool cr_reader_has(const struct cr_reader *reader, int64_t i);
-/* Warns why sample i cannot be read. */
-void cr_reader_warn(struct cr_reader *reader, struct cr_diag *diag,
-                    int64_t i);
+/* Returns the column of sample i that cannot be read, after reporting why; -1:
+ * none. */
+int cr_reader_unreadable(struct cr_reader *reader, struct cr_diag *diag,
+                         int64_t i);
 void cr_reader_close(struct cr_reader *reader);
 
 /* Returns sample i of a column and sets its spec. It is stored in memory of the
@@ -39,9 +40,10 @@ const void *cr_reader_get(struct cr_reader *reader, struct cr_diag *diag,
  * from what may be a large file. */
 void cr_reader_prefetch(const struct cr_reader *reader, int64_t i);
 
-/* The file of sample i as a position for messages, or CR_NOWHERE. */
+/* The file of sample i of a column as a position for messages, or CR_NOWHERE.
+ */
 struct cr_pos cr_sample_pos(const struct cr_dataset *set,
-                            struct cr_arena *arena, int64_t i);
+                            struct cr_arena *arena, int64_t i, int column);
 /* Adds the position of sample i in its file to the last message, if the data
  * set knows it. */
 void cr_sample_note(struct cr_dataset *set, struct cr_diag *diag, int64_t i,

@@ -91,5 +91,5 @@ struct cr_pos cr_data_loader_where(const struct cr_data_loader *p,
 
     if (set.type->where)
         return set.type->where(&set, arena, index, 0);
-    return cr_sample_pos(&p->set, arena, index);
+    return cr_sample_pos(&p->set, arena, index, -1);
 }

@@ -316,8 +316,9 @@ static bool char_sequence_open(struct cr_config *config, const void *opts,
         return false;
     if ((t->vocab->token == NULL) != (o->unit == UNIT_BYTE))
         return cr_error(config->diag, pos, CR_E_CONFLICT,
-                        "unit is %s, but the vocabulary of 'tokens' holds %s",
+                        "unit is %s, but the vocabulary of %s holds %s",
                         o->unit == UNIT_BYTE ? "byte" : "char",
+                        t->vocab->file ? t->vocab->file : "'tokens'",
                         o->unit == UNIT_BYTE ? "characters" : "bytes");
     t->stride = o->stride == CR_INT_NONE ? o->seq_len : o->stride;
     t->width = t->vocab->n <= 256 ? 1 : t->vocab->n <= 65536 ? 2 : 4;

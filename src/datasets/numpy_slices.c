@@ -77,19 +77,15 @@ static bool numpy_slices_open(struct cr_config *config, const void *opts,
     return cr_arrays_named(config, pos, &paths, &names, to);
 }
 
-/* data with other files in its form: "{x: x.npy, label: label.npy}". */
-static const char *numpy_slices_form(struct cr_arena *arena, bool map,
+/* data with other files: "{x: x.npy, label: label.npy}". */
+static const char *numpy_slices_form(struct cr_arena *arena,
                                      const struct cr_strs *names)
 {
     struct cr_buf b = { .arena = arena };
 
-    for (int i = 0; i < names->n; i++) {
-        cr_buf_str(&b, i ? ", " : map ? "{" : "[");
-        if (map)
-            cr_buf_f(&b, "%s: ", names->v[i]);
-        cr_buf_f(&b, "%s.npy", names->v[i]);
-    }
-    cr_buf_char(&b, map ? '}' : ']');
+    for (int i = 0; i < names->n; i++)
+        cr_buf_f(&b, "%s%s: %s.npy", i ? ", " : "{", names->v[i], names->v[i]);
+    cr_buf_char(&b, '}');
     return cr_buf_text(&b);
 }
 
@@ -106,9 +102,10 @@ static bool numpy_slices_replace(struct cr_config *config, void *opts,
     if (paths.n > 1) {
         cr_error(config->diag, pos, CR_E_DATA_FORMAT,
                  "is one array, but the data set has %d", paths.n);
-        cr_hint(config->diag, "give a file for each column by the key: "
-                              "dataset.eval.data='%s'",
-                numpy_slices_form(config->arena, map, &names));
+        cr_hint(config->diag,
+                "name a YAML file: dataset: {eval: {NumpySlicesDataset: "
+                "{data: %s}}}",
+                numpy_slices_form(config->arena, &names));
         return false;
     }
     node = CR_NEW(config->arena, struct cr_node);

@@ -29,6 +29,7 @@ struct cr_file {
 struct source {
     const unsigned char *data;
     size_t size, at;
+    bool refused;           /* the file is valid, but not what is wanted */
     char why[120];
 };
 
@@ -71,15 +72,17 @@ static void png_limits(png_structp png)
 }
 
 /* Chooses the conversions to 8-bit indices, once the header is read. */
-static void png_stored(png_structp png, png_infop info)
+static void png_stored(png_structp png, png_infop info, struct source *s)
 {
     int colour = png_get_color_type(png, info);
 
+    s->refused = true;
     if (colour & PNG_COLOR_MASK_COLOR && colour != PNG_COLOR_TYPE_PALETTE)
         png_error(png, "found colours, expected grey values or indices of a "
                        "palette: one number for each pixel");
     if (png_get_bit_depth(png, info) == 16)
         png_error(png, "found 16 bits, expected at most 8");
+    s->refused = false;
     png_set_packing(png);
     if (colour & PNG_COLOR_MASK_ALPHA)
         png_set_strip_alpha(png);
@@ -126,7 +129,7 @@ static bool png_decode(struct cr_file *f, struct source *s)
     png_limits(png);
     png_read_info(png, info);
     if (f->indices)
-        png_stored(png, info);
+        png_stored(png, info, s);
     else
         png_transforms(png, info);
     height = png_get_image_height(png, info);
@@ -159,6 +162,10 @@ static bool png_run(struct cr_file *f, struct cr_diag *diag)
 
     if (png_decode(f, &s))
         return true;
+    if (s.refused)
+        return cr_error(diag,
+                        cr_at_file(diag->arena, cr_bytes_path(f->bytes)),
+                        CR_E_DATA_FORMAT, "mask: %s", s.why);
     return cr_error(diag,
                     cr_at_byte(diag->arena, cr_bytes_path(f->bytes),
                                (int64_t)s.at),

@@ -147,11 +147,15 @@ static void verify_read(void *ctx, const struct cr_scan_sample *sample,
         k++;
 }
 
-static void verify_list(struct verify *v, int64_t index, const char *why)
+/* Lists a sample; `at` is the file that cannot be read, or CR_NOWHERE. */
+static void verify_list(struct verify *v, int64_t index, struct cr_pos at,
+                        const char *why)
 {
     struct cr_arena mem = { 0 };
     struct cr_pos pos = cr_data_loader_where(v->loader, &mem, index);
 
+    if (pos.src && at.src && strcmp(pos.src->name, at.src->name) != 0)
+        why = cr_strf(&mem, "%s: %s", at.src->name, why);
     if (v->cli->json) {
         cr_buf_f(&v->json, "%s{\"sample\": %" PRId64 ", \"place\": ",
                  v->bad > 0 ? ", " : "", index);
@@ -214,7 +218,8 @@ static void verify_take(void *ctx, int64_t index, const void *result,
         why = verify_why(v, &mem, sample);
     }
     if (why)
-        verify_list(v, index, why);
+        verify_list(v, index, errors->first ? errors->first->pos : CR_NOWHERE,
+                    why);
     cr_arena_free(&mem);
 }
 

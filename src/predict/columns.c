@@ -56,7 +56,6 @@ static bool columns_feeds(struct cr_predict *j)
     const struct cr_node *inputs =
         cr_node_get(cr_section(j->model.config, "network"), "inputs");
     struct cr_diag *diag = j->cli->diag;
-    int label = cr_label_column(j->model.config, s->columns, s->n_columns);
     const struct cr_column *found;
     bool rest; /* *args: takes the columns that no other argument names */
 
@@ -80,7 +79,7 @@ static bool columns_feeds(struct cr_predict *j)
     for (int i = 0; i < s->n_columns && (rest || !cr_node_count(inputs)); i++) {
         const char *name = s->columns[i].name;
 
-        if (i == label || strcmp(name, "label") == 0 ||
+        if (strcmp(name, "label") == 0 ||
             (rest && (cr_predict_feed(j, name) ||
                       cr_is_truth_column(j->model.config, name))))
             continue;
@@ -189,10 +188,18 @@ bool cr_predict_image(struct cr_predict *j, struct cr_predict_feed *feed,
     const char *path = cr_path_join(&j->text, cr_path_dir(&j->text, table),
                                     name->v);
     struct cr_input input;
-    bool ok = cr_input_open(&feed->adapter, &j->about, path, &input) &&
-              cr_input_read(&input, &j->about, index,
-                            cr_predict_into(j, feed));
+    bool ok;
 
+    if (name->n == 0)
+        return cr_error(&j->about, CR_NOWHERE, CR_E_DATA_FORMAT,
+                        "column '%s': found nothing, expected the path of an "
+                        "image", feed->name);
+    ok = cr_input_open(&feed->adapter, &j->about, path, &input);
+    if (ok && input.many)
+        ok = cr_error(&j->about, cr_at_file(j->about.arena, path),
+                      CR_E_DATA_FORMAT, "the file is not an image");
+    ok = ok && cr_input_read(&input, &j->about, index,
+                             cr_predict_into(j, feed));
     cr_input_close(&input);
     return ok;
 }

@@ -142,7 +142,9 @@ static bool column_open(struct cr_predict *j, struct column *c)
     struct cr_diag *diag = j->cli->diag;
 
     c->count = -1;
-    if (cr_predict_is_table(j, c->path) && !cr_ends(c->path, ".npy")) {
+    if (cr_predict_is_table(j, c->path,
+                            c->feed->paths || cr_predict_images(j)) &&
+        !cr_ends(c->path, ".npy")) {
         c->rows = cr_predict_rows_open(j, c->path, c->feed);
         return c->rows != NULL;
     }
@@ -455,8 +457,9 @@ static bool files_one(struct cr_predict *j, const char *path)
     }
     if (cr_ends(path, ".npz"))
         return files_npz(j, path);
-    return cr_predict_is_table(j, path) ? cr_predict_table(j, path)
-                                        : files_array(j, path);
+    return cr_predict_is_table(j, path, cr_predict_images(j))
+               ? cr_predict_table(j, path)
+               : files_array(j, path);
 }
 
 /* Predicts the files whose names `path` lists, one per line; "-": standard

@@ -241,8 +241,10 @@ bool cr_predict_keeps_data(struct cr_predict *j);
 
 /* ---- table.c */
 
-/* Whether the file is a table, by its name or content. */
-bool cr_predict_is_table(const struct cr_predict *j, const char *path);
+/* Whether the file is a table, by its name; `images`: whether it may be an
+ * image. */
+bool cr_predict_is_table(const struct cr_predict *j, const char *path,
+                         bool images);
 /* Predicts the rows of a table; "-": standard input. False after reporting. */
 bool cr_predict_table(struct cr_predict *j, const char *path);
 /* A table for one column; NULL after reporting. */

@@ -106,7 +106,7 @@ static const char *split_text(struct cr_predict *j, int column, int64_t i)
                    ? cr_strndup(&j->text, text.v, (size_t)text.n)
                    : "";
     if (set.varying_shapes & 1u << column)
-        return cr_sample_file(&set, i);
+        return cr_sample_file(&set, i, column);
     if (!set.type->read(&set, &j->about, i, column, value))
         return "";
     cr_convert(spec->type, value, CR_F64, &real, 1);
@@ -135,7 +135,7 @@ static bool split_row(struct split *s, const struct cr_batch *batch,
                (const char *)batch->data[s->truth[i]] +
                    (size_t)row * j->truth[i].size,
                j->truth[i].size);
-    file = cr_sample_file(set, r.sample);
+    file = cr_sample_file(set, r.sample, -1);
     r.name = file ? cr_strdup(&j->text, file)
                   : cr_strf(&j->text, "%s#%" PRId64, s->name, r.sample);
     if (j->o->id.n > 0)

@@ -698,7 +698,8 @@ const char *const *cr_predict_rows_id(const struct cr_predict_rows *t)
     return id;
 }
 
-bool cr_predict_is_table(const struct cr_predict *j, const char *path)
+bool cr_predict_is_table(const struct cr_predict *j, const char *path,
+                         bool images)
 {
     static const char *const endings[] = { ".csv", ".tsv", ".jsonl",
                                            ".ndjson" };
@@ -709,9 +710,8 @@ bool cr_predict_is_table(const struct cr_predict *j, const char *path)
     for (size_t i = 0; i < CR_LEN(endings); i++)
         if (cr_ends(path, endings[i]))
             return true;
-    return about && strcmp(about->name, "CSVDataset") == 0 &&
-           !cr_predict_images(j) && !cr_ends(path, ".npy") &&
-           !cr_ends(path, ".npz");
+    return about && strcmp(about->name, "CSVDataset") == 0 && !images &&
+           !cr_ends(path, ".npy") && !cr_ends(path, ".npz");
 }
 
 bool cr_predict_table(struct cr_predict *j, const char *path)

@@ -308,14 +308,19 @@ static bool bound_holds(const struct cr_bound *b, int32_t v)
     return (v >= b->low && v < b->high) || (b->has_except && v == b->except);
 }
 
-/* Says how large the network must be for a class or index that is too large. */
+/* Says how large the network must be for a class or index that is too large.
+ * `many`: samples have several, such as a mask, where one may mean none. */
 static void exec_hint_size(struct cr_diag *diag, const struct cr_opnode *node,
-                           const struct cr_bound *b, int32_t value)
+                           const struct cr_bound *b, int32_t value, bool many)
 {
     if (node->loss)
         cr_hint(diag, "the network has outputs for %lld classes; class %d "
-                "needs at least %lld: set out_channels of its last layer",
-                (long long)b->high, value, value + 1LL);
+                "needs at least %lld: set out_channels of its last layer%s",
+                (long long)b->high, value, value + 1LL,
+                many && b->has_except
+                    ? cr_strf(diag->arena, ", or ignore it: ignore_index: %d",
+                              value)
+                    : "");
     else if (strcmp(node->op->about.name, "gather") == 0)
         cr_hint(diag, "an Embedding needs a vocab_size of at least %lld",
                 value + 1LL);
@@ -348,7 +353,7 @@ bool cr_exec_check(struct cr_exec *e, struct cr_diag *diag,
                 samples ? (long long)samples[k / each] : (long long)(k / each),
                 v[k], (long long)b->low, (long long)b->high - 1);
             if (b->low == 0 && v[k] >= b->high)
-                exec_hint_size(diag, e->bounds[i].node, b, v[k]);
+                exec_hint_size(diag, e->bounds[i].node, b, v[k], each > 1);
             return false;
         }
     }

@@ -94,6 +94,11 @@ moments.out.weight out.bias out.weight" ]
     mkdir empty
     run -4 --separate-stderr "$CELLRUN" ckpt verify empty
     [[ "$stderr" == *"no checkpoint found in this folder"*"[E0301]"* ]]
+    # a run without a checkpoint is not hinted at by its own name
+    cp -r run bare
+    rm bare/ckpt/*
+    run -4 --separate-stderr "$CELLRUN" ckpt verify bare
+    [[ "$stderr" == *"no checkpoint found"* && "$stderr" != *"did you mean"* ]]
     run -4 --separate-stderr "$CELLRUN" ckpt verify net.yaml
     [[ "$stderr" == *"not a checkpoint"*"[E0302]"* ]]
     : >none

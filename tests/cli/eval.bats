@@ -86,6 +86,11 @@ END2
     run -3 --separate-stderr "$CELLRUN" eval --ckpt lm --data other.txt
     [[ $stderr == *"the character 'Q' is not in the vocabulary of the training\
  data [E0204]"* ]]
+    # messages name the file, not those of the config
+    printf 'abc' >short.txt
+    run -3 --separate-stderr "$CELLRUN" eval --ckpt lm --data short.txt
+    [[ $stderr == "short.txt: error: the text has 3 characters here, but"* ]]
+    [[ $stderr != *"files:"* ]]
     # an array for a data set of one column
     cp "$data"/{train-x,eval-x}.npy .
     cat >auto.yaml <<'END2'
@@ -99,6 +104,9 @@ optimizer: {SGD: {learning_rate: 0.01}}
 train: {steps: 1}
 END2
     "$CELLRUN" train auto.yaml -q -o auto
+    # the loss takes the input again: predict finds it, too
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt auto eval-x.npy -n 2
+    [ "${#lines[@]}" = 2 ]
     mkdir elsewhere
     cd elsewhere
     run -0 --separate-stderr "$CELLRUN" eval --ckpt ../auto --json \
@@ -108,7 +116,14 @@ END2
     run -3 --separate-stderr "$CELLRUN" eval --ckpt "$data/run" \
         --data ../eval-x.npy
     [[ $stderr == *"eval-x.npy: error: is one array, but the data set has 2"* ]]
-    [[ $stderr == *"dataset.eval.data='[x.npy, label.npy]'"* ]]
+    [[ $stderr == *"name a YAML file: dataset: {eval: {NumpySlicesDataset: {data: {x: x.npy, label: label.npy}}}}"* ]]
+    cp ../train-x.npy x.npy
+    cp "$data/train-y.npy" label.npy
+    sed -n 's/.*a YAML file: //p' <<<"$stderr" >d.yaml
+    run -0 --separate-stderr "$CELLRUN" eval --ckpt "$data/run" --json \
+        --data d.yaml
+    [[ $output == *'"samples":300}' ]]
+    run -0 "$CELLRUN" predict --ckpt "$data/run" --data d.yaml -n 1
     run -0 --separate-stderr "$CELLRUN" eval --ckpt "$data/run" --json \
         dataset.eval.data="[$PWD/../train-x.npy, $data/train-y.npy]"
     [[ $output == *'"samples":300}' ]]

@@ -121,6 +121,19 @@ END
     run -0 --separate-stderr "$CELLRUN" train c.yaml -q -o c train.epochs=1 \
         dataset.eval.dataset_files=list/bad.csv dataset.on_error=skip
     [[ $stderr == *"1 of 7 samples of dataset.eval cannot be read and are skipped"* ]]
+    # arrays are not images
+    perl -e 'my $h = "{\x27descr\x27: \x27|u1\x27, \x27fortran_order\x27: False, \x27shape\x27: (40, 30, 64), }\n";
+        print "\x93NUMPY\x01\0", pack("v", length $h), $h, "\1" x 76800' \
+        >list/a.npy
+    printf '%s\n' path,label a.npy,ant a.npy,bee a.npy,cat >list/bad.csv
+    sed "1a$(sed -n 2p list/train.csv)" list/bad.csv >list/later.csv
+    for table in bad later; do
+        run -3 --separate-stderr "$CELLRUN" train c.yaml -q -o d --force \
+            dataset.train.dataset_files=list/$table.csv
+        [[ $stderr == *"list/a.npy: error: the file is not an image"* ]]
+    done
+    run -3 --separate-stderr "$CELLRUN" predict --ckpt a list/bad.csv
+    [[ $stderr == *"list/a.npy: error: the file is not an image"* ]]
     # what a column of texts lacks
     run -2 --separate-stderr "$CELLRUN" check c.yaml \
         'dataset.train.columns={image: path, label: label}'
@@ -128,4 +141,35 @@ END
     run -2 --separate-stderr "$CELLRUN" check c.yaml \
         'dataset.train.columns={image: {fields: [path, label], type: image}, label: label}'
     [[ $stderr == *"column 'image' has 2 fields of text, expected one"* ]]
+}
+
+@test "a network of several images: tables, objects, a file for each" {
+    cat >two.yaml <<'END'
+cellrun: 1
+dataset:
+  train: {CSVDataset: {dataset_files: list/two.csv, columns: {a: {fields: a, type: image}, b: {fields: b, type: image}, label: label}}}
+datapipe:
+  a: [{Resize: {size: [4, 4]}}, HWC2CHW, {TypeCast: {data_type: float32}}]
+  b: [{Resize: {size: [4, 4]}}, HWC2CHW, {TypeCast: {data_type: float32}}]
+network:
+  inputs: [a, b]
+  cells: {flatten: Flatten, head: {Dense: {out_channels: 3}}}
+  construct: return head(flatten(a - b))
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 1e-6}}
+train: {steps: 3}
+END
+    (cd list; for f in train/*/*.png; do
+        echo "$f,train/bee/1.png,$(basename "$(dirname "$f")")"
+     done) | (echo a,b,label; cat) >list/two.csv
+    "$CELLRUN" train two.yaml -q -o a
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt a list/two.csv
+    first=${lines[0]#*$'\t'}
+    file=$(sed -n '2s/,.*//p' list/two.csv)
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt a "a=list/$file" \
+        b=list/train/bee/1.png
+    [ "${output#*$'\t'}" = "$first" ]
+    run -3 --separate-stderr "$CELLRUN" predict --ckpt a - \
+        <<<"{\"a\": \"list/$file\"}"
+    [[ $stderr == *"column 'b': found nothing, expected the path of an image"* ]]
 }

@@ -126,12 +126,48 @@ END
     recipe
     sed -i 's,masks/1.png,images/1.png,' pairs.csv
     run -3 --separate-stderr "$CELLRUN" train c.yaml -q -o a
-    [[ $stderr == *"images/1.png: "*"found colours, expected grey values or indices of a palette"* ]]
+    [[ $stderr == *"images/1.png: error: mask: found colours, expected grey values or indices of a palette"* ]]
     sed -i 's,masks/0.png,images/0.png,' pairs.csv
     run -3 --separate-stderr "$CELLRUN" check c.yaml
     [[ $stderr == *"images/0.png: "*"found colours"* ]]
     stored deep.png 12 10 0 16 $(for ((k = 0; k < 240; k++)); do echo 1; done)
     printf 'image,mask\nimages/0.png,deep.png\n' >pairs.csv
     run -3 --separate-stderr "$CELLRUN" check c.yaml
-    [[ $stderr == *"deep.png: "*"found 16 bits, expected at most 8"* ]]
+    [[ $stderr == *"deep.png: error: mask: found 16 bits, expected at most 8"* ]]
+}
+
+@test "damaged masks are skipped on demand, as images are" {
+    pairs 6
+    recipe
+    grep -v masks/2 pairs.csv >some.csv
+    head -c 60 masks/2.png >masks/cut.png
+    mv masks/cut.png masks/2.png
+    "$CELLRUN" train c.yaml -q -o want --steps 4 \
+        dataset.{train,eval}.dataset_files=some.csv
+    for more in cache=none cache=disk cache=disk cache=memory workers=3; do
+        run -0 --separate-stderr "$CELLRUN" train c.yaml -q -o got --force \
+            --steps 4 dataset.on_error=warn datapipe.$more
+        [[ $stderr == *"masks/2.png: byte "*": warning: the image is damaged"* ]]
+        [[ $stderr == *"1 of 6 samples of dataset.train cannot be read"* ]]
+        [[ $stderr == *"first unreadable file: masks/2.png"* ]]
+        run -0 "$CELLRUN" ckpt diff want got
+    done
+    run -3 --separate-stderr "$CELLRUN" data verify c.yaml --split train
+    [[ $output == "dataset.train: sample 2: pairs.csv:4:1: masks/2.png: the image is damaged"* ]]
+}
+
+@test "a mask of another size than the others is named" {
+    pairs 3
+    recipe
+    stored masks/2.png 6 5 0 8 $(for ((k = 0; k < 30; k++)); do echo 1; done)
+    run -3 --separate-stderr "$CELLRUN" train c.yaml -q -o a
+    [[ $stderr == *"masks/2.png: error: sample 2 of column 'label' has shape (5, 6)"* ]]
+    [[ $stderr == *"at pairs.csv:4:14"* ]]
+}
+
+@test "a class of no pixel, without ignore_index" {
+    pairs 2
+    recipe
+    run -3 --separate-stderr "$CELLRUN" train c.yaml -q -o a '~loss.ignore_index'
+    [[ $stderr == *"class 255 needs at least 256: set out_channels of its last layer, or ignore it: ignore_index: 255"* ]]
 }

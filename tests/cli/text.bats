@@ -114,14 +114,20 @@ END
     mv away r
     # a new vocabulary, for weights that are not those of tokens
     run -4 "$CELLRUN" train c.yaml -q -o t --load r "${set[@]}" load.vocab=false
-    run -0 "$CELLRUN" train c.yaml -q -o t --load r "${set[@]}" load.vocab=false \
-        'load.skip=[tok.*, head.*]' --steps 1
+    run -0 --separate-stderr "$CELLRUN" train c.yaml -q -o t --load r \
+        "${set[@]}" load.vocab=false 'load.skip=[tok.*, head.*]' --steps 1
+    [ -z "$stderr" ] # as its hint says
     run -0 "$CELLRUN" ckpt show t --meta cellrun.vocab
     [ "$(jq '.tokens.tokens | length' <<<"$output")" = 27 ]
 }
 
 @test "characters that the vocabulary of the weights lacks are listed" {
     lm c.yaml
+    "$CELLRUN" train c.yaml -o r -q --steps 5 \
+        dataset.{train,eval}.CharSequenceDataset.unit=byte
+    run -2 "$CELLRUN" train c.yaml -q -o s --load r
+    [[ $output == *"unit is char, but the vocabulary of "*"r/ckpt/best.safetensors holds bytes [E0016]"* ]]
+    rm -r r
     "$CELLRUN" train c.yaml -o r -q --steps 5
     (cat text; printf 'the \303\211 of Q and the Q\n'; cat text) >other
     size=$(wc -c <text)
@@ -179,7 +185,14 @@ END
     run -0 --separate-stderr "$CELLRUN" train c.yaml -q -o u --load r \
         dataset.train.dataset_files=two.csv vocab.text.file=words \
         'load.skip=[emb.*]'
-    [[ $stderr == *"warning: column 'text': value 2 is "* ]]
+    [ -z "$stderr" ]
+    printf '%s\n' x a d y >words
+    for skip in '[]' '[fc.*]'; do
+        run -0 --separate-stderr "$CELLRUN" train c.yaml -q -o u --force \
+            --load r dataset.train.dataset_files=two.csv \
+            vocab.text.file=words load.skip="$skip"
+        [[ $stderr == *"warning: column 'text': value 2 is "* ]]
+    done
 }
 
 @test "a file of load that cannot give its vocabulary" {
