@@ -85,8 +85,8 @@ static enum cr_type inputs_type(const struct cr_exec_step *s)
     return type;
 }
 
-/* The type of what an exact step gives: float32 if it puts a number besides that
- * its inputs' type does not have. */
+/* The type of what an exact step gives: that of its inputs, if it has the
+ * number that the op puts besides. */
 static enum cr_type exact_type(const struct cr_exec_step *s)
 {
     enum cr_type type = inputs_type(s);
