@@ -215,6 +215,13 @@ static void pad_backward(const struct cr_op_ctx *s)
     }
 }
 
+static double pad_besides(const void *attr)
+{
+    const struct cr_pad *o = attr;
+
+    return o->mode == CR_PAD_CONSTANT ? o->value : 0;
+}
+
 /* Modes that copy elements read rows of the input. */
 static enum cr_channels_last pad_last(const struct cr_op_plan *p)
 {
@@ -238,6 +245,6 @@ const struct cr_op cr_op_pad = {
     .bprop = "if mode == 'constant' and value != 0:\n"
              "    return refuse('it pads with a number')\n"
              "return kernel(0)",
-    .algebra.linear = CR_X(0),
+    .algebra = { .linear = CR_X(0), .besides = pad_besides },
     .backward = pad_backward,
 };

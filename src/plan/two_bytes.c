@@ -37,6 +37,7 @@
 #include "families/two_bytes.h"
 #include "graph/op_attrs.h"
 #include "mpi/mpi.h"
+#include "num/low_precision.h"
 #include "plan/plan.h"
 
 #include <stdlib.h>
@@ -84,6 +85,20 @@ static enum cr_type inputs_type(const struct cr_exec_step *s)
     return type;
 }
 
+/* The type of what an exact step gives: that of its inputs, if it has the
+ * number that the op puts besides. */
+static enum cr_type exact_type(const struct cr_exec_step *s)
+{
+    enum cr_type type = inputs_type(s);
+    cr_real number, rounded;
+
+    if (type == CR_REAL || !s->op->algebra.besides)
+        return type;
+    number = (cr_real)s->op->algebra.besides(s->attr);
+    cr_round_to_type(type, 1, &number, &rounded);
+    return rounded == number ? type : CR_REAL;
+}
+
 /* Whether the epilogue of a step makes no other numbers. */
 static bool end_is_exact(const struct cr_exec_step *s)
 {
@@ -108,7 +123,7 @@ void cr_plan_low_types(struct cr_exec *e)
                  !(o->predict && s->training))
             type = cr_fake_cast_type(o);
         else if (s->same || (s->op->exact && end_is_exact(s)))
-            type = inputs_type(s);
+            type = exact_type(s);
         else
             continue;
         for (i = 0; i < s->n_out; i++)

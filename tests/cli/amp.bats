@@ -486,3 +486,29 @@ NET
             --rtol 0 --atol 0 'vars={u: 0.3, v: 0.3, w: 0.3}'
     done
 }
+
+@test "O1: the number of a padding is rounded by what reads it, in prediction too" {
+    cat >pad.yaml <<'NET'
+seed: 1
+amp: {level: O1, dtype: float16}
+network:
+  inputs: {x: {shape: [3, 11, 9]}}
+  cells:
+    a: {Conv2d: {out_channels: 5, kernel_size: 3}}
+    p: {ConstantPad2d: {padding: 1, value: $v}}
+    b: {Conv2d: {out_channels: 4, kernel_size: 1}}
+  construct: return b(p(a(x)))
+NET
+    perl -e 'print pack "f<*", map { sin } 1 .. 1485' |
+        npy x.npy '<f4' '(5, 3, 11, 9)'
+    "$CELLRUN" trace pad.yaml --feed x=x.npy --predict --as-run -o want.npz \
+        vars.v=0.300048828125
+    "$CELLRUN" trace pad.yaml --feed x=x.npy --predict --as-run vars.v=0.3 \
+        --against want.npz --rtol 0 --atol 0
+    # backward reads the number that forward has read: not the rounded one
+    sed -i '/  b:/d; s/construct.*/construct: |\
+    y = p(a(x))\
+    return mean(square(concat((y, y * y), 1)))/' pad.yaml
+    CELLRUN_VERIFY=1 "$CELLRUN" trace pad.yaml --feed x=x.npy --grad --as-run \
+        vars.v=0.3
+}
