@@ -9,7 +9,7 @@
 
 #define RUN 2048    /* elements per call of the generator */
 #define PLACES 1024 /* of a tile, at most */
-#define CHANNELS (RUN / CR_TRANSPOSE_STRIPE)
+#define CHANNELS 128
 #define MASK 32768
 
 struct dropout {
@@ -179,22 +179,20 @@ static const unsigned char *dropout_draw_tile(const struct dropping *d,
     return mask;
 }
 
-/* The elements at n places, whose masks are n columns of t from `mask` on;
- * `at`: the first one in memory. */
-static void dropout_put_places(const struct dropping *d, int64_t at, int64_t n,
+/* The elements at t->cols places, whose masks are the columns of t; `at`: the
+ * first one in memory. */
+static void dropout_put_places(const struct dropping *d, int64_t at,
                                const struct cr_transpose *t,
                                const unsigned char *mask)
 {
     unsigned char turned[RUN];
     int64_t i;
 
-    for (i = 0; i < n; i += CR_TRANSPOSE_STRIPE)
-        cr_transpose_kernel(t)(t, 0, least(n - i, CR_TRANSPOSE_STRIPE),
-                               mask + i, turned + i * t->rows);
+    cr_transpose_kernel(t)(t, mask, turned);
     if (t->rows == d->channels)
-        d->put(d->s, at, n * t->rows, turned);
+        d->put(d->s, at, t->cols * t->rows, turned);
     else
-        for (i = 0; i < n; i++)
+        for (i = 0; i < t->cols; i++)
             d->put(d->s, at + i * d->channels, t->rows, turned + i * t->rows);
 }
 
@@ -203,20 +201,20 @@ static void dropout_tile(const struct dropping *d, int64_t sample,
 {
     unsigned char room[MASK];
     const unsigned char *mask;
-    struct cr_transpose t = { .rows = least(d->channels - channel,
-                                            d->tile_channels),
-                              .cols = least(d->places - place, d->tile_places),
+    int64_t channels = least(d->channels - channel, d->tile_channels);
+    int64_t places = least(d->places - place, d->tile_places);
+    int64_t first = sample * d->channels * d->places, i;
+    struct cr_transpose t = { .rows = channels,
+                              .x_stride = places,
+                              .y_stride = channels,
                               .size = 1 };
-    int64_t size = d->channels * d->places, i, n;
-    int64_t some = RUN / t.rows / CR_TRANSPOSE_STRIPE * CR_TRANSPOSE_STRIPE;
 
-    mask = dropout_draw_tile(d, sample * size + channel * d->places + place,
-                             t.rows, t.cols, room);
-    for (i = 0; i < t.cols; i += n) {
-        n = least(t.cols - i, some);
-        dropout_put_places(d,
-                           sample * size + (place + i) * d->channels + channel,
-                           n, &t, mask + i);
+    mask = dropout_draw_tile(d, first + channel * d->places + place, channels,
+                             places, room);
+    for (i = 0; i < places; i += t.cols) {
+        t.cols = least(places - i, RUN / channels);
+        dropout_put_places(d, first + (place + i) * d->channels + channel, &t,
+                           mask + i);
     }
 }
 
