@@ -19,7 +19,7 @@
             CASE(type, 11) CASE(type, 12) CASE(type, 13) CASE(type, 14)   \
                 CASE(type, 15) CASE(type, 16)
 #define PLAIN(name, type, cases)                                            \
-    static void name(const struct cr_transpose *t, const void *x, void *y)  \
+    static void name(const struct cr_transposed *t, const void *x, void *y)  \
     {                                                                       \
         int64_t i, k, low, some;                                            \
                                                                             \
@@ -36,7 +36,7 @@ PLAIN(plain_2, uint16_t, CASES(uint16_t))
 PLAIN(plain_4, uint32_t, CASES(uint32_t))
 PLAIN(plain_8, uint64_t, CASES(uint64_t))
 
-void cr_transpose_plain(const struct cr_transpose *t, const void *x, void *y)
+void cr_transpose_plain(const struct cr_transposed *t, const void *x, void *y)
 {
     if (t->size == 1)
         plain_1(t, x, y);
@@ -62,13 +62,14 @@ static const struct cr_kernel *const kernels[] = {
 
 const struct cr_kernels cr_kernels_transpose = { kernels };
 
-static const struct cr_transpose_kernel *kernel_of(const struct cr_transpose *t)
+static const struct cr_transpose_kernel *
+kernel_of(const struct cr_transposed *t)
 {
     return (const struct cr_transpose_kernel *)(const void *)cr_kernel_choose(
         &cr_kernels_transpose, t);
 }
 
-cr_transpose_run *cr_transpose_kernel(const struct cr_transpose *t)
+cr_transpose_run *cr_transpose_kernel(const struct cr_transposed *t)
 {
     return kernel_of(t)->run;
 }
@@ -76,7 +77,7 @@ cr_transpose_run *cr_transpose_kernel(const struct cr_transpose *t)
 /* A line's elements along the shorter side of the matrix, as often as there is
  * room along the longer one: what is far apart is read and written by whole
  * lines, what is dense in runs that the processor foresees. */
-void cr_transpose_tile(const struct cr_transpose *t, int64_t *rows,
+void cr_transpose_tile(const struct cr_transposed *t, int64_t *rows,
                        int64_t *cols)
 {
     bool wide = t->rows <= t->cols;

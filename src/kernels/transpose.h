@@ -11,29 +11,29 @@
 #include <stdint.h>
 
 /* x or a part of it. */
-struct cr_transpose {
+struct cr_transposed {
     int64_t rows, cols;
     int64_t x_stride, y_stride; /* elements from a row of x, of y to the next */
     size_t size;                /* of an element */
 };
 
 /* y = x' */
-typedef void cr_transpose_run(const struct cr_transpose *t, const void *x,
+typedef void cr_transpose_run(const struct cr_transposed *t, const void *x,
                               void *y);
 
 /* The fastest for that matrix and its tiles. */
-cr_transpose_run *cr_transpose_kernel(const struct cr_transpose *t);
+cr_transpose_run *cr_transpose_kernel(const struct cr_transposed *t);
 
 /* Tiles of a matrix, which stay in the cache, and which threads share out: the
  * rows and columns of each but the last ones. */
 #define CR_TRANSPOSE_TILE 8192 /* elements, at most */
-void cr_transpose_tile(const struct cr_transpose *t, int64_t *rows,
+void cr_transpose_tile(const struct cr_transposed *t, int64_t *rows,
                        int64_t *cols);
 
 /* ---- private to src/kernels ---- */
 
 struct cr_transpose_kernel {
-    struct cr_kernel head; /* .accepts is given the struct cr_transpose */
+    struct cr_kernel head; /* .accepts is given the struct cr_transposed */
     cr_transpose_run *run;
 };
 

@@ -17,7 +17,7 @@
 
 static bool accepts(const void *what)
 {
-    const struct cr_transpose *t = what;
+    const struct cr_transposed *t = what;
 
     return !t || (t->size <= 4 && t->rows * (int64_t)t->size >= 16 &&
                   t->cols >= LANES);
@@ -90,7 +90,7 @@ KERNEL CR_INLINE void square(size_t size, int bytes, const char *x,
 /* Rows from there on that fill so many bytes, as often as they do, in all
  * columns that fill squares. */
 KERNEL CR_INLINE int64_t squares(size_t size, int bytes, int64_t row,
-                                 const struct cr_transpose *t, const char *x,
+                                 const struct cr_transposed *t, const char *x,
                                  char *y)
 {
     int64_t x_stride = t->x_stride * (int64_t)size;
@@ -105,7 +105,7 @@ KERNEL CR_INLINE int64_t squares(size_t size, int bytes, int64_t row,
 }
 
 /* The rows that it does, in all columns that fill squares. */
-KERNEL CR_INLINE int64_t squares_of(size_t size, const struct cr_transpose *t,
+KERNEL CR_INLINE int64_t squares_of(size_t size, const struct cr_transposed *t,
                                     const char *x, char *y)
 {
     int64_t row = squares(size, 32, 0, t, x, y);
@@ -115,10 +115,10 @@ KERNEL CR_INLINE int64_t squares_of(size_t size, const struct cr_transpose *t,
 }
 
 /* Of these rows and columns. */
-static void plain_from(const struct cr_transpose *t, int64_t row, int64_t col,
+static void plain_from(const struct cr_transposed *t, int64_t row, int64_t col,
                        int64_t cols, const char *x, char *y)
 {
-    struct cr_transpose part = *t;
+    struct cr_transposed part = *t;
 
     part.rows = t->rows - row;
     part.cols = cols;
@@ -128,7 +128,7 @@ static void plain_from(const struct cr_transpose *t, int64_t row, int64_t col,
                            y + (size_t)(col * t->y_stride + row) * t->size);
 }
 
-KERNEL static void run(const struct cr_transpose *t, const void *x, void *y)
+KERNEL static void run(const struct cr_transposed *t, const void *x, void *y)
 {
     int64_t row, col = t->cols / LANES * LANES;
 

@@ -50,7 +50,7 @@ static bool few(int64_t n, int64_t stride)
 
 static bool accepts(const void *what)
 {
-    const struct cr_transpose *t = what;
+    const struct cr_transposed *t = what;
 
     if (!t)
         return true;
@@ -128,8 +128,9 @@ KERNEL CR_INLINE void cols_of(size_t size, int n, int64_t some, const char *x,
             gather(&of_cols[n], n, i, in));
 }
 
-KERNEL CR_INLINE void rows_all(size_t size, int n, const struct cr_transpose *t,
-                               const char *x, char *y)
+KERNEL CR_INLINE void rows_all(size_t size, int n,
+                               const struct cr_transposed *t, const char *x,
+                               char *y)
 {
     int64_t k, at = (int64_t)size;
 
@@ -139,8 +140,9 @@ KERNEL CR_INLINE void rows_all(size_t size, int n, const struct cr_transpose *t,
         rows_of(size, n, t->cols - k, x + k * at, t->x_stride, y + k * n * at);
 }
 
-KERNEL CR_INLINE void cols_all(size_t size, int n, const struct cr_transpose *t,
-                               const char *x, char *y)
+KERNEL CR_INLINE void cols_all(size_t size, int n,
+                               const struct cr_transposed *t, const char *x,
+                               char *y)
 {
     int64_t i, at = (int64_t)size;
 
@@ -160,7 +162,7 @@ KERNEL CR_INLINE void cols_all(size_t size, int n, const struct cr_transpose *t,
         cols_all(size, n, t, x, y); \
         break;
 
-KERNEL CR_INLINE void few_of(size_t size, const struct cr_transpose *t,
+KERNEL CR_INLINE void few_of(size_t size, const struct cr_transposed *t,
                              const char *x, char *y)
 {
     if (few(t->rows, t->y_stride))
@@ -177,7 +179,7 @@ KERNEL CR_INLINE void few_of(size_t size, const struct cr_transpose *t,
         }
 }
 
-KERNEL static void run(const struct cr_transpose *t, const void *x, void *y)
+KERNEL static void run(const struct cr_transposed *t, const void *x, void *y)
 {
     if (t->size == 1)
         few_of(1, t, x, y);

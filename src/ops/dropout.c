@@ -182,7 +182,7 @@ static const unsigned char *dropout_draw_tile(const struct dropping *d,
 /* The elements at t->cols places, whose masks are the columns of t; `at`: the
  * first one in memory. */
 static void dropout_put_places(const struct dropping *d, int64_t at,
-                               const struct cr_transpose *t,
+                               const struct cr_transposed *t,
                                const unsigned char *mask)
 {
     unsigned char turned[RUN];
@@ -204,7 +204,7 @@ static void dropout_tile(const struct dropping *d, int64_t sample,
     int64_t channels = least(d->channels - channel, d->tile_channels);
     int64_t places = least(d->places - place, d->tile_places);
     int64_t first = sample * d->channels * d->places, i;
-    struct cr_transpose t = { .rows = channels,
+    struct cr_transposed t = { .rows = channels,
                               .x_stride = places,
                               .y_stride = channels,
                               .size = 1 };

@@ -15,7 +15,7 @@
 #include <string.h>
 
 struct reorder {
-    struct cr_transpose t; /* of each sample */
+    struct cr_transposed t; /* of each sample */
     const char *x;
     char *y;
     int64_t rows, cols;        /* of a tile */
@@ -55,7 +55,7 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static void tile_add(cr_transpose_run *run, struct cr_transpose *t,
+static void tile_add(cr_transpose_run *run, struct cr_transposed *t,
                      const void *x, cr_real *sum)
 {
     cr_real room[CR_TRANSPOSE_TILE];
@@ -77,7 +77,7 @@ static void reorder_tile(const struct reorder *r, int64_t tile)
     int64_t at = tile / r->across / r->down * r->t.rows * r->t.cols;
     const char *x = r->x + (size_t)(at + row * r->t.cols + col) * r->t.size;
     char *y = r->y + (size_t)(at + col * r->t.rows + row) * r->t.size;
-    struct cr_transpose t = r->t;
+    struct cr_transposed t = r->t;
 
     t.rows = least(t.rows - row, r->rows);
     t.cols = least(t.cols - col, r->cols);
@@ -98,10 +98,10 @@ static void reorder_part(void *ctx, int task, int n_tasks)
         reorder_tile(r, i);
 }
 
-static struct cr_transpose reorder_matrix(const struct cr_spec *from,
-                                          size_t size)
+static struct cr_transposed reorder_matrix(const struct cr_spec *from,
+                                           size_t size)
 {
-    struct cr_transpose t = { .size = size };
+    struct cr_transposed t = { .size = size };
     bool last = from->layout == CR_CHANNELS_LAST;
 
     reorder_shape(from, last ? &t.cols : &t.rows, last ? &t.rows : &t.cols);

@@ -12,7 +12,7 @@ static int64_t least(int64_t a, int64_t b)
 }
 
 /* Of a whole matrix; the tiles in any order. */
-static void by_tiles(const struct cr_transpose *t, const unsigned char *x,
+static void by_tiles(const struct cr_transposed *t, const unsigned char *x,
                      unsigned char *y)
 {
     cr_transpose_run *run = cr_transpose_kernel(t);
@@ -26,7 +26,7 @@ static void by_tiles(const struct cr_transpose *t, const unsigned char *x,
         return;
     }
     for (at = down * across; at-- > 0;) {
-        struct cr_transpose part = *t;
+        struct cr_transposed part = *t;
 
         row = at / across * rows;
         col = at % across * cols;
@@ -38,7 +38,7 @@ static void by_tiles(const struct cr_transpose *t, const unsigned char *x,
 }
 
 /* What lies between the rows stays as it is. */
-static enum verdict compare(const struct cr_transpose *t,
+static enum verdict compare(const struct cr_transposed *t,
                             const unsigned char *x, const unsigned char *y,
                             int64_t end)
 {
@@ -70,7 +70,7 @@ static int64_t draw_side(void)
 
 static enum verdict transposed(void)
 {
-    struct cr_transpose t = { .rows = draw_side(),
+    struct cr_transposed t = { .rows = draw_side(),
                               .cols = draw_side(),
                               .size = (size_t)1 << draw(0, 3) };
     bool part = draw_one_in(2);
