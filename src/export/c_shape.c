@@ -60,6 +60,25 @@ static bool transpose(struct cr_c *c, const char *arg)
     return true;
 }
 
+static bool channel_shuffle(struct cr_c *c, const char *arg)
+{
+    const struct cr_inference_val *x = cr_c_val(c, 0), *y = cr_c_result(c);
+    int64_t g = cr_inference_int(c->node, "groups"), all = x->spec.dim[1];
+    int64_t places = cr_c_count(x, 2, x->spec.rank);
+
+    (void)arg;
+    cr_buf_f(&c->code,
+             "    for (int i = 0; i < %" PRId64 "; i++)\n"
+             "        %s[i] = %s[i / %" PRId64 " * %" PRId64
+             " + (i / %" PRId64 " %% %" PRId64 " * %" PRId64
+             " + i / %" PRId64 " %% %" PRId64 ") * %" PRId64
+             " + i %% %" PRId64 "];\n",
+             cr_c_all(y), cr_c_out(c), cr_c_in(c, 0), all * places,
+             all * places, places, g, all / g, places * g, all / g, places,
+             places);
+    return true;
+}
+
 static bool concat(struct cr_c *c, const char *arg)
 {
     const struct cr_inference_val *y = cr_c_result(c);
@@ -106,6 +125,7 @@ static bool gather(struct cr_c *c, const char *arg)
 
 const struct cr_c_emitter cr_c_shape[] = {
     { "cast", cast, "float32", false, true },
+    { "channel_shuffle", channel_shuffle, NULL, false, false },
     { "channels_first", transpose, "first", false, false },
     { "channels_last", transpose, "last", false, false },
     { "concat", concat, NULL, false, false },

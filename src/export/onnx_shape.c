@@ -92,6 +92,19 @@ static const char *channels_last(struct cr_onnx *o, const char *arg)
     return cr_onnx_transpose(o, cr_onnx_in(o, 0), rank, to);
 }
 
+static const char *channel_shuffle(struct cr_onnx *o, const char *arg)
+{
+    static const int64_t perm[] = { 0, 2, 1, 3 };
+    int64_t g = cr_inference_int(o->node, "groups");
+    /* 0: the dimension of the input */
+    int64_t to[] = { 0, g, cr_onnx_val(o, 0)->spec.dim[1] / g, -1 };
+    const char *x = cr_onnx_to(o, cr_onnx_in(o, 0), 4, to);
+
+    (void)arg;
+    return cr_onnx_reshape(o, cr_onnx_transpose(o, x, 4, perm),
+                           cr_onnx_out(o, 0));
+}
+
 /* ---- Joining and splitting */
 
 static const char *concat(struct cr_onnx *o, const char *arg)
@@ -395,6 +408,7 @@ static const char *segment_sum(struct cr_onnx *o, const char *arg)
 
 const struct cr_onnx_emitter cr_onnx_shape[] = {
     { "broadcast_to", expand, "Expand", true },
+    { "channel_shuffle", channel_shuffle, NULL, false },
     { "channels_first", channels_first, NULL, false },
     { "channels_last", channels_last, NULL, false },
     { "concat", concat, "Concat", false },

@@ -49,6 +49,11 @@ struct cr_gather {
     enum cr_index_mode negative;
 };
 
+struct cr_channel_shuffle {
+    int64_t groups;
+};
+extern const struct cr_opt cr_channel_shuffle_opts[];
+
 struct cr_group_norm {
     int64_t num_groups;
     double eps;

@@ -1,7 +1,7 @@
 /*
- * Transposing matrices of few rows or few columns of 4 bytes in vectors of
- * AVX-512: n vectors go in and n come out, each of which takes some lanes of
- * each.
+ * Transposing matrices of few rows or few columns in vectors of AVX-512: n
+ * vectors go in and n come out, each of which takes some lanes of each. A lane
+ * has 32 bits for an element of 1, 2 or 4 bytes.
  */
 #include "base/compiler.h"
 
@@ -9,7 +9,6 @@
 
 #include <immintrin.h>
 #include <pthread.h>
-#include <string.h>
 
 #include "kernels/transpose.h"
 
@@ -43,15 +42,21 @@ static void places_know(void)
             }
 }
 
+/* Whether the matrix has n rows or columns, which lie without gaps. */
+static bool few(int64_t n, int64_t stride)
+{
+    return n > 1 && n <= MOST && stride == n;
+}
+
 static bool accepts(const void *what)
 {
-    const struct cr_transpose *t = what;
+    const struct cr_transposed *t = what;
 
     if (!t)
         return true;
     pthread_once(&known, places_know);
-    return t->size == 4 && ((t->rows > 1 && t->rows <= MOST) ||
-                            (t->cols > 1 && t->cols <= MOST));
+    return t->size <= 4 &&
+           (few(t->rows, t->y_stride) || few(t->cols, t->x_stride));
 }
 
 static __mmask16 first(int64_t n)
@@ -72,95 +77,121 @@ KERNEL CR_INLINE __m512i gather(const struct places *p, int n, int i,
     return out;
 }
 
+KERNEL CR_INLINE __m512i get(size_t size, const char *x, __mmask16 lanes)
+{
+    if (size == 4)
+        return _mm512_maskz_loadu_epi32(lanes, x);
+    return size == 2 ? _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(lanes, x))
+                     : _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(lanes, x));
+}
+
+KERNEL CR_INLINE void put(size_t size, char *y, __mmask16 lanes, __m512i v)
+{
+    if (size == 4)
+        _mm512_mask_storeu_epi32(y, lanes, v);
+    else if (size == 2)
+        _mm512_mask_cvtepi32_storeu_epi16(y, lanes, v);
+    else
+        _mm512_mask_cvtepi32_storeu_epi8(y, lanes, v);
+}
+
 /* `some` columns of n rows. */
-KERNEL CR_INLINE void rows_of(int n, int64_t some, const int32_t *x,
-                              int64_t cols, int32_t *y)
+KERNEL CR_INLINE void rows_of(size_t size, int n, int64_t some, const char *x,
+                              int64_t stride, char *y)
 {
     __m512i in[MOST];
     int i;
 
 #pragma GCC unroll 8
     for (i = 0; i < n; i++)
-        in[i] = _mm512_maskz_loadu_epi32(first(some), x + i * cols);
+        in[i] = get(size, x + i * stride * (int64_t)size, first(some));
 #pragma GCC unroll 8
     for (i = 0; i < n; i++)
-        _mm512_mask_storeu_epi32(y + i * LANES, first(some * n - i * LANES),
-                                 gather(&of_rows[n], n, i, in));
+        put(size, y + i * LANES * (int64_t)size, first(some * n - i * LANES),
+            gather(&of_rows[n], n, i, in));
 }
 
 /* `some` rows of n columns. */
-KERNEL CR_INLINE void cols_of(int n, int64_t some, const int32_t *x, int32_t *y,
-                              int64_t rows)
+KERNEL CR_INLINE void cols_of(size_t size, int n, int64_t some, const char *x,
+                              char *y, int64_t stride)
 {
     __m512i in[MOST];
     int i;
 
 #pragma GCC unroll 8
     for (i = 0; i < n; i++)
-        in[i] = _mm512_maskz_loadu_epi32(first(some * n - i * LANES),
-                                         x + i * LANES);
+        in[i] = get(size, x + i * LANES * (int64_t)size,
+                    first(some * n - i * LANES));
 #pragma GCC unroll 8
     for (i = 0; i < n; i++)
-        _mm512_mask_storeu_epi32(y + i * rows, first(some),
-                                 gather(&of_cols[n], n, i, in));
+        put(size, y + i * stride * (int64_t)size, first(some),
+            gather(&of_cols[n], n, i, in));
+}
+
+KERNEL CR_INLINE void rows_all(size_t size, int n,
+                               const struct cr_transposed *t, const char *x,
+                               char *y)
+{
+    int64_t k, at = (int64_t)size;
+
+    for (k = 0; k + LANES <= t->cols; k += LANES)
+        rows_of(size, n, LANES, x + k * at, t->x_stride, y + k * n * at);
+    if (k < t->cols)
+        rows_of(size, n, t->cols - k, x + k * at, t->x_stride, y + k * n * at);
+}
+
+KERNEL CR_INLINE void cols_all(size_t size, int n,
+                               const struct cr_transposed *t, const char *x,
+                               char *y)
+{
+    int64_t i, at = (int64_t)size;
+
+    for (i = 0; i + LANES <= t->rows; i += LANES)
+        cols_of(size, n, LANES, x + i * n * at, y + i * at, t->y_stride);
+    if (i < t->rows)
+        cols_of(size, n, t->rows - i, x + i * n * at, y + i * at, t->y_stride);
 }
 
 #define EACH_N(of) of(2) of(3) of(4) of(5) of(6) of(7) of(8)
-#define ROWS(n)                            \
-    case n:                                \
-        rows_of(n, some, xs, t->cols, ys); \
+#define ROWS(n)                     \
+    case n:                         \
+        rows_all(size, n, t, x, y); \
         break;
-#define COLS(n)                            \
-    case n:                                \
-        cols_of(n, some, xs, ys, t->rows); \
+#define COLS(n)                     \
+    case n:                         \
+        cols_all(size, n, t, x, y); \
         break;
 
-KERNEL static void stripe_rows(const struct cr_transpose *t, int64_t from,
-                               int64_t to, const int32_t *x, int32_t *y)
+KERNEL CR_INLINE void few_of(size_t size, const struct cr_transposed *t,
+                             const char *x, char *y)
 {
-    const int32_t *xs = x + from;
-    int32_t *ys = y + from * t->rows;
-    int64_t some = to - from;
-
-    switch (t->rows) {
-        EACH_N(ROWS)
-    default:
-        break;
-    }
-}
-
-/* All columns are one stripe. */
-KERNEL static void stripe_cols(const struct cr_transpose *t, const int32_t *x,
-                               int32_t *y)
-{
-    int64_t low, some;
-
-    for (low = 0; low < t->rows; low += LANES) {
-        const int32_t *xs = x + low * t->cols;
-        int32_t *ys = y + low;
-
-        some = t->rows - low;
-        some = some < LANES ? some : LANES;
+    if (few(t->rows, t->y_stride))
+        switch (t->rows) {
+            EACH_N(ROWS)
+        default:
+            break;
+        }
+    else
         switch (t->cols) {
             EACH_N(COLS)
         default:
             break;
         }
-    }
 }
 
-static void stripe(const struct cr_transpose *t, int64_t from, int64_t to,
-                   const void *x, void *y)
+KERNEL static void run(const struct cr_transposed *t, const void *x, void *y)
 {
-    if (t->rows > 1 && t->rows <= MOST)
-        stripe_rows(t, from, to, x, y);
+    if (t->size == 1)
+        few_of(1, t, x, y);
+    else if (t->size == 2)
+        few_of(2, t, x, y);
     else
-        stripe_cols(t, x, y);
+        few_of(4, t, x, y);
 }
 
 const struct cr_transpose_kernel cr_transpose_avx512 = {
     { .name = "transpose_avx512", .isa = CR_ISA_AVX512, .accepts = accepts },
-    stripe
+    run
 };
 
 #endif

@@ -6,6 +6,7 @@
  * With S the product of the spatial dimensions, row-major is (N, C, S) and
  * channels last (N, S, C): one matrix is transposed per sample.
  */
+#include "base/compiler.h"
 #include "base/thread_pool.h"
 #include "families/data_movement.h"
 #include "kernels/transpose.h"
@@ -14,11 +15,13 @@
 #include <string.h>
 
 struct reorder {
-    struct cr_transpose t; /* of each sample */
+    struct cr_transposed t; /* of each sample */
     const char *x;
     char *y;
-    int64_t stripes, all; /* per sample, in total */
-    cr_transpose_stripe *stripe;
+    int64_t rows, cols;        /* of a tile */
+    int64_t down, across, all; /* tiles: of a sample, in total */
+    cr_transpose_run *run;
+    bool add; /* to y */
 };
 
 static void reorder_shape(const struct cr_spec *s, int64_t *c, int64_t *space)
@@ -47,56 +50,79 @@ static bool reorder_plan(struct cr_op_plan *p)
     return true;
 }
 
-/* Adds instead of storing. */
-static void stripe_add(const struct cr_transpose *t, int64_t from, int64_t to,
-                       const void *x, void *y)
+static int64_t least(int64_t a, int64_t b)
 {
-    const cr_real *source = x;
-    cr_real *sum = y;
-    int64_t i, k;
+    return a < b ? a : b;
+}
 
-    for (i = 0; i < t->rows; i++)
-        for (k = from; k < to; k++)
-            sum[k * t->rows + i] += source[i * t->cols + k];
+static void tile_add(cr_transpose_run *run, struct cr_transposed *t,
+                     const void *x, cr_real *sum)
+{
+    cr_real room[CR_TRANSPOSE_TILE];
+    int64_t i, k, stride = t->y_stride;
+
+    t->y_stride = t->rows;
+    run(t, x, room);
+    for (k = 0; k < t->cols; k++) {
+        CR_SIMD
+        for (i = 0; i < t->rows; i++)
+            sum[k * stride + i] += room[k * t->rows + i];
+    }
+}
+
+static void reorder_tile(const struct reorder *r, int64_t tile)
+{
+    int64_t row = tile / r->across % r->down * r->rows;
+    int64_t col = tile % r->across * r->cols;
+    int64_t at = tile / r->across / r->down * r->t.rows * r->t.cols;
+    const char *x = r->x + (size_t)(at + row * r->t.cols + col) * r->t.size;
+    char *y = r->y + (size_t)(at + col * r->t.rows + row) * r->t.size;
+    struct cr_transposed t = r->t;
+
+    t.rows = least(t.rows - row, r->rows);
+    t.cols = least(t.cols - col, r->cols);
+    if (r->add)
+        tile_add(r->run, &t, x, (cr_real *)(void *)y);
+    else
+        r->run(&t, x, y);
 }
 
 static void reorder_part(void *ctx, int task, int n_tasks)
 {
     const struct reorder *r = ctx;
-    int64_t i, to, cols = r->t.cols;
-    size_t image = (size_t)(r->t.rows * cols) * r->t.size;
+    int64_t i, to;
     struct cr_range range;
 
     cr_range_split(&range, task, n_tasks, r->all, 1);
-    for (i = to = 0; i < to || cr_range_next(&range, &i, &to); i++) {
-        int64_t from = i % r->stripes * CR_TRANSPOSE_STRIPE;
-        int64_t end = from + CR_TRANSPOSE_STRIPE;
-        size_t at = (size_t)(i / r->stripes) * image;
-
-        r->stripe(&r->t, from, end < cols ? end : cols, r->x + at, r->y + at);
-    }
+    for (i = to = 0; i < to || cr_range_next(&range, &i, &to); i++)
+        reorder_tile(r, i);
 }
 
-static struct cr_transpose reorder_matrix(const struct cr_spec *from,
-                                          size_t size)
+static struct cr_transposed reorder_matrix(const struct cr_spec *from,
+                                           size_t size)
 {
-    struct cr_transpose t = { .size = size };
+    struct cr_transposed t = { .size = size };
     bool last = from->layout == CR_CHANNELS_LAST;
 
     reorder_shape(from, last ? &t.cols : &t.rows, last ? &t.rows : &t.cols);
+    t.x_stride = t.cols;
+    t.y_stride = t.rows;
     return t;
 }
 
-/* Converts x from the format of `from` to the other one; stripe NULL: the
- * fastest. */
+/* Converts x from the format of `from` to the other one. */
 static void reorder_run(const struct cr_spec *from, size_t size, const void *x,
-                        void *y, cr_transpose_stripe *stripe)
+                        void *y, bool add)
 {
-    struct reorder r = { .t = reorder_matrix(from, size), .x = x, .y = y };
+    struct reorder r = {
+        .t = reorder_matrix(from, size), .x = x, .y = y, .add = add
+    };
 
-    r.stripe = stripe ? stripe : cr_transpose_kernel(&r.t);
-    r.stripes = (r.t.cols + CR_TRANSPOSE_STRIPE - 1) / CR_TRANSPOSE_STRIPE;
-    r.all = r.stripes * from->dim[0];
+    r.run = cr_transpose_kernel(&r.t);
+    cr_transpose_tile(&r.t, &r.rows, &r.cols);
+    r.down = (r.t.rows + r.rows - 1) / r.rows;
+    r.across = (r.t.cols + r.cols - 1) / r.cols;
+    r.all = r.down * r.across * from->dim[0];
     cr_parallel_run(reorder_part, &r,
                     cr_count(from) < 16384 ? 1 : cr_thread_count());
 }
@@ -110,7 +136,7 @@ static void reorder_move(const struct cr_spec *from, enum cr_type type,
     if (from->rank < 3)
         memcpy(y, x, (size_t)cr_count(from) * size);
     else
-        reorder_run(from, size, x, y, NULL);
+        reorder_run(from, size, x, y, false);
 }
 
 static void reorder_forward(const struct cr_op_ctx *s)
@@ -134,7 +160,7 @@ static void reorder_backward(const struct cr_op_ctx *s)
         for (i = 0; i < n; i++)
             dx[i] += dy[i];
     else
-        reorder_run(&s->out[0], sizeof *dx, dy, dx, stripe_add);
+        reorder_run(&s->out[0], sizeof *dx, dy, dx, true);
     if (s->rounds & CR_X(0))
         cr_round_to_type(s->low, n, dx, dx);
 }

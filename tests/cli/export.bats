@@ -316,6 +316,7 @@ network:
   cells:
     a: {Conv2d: {out_channels: 8, kernel_size: 3, stride: 2, group: 2, has_bias: true, weight_init: Normal}}
     b: {Conv2d: {out_channels: 8, kernel_size: [3, 2], pad_mode: pad, padding: [1, 2, 0, 3], dilation: [2, 1]}}
+    sh: {ChannelShuffle: 4}
     bn: BatchNorm2d
     g: GELU
     h: HSwish
@@ -329,7 +330,7 @@ network:
     s: {Softmax: {axis: -1}}
     o: {Dense: {out_channels: 3}}
   construct: |
-    x = h(bn(b(g(a(x)))))
+    x = h(bn(sh(b(g(a(x))))))
     y = p(x)
     z = q(x)
     x = f(e(y) + k(z) * 2.0 - y / 3.0)

@@ -302,3 +302,39 @@ EOF
     grep 'backward strided_slice(' steps
     run ! grep 'reorder(.*, 8, 8)' <(grep -v '(32, 3, 8, 8)' steps)
 }
+
+@test "dropout keeps the layout of convolutions" {
+    cat >c.yaml <<'EOF'
+network:
+  inputs: {x: {shape: [3, 8, 8]}}
+  cells:
+    a: {Conv2d: {out_channels: 16, kernel_size: 3}}
+    d: {Dropout: {p: 0.4}}
+    b: {Conv2d: {out_channels: 16, kernel_size: 3}}
+    e: {Dense: {out_channels: 10}}
+  construct: return e(mean(b(d(a(x))), (2, 3)))
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1}}
+EOF
+    "$CELLRUN" summary c.yaml --passes >steps
+    grep 'backward dropout(' steps
+    run ! grep 'reorder(.*, 8, 8)' <(grep -v '(32, 3, 8, 8)' steps)
+}
+
+@test "ChannelShuffle keeps the layout of convolutions" {
+    cat >c.yaml <<'EOF'
+network:
+  inputs: {x: {shape: [3, 8, 8]}}
+  cells:
+    a: {Conv2d: {out_channels: 16, kernel_size: 3}}
+    s: {ChannelShuffle: 2}
+    b: {Conv2d: {out_channels: 16, kernel_size: 3}}
+    e: {Dense: {out_channels: 10}}
+  construct: return e(mean(b(s(a(x))), (2, 3)))
+loss: CrossEntropyLoss
+optimizer: {SGD: {learning_rate: 0.1}}
+EOF
+    "$CELLRUN" summary c.yaml --passes >steps
+    grep 'backward channel_shuffle(' steps
+    run ! grep 'reorder(.*, 8, 8)' <(grep -v '(32, 3, 8, 8)' steps)
+}

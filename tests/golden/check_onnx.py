@@ -278,6 +278,7 @@ for pad in ['{ConstantPad1d: [[1, 2], 0.5]}', '{ConstantPad2d: [-1, 3.0]}',
             '{Unflatten: [1, [2, -1]]}']:
     net(pad, {'x': (4, 6, 8)}, {'e': pad}, 'e(x)')
 net('PixelShuffle', {'x': (8, 3, 5)}, {'e': '{PixelShuffle: 2}'}, 'e(x)')
+net('ChannelShuffle', {'x': (6, 3, 5)}, {'e': '{ChannelShuffle: 2}'}, 'e(x)')
 SPLIT = 'e(x[:, :2], x[:, 1:])'
 net('TransformerDecoderLayer', {'x': (5, 6)}, {'e': '{TransformerDecoderLayer: '
     '{d_model: 6, nhead: 2, dim_feedforward: 5, batch_first: true}}'}, SPLIT)
