@@ -229,10 +229,11 @@ static enum verdict channel_backward(void)
         int64_t c = channel_of(&ch, i);
         double d = masked(&b.mask, b.dy, y, i), more = d;
 
+        d *= (double)b.scale[c];
         if (b.slope)
             d -= (double)b.shift[c] +
                  ((double)b.x[i] - (double)b.mean[c]) * (double)b.slope[c];
-        d = (double)b.scale[c] * d + (b.add_dx ? (double)old[i] : 0);
+        d += b.add_dx ? (double)old[i] : 0;
         more += b.add_more ? (double)old_more[i] : 0;
         if ((b.dx && !near_sum("dx", i, (double)b.dx[i], d, 0, 5)) ||
             (b.dmore && !near_sum("dmore", i, (double)b.dmore[i], more, 0, 2)))
