@@ -279,11 +279,11 @@ static void group_norm_back_range(void *ctx, int64_t from, int64_t to)
     }
 }
 
-/* From sums of the channels of sample i to what dx takes of its groups. */
+/* From sums of the channels of sample i to what dx takes of its groups: by the
+ * scales that it has, so that the gradient of a group of one element is 0. */
 static void group_norm_slopes(const struct groups *g, int64_t i,
                               const struct room *r)
 {
-    const cr_real *gamma = g->s->x[GAMMA];
     double m = (double)(g->channels * g->ch.s);
     int64_t k, c;
 
@@ -294,13 +294,13 @@ static void group_norm_slopes(const struct groups *g, int64_t i,
         double sum = 0, dot = 0;
 
         for (c = 0; c < g->channels; c++) {
-            sum += sums[c] * (double)gamma[k + c];
-            dot += dots[c] * (double)gamma[k + c];
+            sum += sums[c] * (double)r->scale[k + c];
+            dot += dots[c] * (double)r->scale[k + c];
             dots[c] *= rstd;
         }
         for (c = k; c < k + g->channels; c++) {
-            r->shift[c] = (cr_real)(rstd * sum / m);
-            r->slope[c] = (cr_real)(rstd * rstd * rstd * dot / m);
+            r->shift[c] = (cr_real)(sum / m);
+            r->slope[c] = (cr_real)(rstd * rstd * dot / m);
         }
     }
 }

@@ -483,3 +483,22 @@ END
     run -1 bash -c "'$CELLRUN' trace net.yaml ${feed[*]} -o - >/dev/full"
     [[ $output == *"cannot write standard output: No space left on device"* ]]
 }
+
+@test "the input of a norm over one number has no gradient, not even rounding" {
+    cat >c.yaml <<'END'
+network:
+  inputs: {x: {shape: [48]}}
+  cells:
+    w: {Parameter: {shape: [48], init: {Normal: {sigma: 1.0}}}}
+    b: {Parameter: {shape: [48], init: {Normal: {sigma: 1.0}}}}
+    s: {Parameter: {shape: [48], init: {Normal: {sigma: 1.0}}}}
+    n: {BatchNorm1d: {use_batch_statistics: true}}
+  construct: |
+    y = group_norm(x, 48, w, b) + w * n(x)
+    return sum(tanh(y) * s)
+END
+    pack 'f<*' $(seq -2.4 0.1 2.3) | npy one.npy '<f4' '(1, 48)'
+    "$CELLRUN" trace c.yaml -q --feed x=one.npy --grad --wrt x >table
+    awk '$1 == "grad.x" { print $4, $5, $6, $7 }' table >got
+    [ "$(<got)" = "0 0 0 0" ] || { cat table; false; }
+}
