@@ -133,8 +133,10 @@ static struct cr_epilogue taken(const struct cr_conv_kernel *k,
 {
     struct cr_epilogue e = *end;
 
-    if (!(k->takes & CR_END_MAP))
+    if (!(k->takes & CR_END_MAP)) {
         e.map = NULL;
+        e.map_to = NULL;
+    }
     return e;
 }
 

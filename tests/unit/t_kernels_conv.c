@@ -173,7 +173,8 @@ static struct cr_conv draw_long(void)
     return c;
 }
 
-/* A kernel of one place, in up to three dimensions. */
+/* A kernel of one place, in up to three dimensions; or of some planes, which is
+ * a flat one of one place. */
 static struct cr_conv draw_pointwise(void)
 {
     struct cr_conv c;
@@ -191,6 +192,10 @@ static struct cr_conv draw_pointwise(void)
             c.in[i] = c.out[i] = draw(1, i == 0 ? 2 : 12);
             c.kernel[i] = c.stride[i] = c.dilation[i] = 1;
         }
+        if (way != POINTWISE && draw_one_in(2)) {
+            c.kernel[0] = draw(2, 3);
+            c.in[0] += c.kernel[0] - 1;
+        }
     } while (macs(&c) < least || macs(&c) > 1e6);
     return c;
 }
@@ -203,7 +208,7 @@ static struct cr_conv draw_conv(void)
 
     if (way == GROUPED && draw_one_in(40))
         return draw_long();
-    if (way == POINTWISE || (way == CHOSEN && draw_one_in(8)))
+    if (way == POINTWISE || (way == CHOSEN && draw_one_in(4)))
         return draw_pointwise();
     if (draw_one_in(25)) {
         do
