@@ -33,9 +33,11 @@ KERNEL CR_INLINE __m256i words(size_t size, const char *x, int64_t stride)
         return _mm256_loadu_si256((const __m256i *)(const void *)x);
     v = _mm256_setzero_si256();
 #pragma GCC unroll 4
-    for (i = 0; i < 4 / (int)size; i++) {
+    for (i = 0; i < 4; i++) {
         const void *row = x + i * stride;
 
+        if (i >= 4 / (int)size)
+            break;
         w = size == 2 ? _mm256_cvtepu16_epi32(_mm_loadu_si128(row))
                       : _mm256_cvtepu8_epi32(_mm_loadl_epi64(row));
         v = _mm256_or_si256(v, _mm256_slli_epi32(w, i * 8 * (int)size));
