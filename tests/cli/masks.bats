@@ -150,7 +150,8 @@ END
         [[ $stderr == *"masks/2.png: byte "*": warning: the image is damaged"* ]]
         [[ $stderr == *"1 of 6 samples of dataset.train cannot be read"* ]]
         [[ $stderr == *"first unreadable file: masks/2.png"* ]]
-        run -0 "$CELLRUN" ckpt diff want got
+        # samples of a batch are added up in another order
+        run -0 "$CELLRUN" ckpt diff want got --rtol 1e-5 --atol 1e-6
     done
     run -3 --separate-stderr "$CELLRUN" data verify c.yaml --split train
     [[ $output == "dataset.train: sample 2: pairs.csv:4:1: masks/2.png: the image is damaged"* ]]
