@@ -277,7 +277,9 @@ EOF
     run -0 "$CELLRUN" summary c.yaml --passes
     plan=${output##*$'\nmemory: '}
     [[ $plan == *"group_norm("* ]]
-    run ! grep 'reorder(.*, 16, 8, 8)\|relu(\|add(' <<<"$plan"
+    run ! grep 'reorder(.*, 16, 8, 8)' <<<"$plan"
+    # row-major, as in double precision, it takes no addend
+    [[ $plan != *"channels last"* ]] || run ! grep 'relu(\|add(' <<<"$plan"
 }
 
 @test "what moves elements keeps the layout of convolutions" {
