@@ -50,8 +50,8 @@
 
 #define STEPS 4   /* number of step lengths, each a quarter of the previous
                      one */
-#define NOISE 8   /* so many times the deviation of a loss, divided by the step,
-                     a slope may be off: 4 of its deviations */
+#define NOISE 8   /* a slope may be off by this multiple of a loss's standard
+                     deviation, divided by the step: 4 of its own */
 #define QUIET 2.0 /* seconds between messages of progress */
 
 struct gradcheck {

@@ -172,9 +172,9 @@ struct cr_algebra {
                   side along the last axis; 0: they may not */
     /* y[0] is one number for every batch: which one. NULL: it is not. */
     bool (*scalar)(const void *attr, double *value);
-    /* Of an exact op: the number that y[0] may have besides elements of its
-     * inputs. NULL: there is none. */
-    double (*besides)(const void *attr);
+    /* Of an exact op: the fill value, the one number of y[0] that is not an
+     * element of an input. NULL: all are. */
+    double (*fill_value)(const void *attr);
 };
 
 #define cr_is_elementwise(op) ((op)->algebra.kind >= CR_ELEMENTWISE)

@@ -142,7 +142,7 @@ static void input(const struct cr_conv *c, const cr_real *dy, const cr_real *w,
     multiply(c, c->dy_low, end, &g);
 }
 
-/* Pixels from `at` on of a tensor of so many channels. */
+/* Pixels from `at` on of a tensor with N channels. */
 static const cr_real *from_pixel(const cr_real *x, bool low, int64_t at,
                                  int64_t channels)
 {

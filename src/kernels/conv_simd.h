@@ -110,7 +110,7 @@ struct conv_ahead {
     bool write;
 };
 
-/* In so many steps. */
+/* In N steps. */
 CR_INLINE struct conv_ahead conv_ahead(const void *at, int64_t bytes,
                                        int64_t steps, bool write)
 {

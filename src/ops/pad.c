@@ -215,7 +215,7 @@ static void pad_backward(const struct cr_op_ctx *s)
     }
 }
 
-static double pad_besides(const void *attr)
+static double pad_fill_value(const void *attr)
 {
     const struct cr_pad *o = attr;
 
@@ -245,6 +245,6 @@ const struct cr_op cr_op_pad = {
     .bprop = "if mode == 'constant' and value != 0:\n"
              "    return refuse('it pads with a number')\n"
              "return kernel(0)",
-    .algebra = { .linear = CR_X(0), .besides = pad_besides },
+    .algebra = { .linear = CR_X(0), .fill_value = pad_fill_value },
     .backward = pad_backward,
 };

@@ -86,15 +86,15 @@ static enum cr_type inputs_type(const struct cr_exec_step *s)
 }
 
 /* The type of what an exact step gives: that of its inputs, if it has the
- * number that the op puts besides. */
+ * fill value. */
 static enum cr_type exact_type(const struct cr_exec_step *s)
 {
     enum cr_type type = inputs_type(s);
     cr_real number, rounded;
 
-    if (type == CR_REAL || !s->op->algebra.besides)
+    if (type == CR_REAL || !s->op->algebra.fill_value)
         return type;
-    number = (cr_real)s->op->algebra.besides(s->attr);
+    number = (cr_real)s->op->algebra.fill_value(s->attr);
     cr_round_to_type(type, 1, &number, &rounded);
     return rounded == number ? type : CR_REAL;
 }
