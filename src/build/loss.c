@@ -39,6 +39,12 @@ struct cr_val *cr_loss_reduce(struct cr_build *b, struct cr_val *v,
     return y;
 }
 
+struct cr_val *cr_loss_squares(struct cr_build *b, struct cr_val *x,
+                               struct cr_val *y)
+{
+    return CR_EMIT(b, "square", NULL, CR_EMIT(b, "sub", NULL, x, y));
+}
+
 struct cr_val *cr_loss_number(struct cr_build *b, double value)
 {
     struct cr_constant *attr = CR_NEW(cr_build_arena(b), struct cr_constant);
@@ -115,6 +121,19 @@ static void loss_hint_column(struct cr_build *b, const struct cr_spec *output,
                                 "`fields: NAME` for the label of a CSVDataset");
 }
 
+static bool loss_fits(const struct cr_spec *x, const struct cr_spec *y)
+{
+    int i;
+
+    for (i = 1; i <= x->rank && i <= y->rank; i++) {
+        int64_t a = x->dim[x->rank - i], b = y->dim[y->rank - i];
+
+        if (a != b && a != 1 && b != 1)
+            return false;
+    }
+    return true;
+}
+
 bool cr_loss_broadcast(struct cr_build *b, const struct cr_val *output,
                        const struct cr_val *label)
 {
@@ -133,6 +152,15 @@ bool cr_loss_broadcast(struct cr_build *b, const struct cr_val *output,
                 "output would be compared with all labels",
                 cr_diag_format(arena, y), cr_diag_format(arena, x));
         loss_hint_column(b, x, y);
+        return false;
+    }
+    if (!loss_fits(x, y)) {
+        cr_fail(b, CR_E_SHAPE,
+                "found output %s and label %s, expected shapes that broadcast",
+                cr_diag_format(arena, x), cr_diag_format(arena, y));
+        if (y->rank + 1 == x->rank)
+            cr_hint(b->net->diag,
+                    "labels that are classes need CrossEntropyLoss");
         return false;
     }
     shapes = cr_strf(arena, "label %s and output %s have different shapes",

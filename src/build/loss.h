@@ -38,6 +38,9 @@ struct cr_val *cr_loss_over(struct cr_build *b, const char *op,
                             struct cr_val *v, int64_t axis, bool keepdims);
 struct cr_val *cr_loss_all(struct cr_build *b, const char *op,
                            struct cr_val *v);
+/* Returns the square of each difference. */
+struct cr_val *cr_loss_squares(struct cr_build *b, struct cr_val *x,
+                               struct cr_val *y);
 /* Returns a constant. */
 struct cr_val *cr_loss_number(struct cr_build *b, double value);
 /* Multiplies v by weights along an axis; without weights returns v itself. */

@@ -6,6 +6,7 @@
 #include "graph/op_attrs.h"
 
 #include "kernels/parallel_for.h"
+#include "kernels/tensor_iter.h"
 
 static bool glu_plan(struct cr_op_plan *p)
 {
@@ -33,61 +34,91 @@ struct halves {
 static struct halves glu_halves(const struct cr_op_ctx *s)
 {
     const struct cr_softmax *o = s->attr;
-    struct cr_axis a = cr_axis_of(&s->in[0], o->axis);
-    struct halves h = { s, a.n / 2 * a.inner };
+    const struct cr_spec *x = &s->in[0], lies = cr_tensor_as_it_lies(x);
+    int axis = (int)(o->axis < 0 ? o->axis + x->rank : o->axis);
+    struct cr_axis a;
 
-    return h;
+    if (x->layout == CR_CHANNELS_LAST && axis > 0)
+        axis = axis == 1 ? x->rank - 1 : axis - 1;
+    a = cr_axis_of(&lies, axis);
+    return (struct halves){ s, a.n / 2 * a.inner };
 }
 
-/* Index of a for element i of the result; b is h->run elements further. */
-static int64_t glu_at(const struct halves *h, int64_t i)
+CR_CLONES_WIDE static void glu_run(int64_t n, const cr_real *a,
+                                   const cr_real *b, cr_real *y)
 {
-    return i / h->run * 2 * h->run + i % h->run;
+    int64_t i;
+
+    CR_SIMD
+    for (i = 0; i < n; i++)
+        y[i] = a[i] * cr_sigmoid(b[i]);
+}
+
+#define GLU_BACK(to)                                     \
+    CR_SIMD                                              \
+    for (i = 0; i < n; i++) {                            \
+        cr_real gate = cr_sigmoid(b[i]), d = dy[i] * gate; \
+                                                         \
+        da[i] to d;                                      \
+        db[i] to d * a[i] * (1 - gate);                  \
+    }
+
+CR_CLONES_WIDE static void glu_back_run(int64_t n, const cr_real *a,
+                                        const cr_real *b, const cr_real *dy,
+                                        bool add, cr_real *da, cr_real *db)
+{
+    int64_t i;
+
+    if (add)
+        GLU_BACK(+=)
+    else
+        GLU_BACK(=)
+}
+
+/* Elements of the result in [from, to): their a lies at x[at]. */
+static void glu_each(const struct halves *h, int64_t from, int64_t to,
+                     bool back)
+{
+    const struct cr_op_ctx *s = h->s;
+    const cr_real *x = s->x[0];
+    int64_t n;
+
+    for (; from < to; from += n) {
+        int64_t off = from % h->run, at = from / h->run * 2 * h->run + off;
+
+        n = to - from < h->run - off ? to - from : h->run - off;
+        if (back)
+            glu_back_run(n, x + at, x + at + h->run,
+                         (const cr_real *)s->dy[0] + from, s->accumulate[0],
+                         (cr_real *)s->dx[0] + at,
+                         (cr_real *)s->dx[0] + at + h->run);
+        else
+            glu_run(n, x + at, x + at + h->run, (cr_real *)s->y[0] + from);
+    }
 }
 
 static void glu_range(void *ctx, int64_t from, int64_t to)
 {
-    const struct halves *h = ctx;
-    const cr_real *x = h->s->x[0];
-    cr_real *y = h->s->y[0];
-    int64_t i;
-
-    for (i = from; i < to; i++) {
-        int64_t at = glu_at(h, i);
-
-        y[i] = x[at] * cr_sigmoid(x[at + h->run]);
-    }
+    glu_each(ctx, from, to, false);
 }
 
 static void glu_forward(const struct cr_op_ctx *s)
 {
     struct halves h = glu_halves(s);
 
-    cr_parallel_for(cr_count(&s->out[0]), 10, &h, glu_range);
+    cr_parallel_for(cr_count(&s->out[0]), 1, &h, glu_range);
 }
 
 static void glu_back_range(void *ctx, int64_t from, int64_t to)
 {
-    const struct halves *h = ctx;
-    const cr_real *x = h->s->x[0], *dy = h->s->dy[0];
-    cr_real *dx = h->s->dx[0];
-    int64_t i;
-
-    for (i = from; i < to; i++) {
-        int64_t at = glu_at(h, i);
-        cr_real gate = cr_sigmoid(x[at + h->run]), da = dy[i] * gate;
-        cr_real db = da * x[at] * (1 - gate);
-
-        dx[at] = h->s->accumulate[0] ? dx[at] + da : da;
-        dx[at + h->run] = h->s->accumulate[0] ? dx[at + h->run] + db : db;
-    }
+    glu_each(ctx, from, to, true);
 }
 
 static void glu_backward(const struct cr_op_ctx *s)
 {
     struct halves h = glu_halves(s);
 
-    cr_parallel_for(cr_count(&s->out[0]), 10, &h, glu_back_range);
+    cr_parallel_for(cr_count(&s->out[0]), 2, &h, glu_back_range);
 }
 
 static const struct cr_opt glu_opts[] = {
@@ -95,6 +126,8 @@ static const struct cr_opt glu_opts[] = {
                    "The axis to split in halves."),
     { 0 },
 };
+
+static const struct cr_op_kernels glu_kernels = { .last = cr_last_too };
 
 static const struct cr_op glu_op = {
     .about = { .name = "glu",
@@ -104,6 +137,7 @@ static const struct cr_op glu_op = {
     .max_inputs = 1,
     .outputs = 1,
     .saved_for_backward = CR_X(0),
+    .kernels = &glu_kernels,
     .plan = glu_plan,
     .forward = glu_forward,
     .backward = glu_backward,

@@ -2,12 +2,14 @@
 
 #include "base/compiler.h"
 #include "kernels/parallel_for.h"
+#include "kernels/transpose.h"
 #include "num/low_precision.h"
 
 #include <string.h>
 
 #define MOVE_COST 0.4 /* nanoseconds per element */
-#define SHORT 8       /* runs that take longer to start than to move */
+#define SMALL 32      /* elements that a kernel takes longer to start than to
+                       * move */
 
 /* The dimension of a spec that is the i-th one in memory. */
 static int dimension_at(const struct cr_spec *spec, int i)
@@ -29,29 +31,6 @@ void cr_data_move_dense(const struct cr_spec *spec, int64_t *step)
     }
 }
 
-/* Puts a longer dimension that is dense on the other side in the place of a
- * short innermost one, such as the factor of PixelShuffle: each element has its
- * own place, so the order of the loops is free. */
-static void long_runs(struct cr_tensor_iter *w)
-{
-    int last = w->rank - 1, i, k;
-    int64_t dim, step[2];
-
-    for (i = last - 1; i >= 0 && w->step[1][i] != 1; i--)
-        continue;
-    if (i < 0 || w->dim[last] >= SHORT || w->dim[i] <= w->dim[last])
-        return;
-    dim = w->dim[i];
-    for (k = 0; k < 2; k++)
-        step[k] = w->step[k][i];
-    w->dim[i] = w->dim[last];
-    w->dim[last] = dim;
-    for (k = 0; k < 2; k++) {
-        w->step[k][i] = w->step[k][last];
-        w->step[k][last] = step[k];
-    }
-}
-
 void cr_data_move_open(struct cr_data_move *m, const struct cr_spec *dense,
                        const int64_t *step, int64_t at)
 {
@@ -64,7 +43,6 @@ void cr_data_move_open(struct cr_data_move *m, const struct cr_spec *dense,
     cr_tensor_iter_init(&m->walk, lies.rank, lies.dim);
     cr_tensor_iter_add_strides(&m->walk, by);
     cr_tensor_iter_merge(&m->walk);
-    long_runs(&m->walk);
     m->at = at;
 }
 
@@ -127,91 +105,100 @@ static void add_run(void *ctx, int64_t n, const int64_t *off,
     }
 }
 
-/* ---- turned matrices ---- */
+/* ---- matrices that are transposed ---- */
 
-#define TILE 16
-#define FAR 512 /* fewer lines stay in the cache by themselves */
-
-/* A walk whose innermost dimension is far apart on one side and dense on the
- * other, while another dimension is the other way round: by square tiles, so
- * that a line of the cache is used up while it is there. */
+/* A walk in which one dimension is dense on the side that is read and another
+ * one on the side that is written: a matrix for each index of the others. */
 struct turn {
     struct moving c;
-    int dim;                /* the one that is dense where the last is not */
-    int64_t tiles[2], rest; /* along dim and the last one; all other indices */
+    struct cr_transposed t;
+    cr_transpose_run *run;
+    int dim[2];              /* of the walk: t's rows and columns */
+    int64_t tile[2];         /* rows, columns */
+    int64_t tiles[2], count; /* of a matrix: down, across; of all matrices */
 };
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The dimension that is dense on that side, -1 for none. */
+static int dense_at(const struct cr_tensor_iter *w, int side)
+{
+    int i = w->rank - 1;
+
+    while (i >= 0 && (w->step[side][i] != 1 || w->dim[i] == 1))
+        i--;
+    return i;
+}
 
 static bool turn_open(struct turn *t, const struct cr_tensor_iter *w)
 {
-    int i, last = w->rank - 1;
-    int64_t count;
+    int of = t->c.of, into = t->c.into, i;
+    int row = t->dim[0] = dense_at(w, into), col = t->dim[1] = dense_at(w, of);
 
-    if (w->rank < 2 || w->step[1][last] == 1 || w->step[0][last] != 1 ||
-        t->c.size != sizeof(cr_real))
+    if (row < 0 || col < 0 || row == col ||
+        w->dim[row] * w->dim[col] < SMALL || t->c.size > sizeof(uint64_t))
         return false;
-    for (i = 0; i < last && w->step[1][i] != 1; i++)
-        continue;
-    if (i == last || w->dim[i] < TILE || w->dim[last] < FAR)
-        return false;
-    t->dim = i;
-    t->tiles[0] = (w->dim[i] + TILE - 1) / TILE;
-    t->tiles[1] = (w->dim[last] + TILE - 1) / TILE;
-    count = cr_tensor_iter_count(w);
-    t->rest = count / w->dim[i] / w->dim[last];
+    t->t = (struct cr_transposed){ .rows = w->dim[row],
+                                   .cols = w->dim[col],
+                                   .x_stride = w->step[of][row],
+                                   .y_stride = w->step[into][col],
+                                   .size = t->c.size };
+    t->run = cr_transpose_kernel(&t->t);
+    cr_transpose_tile(&t->t, &t->tile[0], &t->tile[1]);
+    t->count = cr_tensor_iter_count(w);
+    for (i = 0; i < 2; i++) {
+        int64_t dim = w->dim[t->dim[i]];
+
+        t->tile[i] = least(t->tile[i], dim);
+        t->tiles[i] = (dim + t->tile[i] - 1) / t->tile[i];
+        t->count = t->count / dim * t->tiles[i];
+    }
     return true;
 }
 
-CR_INLINE void turn_put(cr_real *to, const cr_real *from, bool add)
+static void turn_add(const struct turn *t, struct cr_transposed *part,
+                     const char *x, char *y)
 {
-    if (add)
-        *to += *from;
-    else
-        memcpy(to, from, sizeof *to); /* may hold integers */
+    cr_real room[CR_TRANSPOSE_TILE], *sum = (cr_real *)(void *)y;
+    int64_t i, k, stride = part->y_stride;
+
+    part->y_stride = part->rows;
+    t->run(part, x, room);
+    for (k = 0; k < part->cols; k++) {
+        CR_SIMD
+        for (i = 0; i < part->rows; i++)
+            sum[k * stride + i] += room[k * part->rows + i];
+    }
 }
 
 static void turn_tile(const struct turn *t, int64_t tile)
 {
     const struct moving *c = &t->c;
     const struct cr_tensor_iter *w = &c->m->walk;
-    int last = w->rank - 1, d;
-    int64_t row = tile / t->tiles[1] % t->tiles[0] * TILE;
-    int64_t col = tile % t->tiles[1] * TILE;
-    int64_t rows = w->dim[t->dim] - row, cols = w->dim[last] - col;
-    int64_t off[2], i, k, rest = tile / t->tiles[1] / t->tiles[0];
-    int64_t pace[2] = { w->step[c->of][t->dim], w->step[c->of][last] };
-    int64_t step[2] = { w->step[c->into][t->dim], w->step[c->into][last] };
-    const cr_real *x;
-    cr_real *y, room[TILE][TILE];
+    struct cr_transposed part = t->t;
+    int64_t row = tile / t->tiles[1] % t->tiles[0] * t->tile[0];
+    int64_t col = tile % t->tiles[1] * t->tile[1];
+    int64_t rest = tile / t->tiles[1] / t->tiles[0];
+    int64_t x = row * part.x_stride + col, y = col * part.y_stride + row;
+    int d;
 
-    off[0] = row * pace[0] + col * pace[1];
-    off[1] = row * step[0] + col * step[1];
-    for (d = last - 1; d >= 0; d--)
-        if (d != t->dim) {
-            off[0] += rest % w->dim[d] * w->step[c->of][d];
-            off[1] += rest % w->dim[d] * w->step[c->into][d];
+    for (d = w->rank - 1; d >= 0; d--)
+        if (d != t->dim[0] && d != t->dim[1]) {
+            x += rest % w->dim[d] * w->step[c->of][d];
+            y += rest % w->dim[d] * w->step[c->into][d];
             rest /= w->dim[d];
         }
-    x = (const cr_real *)(const void *)c->from + off[0];
-    y = (cr_real *)(void *)c->to + off[1];
-    rows = rows < TILE ? rows : TILE;
-    cols = cols < TILE ? cols : TILE;
-    /* each line of memory is read once and written once: powers of two as
-     * strides would throw it out of the cache in between */
-    if (pace[0] == 1)
-        for (k = 0; k < cols; k++)
-            for (i = 0; i < rows; i++)
-                memcpy(&room[i][k], &x[i + k * pace[1]], sizeof *x);
+    part.rows = least(part.rows - row, t->tile[0]);
+    part.cols = least(part.cols - col, t->tile[1]);
+    if (c->add)
+        turn_add(t, &part, c->from + x * (int64_t)c->size,
+                 c->to + y * (int64_t)c->size);
     else
-        for (i = 0; i < rows; i++)
-            memcpy(room[i], &x[i * pace[0]], (size_t)cols * sizeof *x);
-    if (step[0] == 1)
-        for (k = 0; k < cols; k++)
-            for (i = 0; i < rows; i++)
-                turn_put(&y[i + k * step[1]], &room[i][k], c->add);
-    else
-        for (i = 0; i < rows; i++)
-            for (k = 0; k < cols; k++)
-                turn_put(&y[i * step[0] + k], &room[i][k], c->add);
+        t->run(&part, c->from + x * (int64_t)c->size,
+               c->to + y * (int64_t)c->size);
 }
 
 static void turn_range(void *ctx, int64_t from, int64_t to)
@@ -234,8 +221,9 @@ static void move(const struct cr_data_move *m, enum cr_type type,
                              .add = add } };
 
     if (turn_open(&t, &m->walk))
-        cr_parallel_for_coarse(t.rest * t.tiles[0] * t.tiles[1],
-                               MOVE_COST * TILE * TILE, &t, turn_range);
+        cr_parallel_for_coarse(t.count,
+                               MOVE_COST * (double)(t.tile[0] * t.tile[1]), &t,
+                               turn_range);
     else
         cr_tensor_iter_parallel(&m->walk, MOVE_COST, &t.c,
                                 add ? add_run : move_run);

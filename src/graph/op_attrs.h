@@ -24,11 +24,6 @@ struct cr_cross_entropy {
     bool logs;     /* x are log-probabilities already */
 };
 
-struct cr_mse {
-    int reduction;
-};
-extern const struct cr_opt cr_mse_opts[];
-
 struct cr_one_hot {
     int64_t depth;
     double on_value, off_value;

@@ -4,12 +4,11 @@
 static struct cr_val *rmse_build(struct cr_build *b,
                                  struct cr_val *const *in)
 {
-    struct cr_mse *attr = CR_NEW(cr_build_arena(b), struct cr_mse);
-
     if (!cr_loss_broadcast(b, in[0], in[1]))
         return NULL;
-    attr->reduction = CR_MEAN;
-    return CR_EMIT(b, "sqrt", NULL, CR_EMIT(b, "mse", attr, in[0], in[1]));
+    return CR_EMIT(b, "sqrt", NULL,
+                   cr_loss_reduce(b, cr_loss_squares(b, in[0], in[1]),
+                                  CR_MEAN));
 }
 
 const struct cr_cell cr_loss_rmse = {

@@ -323,20 +323,22 @@ EOF
     run ! grep 'reorder(.*, 8, 8)' <(grep -v '(32, 3, 8, 8)' steps)
 }
 
-@test "ChannelShuffle keeps the layout of convolutions" {
-    cat >c.yaml <<'EOF'
+@test "ChannelShuffle and GLU keep the layout of convolutions" {
+    for s in '{ChannelShuffle: 2}' '{GLU: 1}' '{GLU: -1}'; do
+        cat >c.yaml <<EOF
 network:
   inputs: {x: {shape: [3, 8, 8]}}
   cells:
     a: {Conv2d: {out_channels: 16, kernel_size: 3}}
-    s: {ChannelShuffle: 2}
+    s: $s
     b: {Conv2d: {out_channels: 16, kernel_size: 3}}
     e: {Dense: {out_channels: 10}}
   construct: return e(mean(b(s(a(x))), (2, 3)))
 loss: CrossEntropyLoss
 optimizer: {SGD: {learning_rate: 0.1}}
 EOF
-    "$CELLRUN" summary c.yaml --passes >steps
-    grep 'backward channel_shuffle(' steps
-    run ! grep 'reorder(.*, 8, 8)' <(grep -v '(32, 3, 8, 8)' steps)
+        "$CELLRUN" summary c.yaml --passes >steps
+        grep -E 'backward (channel_shuffle|glu)\(' steps
+        run ! grep 'reorder(.*, 8, [48])' <(grep -v '(32, 3, 8, 8)' steps)
+    done
 }

@@ -257,6 +257,9 @@ sub more_place {
                 . "Pad${n}d: {padding: $p}}") . "($v)"), $c,
                 map { $_ + 2 * $p } @s);
         }, sub {
+            return ($v, $c, @s) if $c % 2;
+            (line(cell('{GLU: 1}') . "($v)"), $c / 2, @s);
+        }, sub {
             my @g = grep { $c % $_ == 0 } 1 .. $c;
             (line(cell('{ChannelShuffle: {groups: ' . one(@g) . '}}')
                 . "($v)"), $c, @s);
