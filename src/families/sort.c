@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#define FEW 16 /* elements that are found without sorting the others */
+
 static bool before(cr_real a, cr_real b, bool falling)
 {
     return falling ? a > b || (a != a && b == b) : a < b || (a == a && b != b);
@@ -37,6 +39,24 @@ void cr_argsort(const cr_real *x, int64_t pace, int64_t n, bool falling,
         memcpy(index, from, (size_t)n * sizeof *index);
 }
 
+/* The first k of them, each of which is put before those that it precedes. */
+static void first_of(const cr_real *x, int64_t pace, int64_t n, int64_t k,
+                     bool falling, int32_t *index)
+{
+    int64_t c, at;
+
+    for (c = 0; c < n; c++) {
+        cr_real v = x[c * pace];
+
+        if (c >= k && !before(v, x[index[k - 1] * pace], falling))
+            continue;
+        for (at = c < k ? c : k - 1;
+             at > 0 && before(v, x[index[at - 1] * pace], falling); at--)
+            index[at] = index[at - 1];
+        index[at] = (int32_t)c;
+    }
+}
+
 size_t cr_sort_scratch(int64_t n)
 {
     return 2 * (size_t)n * sizeof(int32_t);
@@ -59,9 +79,13 @@ static void lines_range(void *ctx, int64_t from, int64_t to)
             (const cr_real *)l->s->x[0] + cr_axis_line(&l->a, line);
         int64_t at = cr_axis_line(&l->to, line);
 
-        for (c = 0; c < n; c++)
-            index[c] = (int32_t)c;
-        cr_argsort(x, l->a.inner, n, l->falling, index, index + n);
+        if (l->to.n <= FEW) {
+            first_of(x, l->a.inner, n, l->to.n, l->falling, index);
+        } else {
+            for (c = 0; c < n; c++)
+                index[c] = (int32_t)c;
+            cr_argsort(x, l->a.inner, n, l->falling, index, index + n);
+        }
         for (c = 0; c < l->to.n; c++) {
             ((cr_real *)l->s->y[0])[at + c * l->a.inner] =
                 x[index[c] * l->a.inner];

@@ -1,7 +1,8 @@
-/* cumprod: y_c = x_0 ... x_c along an axis;  dx_c = sum over i >= c of dy_i
- * times the product of x_0 ... x_i without x_c, so that x_c may be 0 */
+/* cumprod: y_c = x_0 ... x_c along an axis;  dx_c = x_0 ... x_(c-1) r_c
+ * with r_c = dy_c + x_(c+1) r_(c+1), so that x_c may be 0 */
 #include "families/axis.h"
 
+#include "base/thread_pool.h"
 #include "kernels/parallel_for.h"
 
 struct cumprod {
@@ -18,8 +19,11 @@ static bool cumprod_plan(struct cr_op_plan *p)
     int at;
 
     p->out[0] = p->in[0];
-    return cr_axis_check(p, &p->in[0], ((const struct cumprod *)p->attr)->dim,
-                         &at);
+    if (!cr_axis_check(p, &p->in[0], ((const struct cumprod *)p->attr)->dim,
+                       &at))
+        return false;
+    p->thread_scratch = (size_t)p->in[0].dim[at] * sizeof(double);
+    return true;
 }
 
 struct lines {
@@ -65,22 +69,23 @@ static void cumprod_back_range(void *ctx, int64_t from, int64_t to)
     const struct lines *l = ctx;
     const cr_real *x = l->s->x[0], *dy = l->s->dy[0];
     cr_real *dx = l->s->dx[0];
-    int64_t line, c, i;
+    int64_t line, c, inner = l->a.inner;
+    double *rest = cr_thread_scratch((size_t)l->a.n * sizeof *rest);
 
     for (line = from; line < to; line++) {
         int64_t at = cr_axis_line(&l->a, line);
-        double before = 1; /* x_0 ... x_(c-1) */
+        double before = 1, sum = 0; /* x_0 ... x_(c-1), r_c */
 
+        for (c = l->a.n - 1; c >= 0; c--) {
+            rest[c] = sum = (double)dy[at + c * inner] + sum;
+            sum *= (double)x[at + c * inner];
+        }
         for (c = 0; c < l->a.n; c++) {
-            int64_t own = at + c * l->a.inner;
-            double product = before, sum = before * (double)dy[own];
+            int64_t own = at + c * inner;
+            cr_real d = before != 0 ? (cr_real)(before * rest[c]) : 0;
 
-            for (i = c + 1; i < l->a.n && product != 0; i++) {
-                product *= (double)x[at + i * l->a.inner];
-                sum += product * (double)dy[at + i * l->a.inner];
-            }
             before *= (double)x[own];
-            dx[own] = (l->s->accumulate[0] ? dx[own] : 0) + (cr_real)sum;
+            dx[own] = (l->s->accumulate[0] ? dx[own] : 0) + d;
         }
     }
 }
@@ -89,7 +94,7 @@ static void cumprod_backward(const struct cr_op_ctx *s)
 {
     struct lines l = cumprod_lines(s);
 
-    cr_parallel_for(l.a.outer * l.a.inner, (double)l.a.n * (double)l.a.n, &l,
+    cr_parallel_for(l.a.outer * l.a.inner, 4 * (double)l.a.n, &l,
                     cumprod_back_range);
 }
 
