@@ -45,6 +45,22 @@ static double ftrl_start(const void *opts, int slot)
     return slot == 0 ? o->initial_accum : 0;
 }
 
+/* For p = 1/2, power(v) is the square root, which vectorises. */
+#define FTRL_LOOP(power)                                             \
+    CR_SIMD                                                          \
+    for (int64_t i = 0; i < n; i++) {                                \
+        cr_real g = scale * gs[i] + decay * w[i];                    \
+        cr_real more = s[i] + g * g, top = power(more), size;        \
+                                                                     \
+        z[i] += g - (top - power(s[i])) / lr * w[i];                 \
+        s[i] = more;                                                 \
+        size = z[i] < 0 ? -z[i] : z[i];                              \
+        w[i] = size > l1 ? ((z[i] < 0 ? -l1 : l1) - z[i]) /          \
+                               (top / lr + 2 * l2)                   \
+                         : 0;                                        \
+    }
+#define FTRL_POWER(v) cr_pow(v, p)
+
 CR_CLONES static void ftrl_update(const struct cr_update *u)
 {
     const struct ftrl *o = u->opts;
@@ -55,26 +71,14 @@ CR_CLONES static void ftrl_update(const struct cr_update *u)
     const int64_t n = u->n;
     const cr_real p = (cr_real)-o->lr_power;
     const cr_real l1 = (cr_real)o->l1, l2 = (cr_real)o->l2;
-    const bool root = o->lr_power == -0.5;
     cr_real *restrict s = u->slot[0], *restrict z = u->slot[1];
 
     if (lr <= 0)
         return;
-    CR_SIMD
-    for (int64_t i = 0; i < n; i++) {
-        cr_real g = scale * gs[i] + decay * w[i];
-
-        cr_real more = s[i] + g * g, size;
-        cr_real top = root ? cr_sqrt(more) : cr_pow(more, p);
-        cr_real old = root ? cr_sqrt(s[i]) : cr_pow(s[i], p);
-
-        z[i] += g - (top - old) / lr * w[i];
-        s[i] = more;
-        size = z[i] < 0 ? -z[i] : z[i];
-        w[i] = size > l1 ? ((z[i] < 0 ? -l1 : l1) - z[i]) /
-                               (top / lr + 2 * l2)
-                         : 0;
-    }
+    if (o->lr_power == -0.5)
+        FTRL_LOOP(cr_sqrt)
+    else
+        FTRL_LOOP(FTRL_POWER)
 }
 
 const struct cr_optim cr_optim_ftrl = {

@@ -12,7 +12,12 @@
  * Norms are taken over one parameter. Slots: lamb_m is m, lamb_v is v,
  * initially 0.
  */
+#include "base/compiler.h"
 #include "train/optim.h"
+
+CR_O3
+
+#define LANES 64
 
 struct lamb {
     struct cr_optim_common common;
@@ -67,42 +72,59 @@ static struct lamb_numbers lamb_numbers(const struct cr_update *u)
     };
 }
 
-static void lamb_reduce(const struct cr_update *u, double sum[CR_SUMS_MAX])
+/* Sums of each of LANES numbers, which go side by side. */
+CR_CLONES static void lamb_reduce(const struct cr_update *u,
+                                  double sum[CR_SUMS_MAX])
 {
-    struct lamb_numbers k = lamb_numbers(u);
-    double ww = 0, uu = 0;
+    const struct lamb_numbers k = lamb_numbers(u);
+    const cr_real *w = u->w, *gs = u->g, *m = u->slot[0], *v = u->slot[1];
+    double ww[LANES] = { 0 }, uu[LANES] = { 0 };
 
-    for (int64_t i = 0; i < u->n; i++) {
-        cr_real g = k.scale * u->g[i];
-        cr_real m = k.b1 * u->slot[0][i] + (1 - k.b1) * g;
-        cr_real v = k.b2 * u->slot[1][i] + (1 - k.b2) * g * g;
-        cr_real d = k.mean * m / cr_sqrt(k.square * v + k.eps) +
-                    k.decay * u->w[i];
+    for (int64_t i = 0; i < u->n; i += LANES) {
+        cr_real d[LANES] = { 0 }, own[LANES] = { 0 };
+        int64_t n = u->n - i < LANES ? u->n - i : LANES;
 
-        ww += (double)u->w[i] * (double)u->w[i];
-        uu += (double)d * (double)d;
+        for (int64_t j = 0; j < n; j++) {
+            cr_real g = k.scale * gs[i + j];
+            cr_real mean = k.b1 * m[i + j] + (1 - k.b1) * g;
+            cr_real square = k.b2 * v[i + j] + (1 - k.b2) * g * g;
+
+            own[j] = w[i + j];
+            d[j] = k.mean * mean / cr_sqrt(k.square * square + k.eps) +
+                   k.decay * own[j];
+        }
+        for (int j = 0; j < LANES; j++) {
+            ww[j] += (double)own[j] * (double)own[j];
+            uu[j] += (double)d[j] * (double)d[j];
+        }
     }
-    sum[W] = ww;
-    sum[U] = uu;
+    sum[W] = sum[U] = 0;
+    for (int j = 0; j < LANES; j++) {
+        sum[W] += ww[j];
+        sum[U] += uu[j];
+    }
 }
 
-static void lamb_update(const struct cr_update *u)
+CR_CLONES static void lamb_update(const struct cr_update *u)
 {
-    struct lamb_numbers k = lamb_numbers(u);
+    const struct lamb_numbers k = lamb_numbers(u);
     double trust = u->sum[W] > 0 && u->sum[U] > 0
                        ? fmin(sqrt(u->sum[W] / u->sum[U]), 10)
                        : 1;
-    cr_real step = (cr_real)(u->lr * trust);
-    cr_real *m = u->slot[0], *v = u->slot[1];
+    const cr_real step = (cr_real)(u->lr * trust);
+    cr_real *restrict w = u->w, *restrict m = u->slot[0];
+    cr_real *restrict v = u->slot[1];
+    const cr_real *restrict gs = u->g;
+    const int64_t n = u->n;
 
-    for (int64_t i = 0; i < u->n; i++) {
-        cr_real g = k.scale * u->g[i];
+    CR_SIMD
+    for (int64_t i = 0; i < n; i++) {
+        cr_real g = k.scale * gs[i];
 
         m[i] = k.b1 * m[i] + (1 - k.b1) * g;
         v[i] = k.b2 * v[i] + (1 - k.b2) * g * g;
-        u->w[i] -= step * (k.mean * m[i] /
-                               (cr_sqrt(k.square * v[i]) + k.eps) +
-                           k.decay * u->w[i]);
+        w[i] -= step * (k.mean * m[i] / (cr_sqrt(k.square * v[i]) + k.eps) +
+                        k.decay * w[i]);
     }
 }
 
