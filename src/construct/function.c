@@ -434,6 +434,7 @@ bool cr_function_cell(struct cr_interp *m, const struct cr_script *e,
     const struct cr_script *a;
     struct cr_script_value value;
     const void *opts;
+    struct cr_val *v;
     int n = 0;
 
     for (a = e->args->next; a; a = a->next)
@@ -446,5 +447,8 @@ bool cr_function_cell(struct cr_interp *m, const struct cr_script *e,
                                               opts)))
         return false;
     m->b->pos = g->map.pos;
-    return emitted(m, cr_cell_inline(m->b, cell, "", opts, g->n, g->in), to);
+    v = cr_cell_inline(m->b, cell, "", opts, g->n, g->in);
+    if (v)
+        *to = cr_script_value_result(m->b->net->arena, v);
+    return v;
 }

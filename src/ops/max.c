@@ -5,7 +5,7 @@
 CR_REDUCE(max, .reducer = &cr_reducer_max, .cost = 0.5)
 
 const struct cr_op cr_op_max = {
-    CR_REDUCE_OP("max", "Maximum along axes."),
+    CR_REDUCE_OP("max", "Maximum along axes; argmax gives its index."),
     CR_MINMAX_OP,
     .bprop = "axes = None if len(axis) == 0 else axis\n"
              "m = max(a, axes, keepdims=True)\n"

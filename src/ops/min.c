@@ -5,7 +5,7 @@
 CR_REDUCE(min, .reducer = &cr_reducer_min, .cost = 0.5)
 
 const struct cr_op cr_op_min = {
-    CR_REDUCE_OP("min", "Minimum along axes."),
+    CR_REDUCE_OP("min", "Minimum along axes; argmin gives its index."),
     CR_MINMAX_OP,
     .bprop = "axes = None if len(axis) == 0 else axis\n"
              "m = min(a, axes, keepdims=True)\n"

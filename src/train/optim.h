@@ -93,8 +93,8 @@ struct cr_optim_common {
       .type = CR_OPT_NODE, .need = CR_OPTIONAL, \
       .doc = "Overrides for groups of parameters: a list of {params: " \
              "PATTERNS, learning_rate: RATE, weight_decay: NUMBER}. The " \
-             "first matching group applies; weight decay in a group covers " \
-             "every name." }
+             "first matching group applies. Weight decay, the group's own or " \
+             "the optimizer's, then covers beta and gamma, too." }
 
 const struct cr_optim *cr_optim_find(const char *name);
 

@@ -52,6 +52,27 @@ END
     run -2 "$CELLRUN" help bn_fold
 }
 
+@test "pooling functions return one tensor for a single sample, too" {
+    local call
+    perl -e 'print pack "f<*", map { sin $_ } 1 .. 48' |
+        npy x.npy '<f4' '(3, 4, 4)'
+    for call in 'max_pool2d(Z, 2)' 'max_pool2d(Z, 2, return_indices=True)[0]' \
+        'avg_pool2d(Z, 2, 2)' 'adaptive_max_pool2d(Z, 2)' \
+        'adaptive_max_pool2d(Z, 2, True)[0]' 'adaptive_avg_pool2d(Z, 2)'; do
+        cat >net.yaml <<END
+network:
+  inputs: {x: {shape: [4, 4]}}
+  construct: |
+    one = ${call/Z/x}
+    return one * 2 - ${call/Z/x[None]}[0]
+END
+        run -0 "$CELLRUN" trace net.yaml --feed x=x.npy -o one.safetensors
+        run -0 "$CELLRUN" trace net.yaml --feed x=x.npy \
+            network.construct="return ${call/Z/x[None]}[0]" \
+            --against one.safetensors
+    done
+}
+
 @test "Dropout2D, Dropout3D and Dropout return a tuple: the output and the mask" {
     cat >drop.yaml <<'END'
 network:
