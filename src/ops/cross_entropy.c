@@ -261,6 +261,58 @@ static int64_t ce_adjacent(const struct ce *c, int64_t from, int64_t to)
     return n < SIDE ? n : SIDE;
 }
 
+/* Sums go in LANES, one number of each in turn. */
+#define LANES 16
+#define CE_SUM(n, term)                                                \
+    double lane[LANES] = { 0 }, sum = 0;                               \
+    int64_t k, j, whole = (n) - (n) % LANES;                           \
+                                                                       \
+    for (k = 0; k < whole; k += LANES)                                 \
+        CR_SIMD                                                        \
+        for (j = 0; j < LANES; j++)                                    \
+            lane[j] += (double)(term);                                 \
+    for (k = whole, j = 0; k + j < (n); j++)                           \
+        lane[j] += (double)(term);                                     \
+    for (j = 0; j < LANES; j++)                                        \
+        sum += lane[j];                                                \
+    return (cr_real)sum
+
+/* Sum of -log p of n classes side by side. */
+CR_CLONES static cr_real ce_sum(int64_t n, const cr_real *x, cr_real log_sum,
+                                cr_real top)
+{
+    CE_SUM(n, log_sum - (x[k + j] - top));
+}
+
+/* The same of probabilities y of the classes, mixed with an even spread; and
+ * the logarithms. */
+CR_CLONES static cr_real ce_sum_mixed(int64_t n, const cr_real *x,
+                                      cr_real log_sum, cr_real top,
+                                      const cr_real *y, cr_real sure,
+                                      cr_real spread, cr_real *log_prob)
+{
+    int64_t i;
+
+    CR_SIMD
+    for (i = 0; i < n; i++)
+        log_prob[i] = (x[i] - top) - log_sum;
+    {
+        CE_SUM(n, (y[k + j] * sure + spread) * -log_prob[k + j]);
+    }
+}
+
+CR_CLONES static cr_real ce_sum_targets(int64_t n, const cr_real *y,
+                                        cr_real sure, cr_real spread)
+{
+    CE_SUM(n, y[k + j] * sure + spread);
+}
+
+/* Whether the classes of a position lie side by side, without weights. */
+static bool ce_even(const struct ce *c)
+{
+    return c->inner == 1 && c->o->weight.n == 0;
+}
+
 /* Value and weight of a position, whose logits lie from `at` on. */
 static void ce_value(const struct ce *c, int64_t i, int64_t at,
                      cr_real log_sum, cr_real top)
@@ -278,6 +330,16 @@ static void ce_value(const struct ce *c, int64_t i, int64_t at,
     c->weight[i] = dense ? 1 : ce_weight(c, t);
     if (!dense && c->spread == 0) {
         c->value[i] = c->weight[i] * (log_sum - (x[t * in] - top));
+        return;
+    }
+    if (ce_even(c)) {
+        cr_real sure = 1 - (cr_real)c->o->label_smoothing;
+
+        c->value[i] =
+            dense ? ce_sum_mixed(c->classes, x, log_sum, top, y, sure,
+                                 c->spread, c->log_prob + at)
+                  : sure * (log_sum - (x[t] - top)) +
+                        c->spread * ce_sum(c->classes, x, log_sum, top);
         return;
     }
     for (k = 0; k < c->classes; k++) {
@@ -335,9 +397,11 @@ static void cross_entropy_forward(const struct cr_op_ctx *s)
     out[0] = (cr_real)sum;
 }
 
-/* Gradient for one label with contiguous classes: dx = g w (p - [c = t]). */
+/* Gradient for one label with contiguous classes: dx = g w (p - a), with a =
+ * spread, and 1 - label smoothing more for the target. */
 CR_CLONES static void ce_back_line(int64_t n, const cr_real *p, int64_t t,
-                                   cr_real g, cr_real w, bool add, cr_real *dx)
+                                   cr_real g, cr_real w, cr_real spread,
+                                   cr_real sure, bool add, cr_real *dx)
 {
     cr_real was = dx[t], own;
     int64_t k;
@@ -345,17 +409,36 @@ CR_CLONES static void ce_back_line(int64_t n, const cr_real *p, int64_t t,
     if (add) {
         CR_SIMD
         for (k = 0; k < n; k++)
-            dx[k] += g * (w * p[k]);
+            dx[k] += g * (w * p[k] - spread);
     } else {
         CR_SIMD
         for (k = 0; k < n; k++)
-            dx[k] = g * (w * p[k]);
+            dx[k] = g * (w * p[k] - spread);
     }
-    own = g * (w * p[t] - w);
+    own = g * (w * p[t] - (spread + sure * w));
     dx[t] = add ? was + own : own;
 }
 
-/* The same for n positions side by side, but for what the targets get of it:
+/* The same for probabilities y of the classes, which add up to `all`. */
+CR_CLONES static void ce_back_mixed(int64_t n, const cr_real *p,
+                                    const cr_real *y, cr_real g, cr_real all,
+                                    cr_real spread, cr_real sure, bool add,
+                                    cr_real *dx)
+{
+    int64_t k;
+
+    if (add) {
+        CR_SIMD
+        for (k = 0; k < n; k++)
+            dx[k] += g * (all * p[k] - (y[k] * sure + spread));
+    } else {
+        CR_SIMD
+        for (k = 0; k < n; k++)
+            dx[k] = g * (all * p[k] - (y[k] * sure + spread));
+    }
+}
+
+/* As ce_back_line for n positions side by side, but for what the targets get of it:
  * dx = g w p. w below 0: the label is ignored. */
 CR_CLONES static void ce_back_apart(int64_t classes, int64_t inner, int64_t n,
                                     const cr_real *p, const cr_real *g,
@@ -410,6 +493,7 @@ static void ce_back_range(void *ctx, int64_t from, int64_t to)
     const struct ce *c = ctx;
     bool dense = c->s->in[T].type == CR_REAL;
     bool simple = !dense && c->spread == 0 && !c->o->logs;
+    cr_real sure = 1 - (cr_real)c->o->label_smoothing;
     int64_t i, k, n, in = c->inner;
 
     for (; simple && in > 1 && from < to; from += n) {
@@ -425,9 +509,14 @@ static void ce_back_range(void *ctx, int64_t from, int64_t to)
         cr_real *dx = (cr_real *)c->s->dx[X] + ce_at(c, i), all = 0;
         cr_real g = ce_dy(c, i);
 
-        if (simple && !ignored) {
-            ce_back_line(c->classes, p, t, g, ce_weight(c, t),
-                         c->s->accumulate[X], dx);
+        if (!ignored && !c->o->logs && (ce_even(c) || simple)) {
+            if (dense)
+                ce_back_mixed(c->classes, p, y, g,
+                              ce_sum_targets(c->classes, y, sure, c->spread),
+                              c->spread, sure, c->s->accumulate[X], dx);
+            else
+                ce_back_line(c->classes, p, t, g, ce_weight(c, t), c->spread,
+                             sure, c->s->accumulate[X], dx);
             continue;
         }
         for (k = 0; k < c->classes && !ignored && !c->o->logs; k++)
