@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -111,7 +112,10 @@ void cr_cpu_name(char name[CR_CPU_NAME])
 
 void cr_cpu_name(char name[CR_CPU_NAME])
 {
-    snprintf(name, CR_CPU_NAME, "unknown");
+    struct utsname system;
+
+    snprintf(name, CR_CPU_NAME, "%.31s",
+             uname(&system) == 0 ? system.machine : "unknown");
 }
 
 #endif

@@ -4,12 +4,14 @@
 #include <sched.h>
 #include <stdio.h>
 
+#include "base/cpu.h"
 #include "base/str.h"
 #include "conf/command_line.h"
 #include "kernels/blas.h"
 #include "num/real.h"
 
-/* Processor features that cellrun's kernels and the libraries use. */
+/* Processor features that cellrun's kernels and the libraries use, or else the
+ * architecture. */
 static const char *version_cpu(struct cr_arena *arena)
 {
     struct cr_buf buf = { .arena = arena };
@@ -28,6 +30,11 @@ static const char *version_cpu(struct cr_arena *arena)
     VERSION_HAS("avx512vnni");
     VERSION_HAS("avx512bf16");
 #undef VERSION_HAS
+#else
+    char name[CR_CPU_NAME];
+
+    cr_cpu_name(name);
+    cr_buf_f(&buf, "%s", name);
 #endif
     return cr_buf_text(&buf);
 }

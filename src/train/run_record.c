@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/cpu.h"
 #include "base/signals.h"
 #include "base/thread_pool.h"
 #include "base/version.h"
@@ -84,10 +85,9 @@ static void record_text(struct cr_buf *b, const char *name, const char *text)
 static const char *record_cpu(struct cr_arena *arena)
 {
     FILE *f = fopen("/proc/cpuinfo", "r");
-    const char *name = "";
-    char line[256];
+    char *name = NULL, line[256];
 
-    while (f && !*name && fgets(line, sizeof line, f)) {
+    while (f && !name && fgets(line, sizeof line, f)) {
         char *value = cr_starts(line, "model name") ? strchr(line, ':') : NULL;
 
         if (value) {
@@ -97,6 +97,10 @@ static const char *record_cpu(struct cr_arena *arena)
     }
     if (f)
         fclose(f);
+    if (!name) {
+        name = CR_NEWS(arena, char, CR_CPU_NAME);
+        cr_cpu_name(name);
+    }
     return name;
 }
 
