@@ -22,9 +22,14 @@ static bool celu_check(struct cr_diag *diag, struct cr_pos pos,
                     "alpha: found 0, expected another number");
 }
 
-CR_INLINE cr_real celu_y(const struct celu *o, cr_real v)
+CR_INLINE cr_real celu_of(const struct celu *o, cr_real v)
 {
-    cr_real alpha = (cr_real)o->alpha, below = alpha * cr_expm1(v / alpha);
+    return v / (cr_real)o->alpha;
+}
+
+CR_INLINE cr_real celu_y(const struct celu *o, cr_real v, cr_real e)
+{
+    cr_real below = (cr_real)o->alpha * e;
 
     return v > 0 ? v : below;
 }
@@ -36,10 +41,12 @@ CR_INLINE cr_real celu_dx(const struct celu *o, cr_real v, cr_real g)
     return v > 0 ? g : below;
 }
 
-CR_POINTWISE_CELL(celu, struct celu, y, 5, 0.5,
-                  .about.opts = celu_opts,
-                  .about.size = sizeof(struct celu),
-                  .bprop = "return where(a > 0, dy, dy * (y / alpha + 1))")
+CR_POINTWISE_BY_MAP(celu, struct celu, expm1, of)
+CR_POINTWISE_GRAD(celu, struct celu, y)
+CR_POINTWISE_STEPS(celu, 0.5, 0.3)
+CR_POINTWISE_OP(celu, y, .kernels = &cr_pointwise_kernels,
+                .about.opts = celu_opts, .about.size = sizeof(struct celu),
+                .bprop = "return where(a > 0, dy, dy * (y / alpha + 1))")
 
 const struct cr_cell cr_cell_celu = {
     .about = {

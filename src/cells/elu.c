@@ -15,9 +15,9 @@ static const struct cr_opt elu_opts[] = {
     { 0 },
 };
 
-CR_INLINE cr_real elu_y(const struct elu *o, cr_real v)
+CR_INLINE cr_real elu_y(const struct elu *o, cr_real v, cr_real e)
 {
-    cr_real below = (cr_real)o->alpha * cr_expm1(v);
+    cr_real below = (cr_real)o->alpha * e;
 
     return v < 0 ? below : v;
 }
@@ -29,9 +29,12 @@ CR_INLINE cr_real elu_dx(const struct elu *o, cr_real v, cr_real g)
     return v < 0 ? below : g;
 }
 
-CR_POINTWISE_CELL(elu, struct elu, y, 5, 0.5,
-                  .about.opts = elu_opts, .about.size = sizeof(struct elu),
-                  .bprop = "return where(a < 0, dy * (y + alpha), dy)")
+CR_POINTWISE_BY_MAP(elu, struct elu, expm1, x)
+CR_POINTWISE_GRAD(elu, struct elu, y)
+CR_POINTWISE_STEPS(elu, 0.5, 0.3)
+CR_POINTWISE_OP(elu, y, .kernels = &cr_pointwise_kernels,
+                .about.opts = elu_opts, .about.size = sizeof(struct elu),
+                .bprop = "return where(a < 0, dy * (y + alpha), dy)")
 
 const struct cr_cell cr_cell_elu = {
     .about = {

@@ -6,25 +6,23 @@
 
 #define SLOPE ((cr_real)1.702)
 
-/* The factor s, without overflow for any sign of x. */
-CR_INLINE cr_real fast_gelu_s(cr_real x)
+CR_INLINE cr_real fast_gelu_of(CR_UNUSED const void *o, cr_real v)
 {
-    cr_real e = cr_exp(x < 0 ? SLOPE * x : -SLOPE * x);
-
-    return x < 0 ? e / (1 + e) : 1 / (1 + e);
+    return SLOPE * v;
 }
 
-CR_INLINE cr_real fast_gelu_y(CR_UNUSED const void *o, cr_real v)
+CR_INLINE cr_real fast_gelu_y(CR_UNUSED const void *o, cr_real v, cr_real s)
 {
-    return v * fast_gelu_s(v);
+    return v * s;
 }
 
-CR_INLINE cr_real fast_gelu_dx(CR_UNUSED const void *o, cr_real v, cr_real g)
+CR_INLINE cr_real fast_gelu_dx(CR_UNUSED const void *o, cr_real v, cr_real s,
+                               cr_real g)
 {
-    return g * (fast_gelu_s(v) * (1 + SLOPE * v * (1 - fast_gelu_s(v))));
+    return g * (s * (1 + SLOPE * v * (1 - s)));
 }
 
-CR_POINTWISE_CELL(fast_gelu, void, x, 1.5, 2, )
+CR_POINTWISE_CELL_BY(fast_gelu, void, sigmoid, of, 0.4, 0.5, )
 
 const struct cr_cell cr_cell_fast_gelu = {
     .about = {

@@ -9,34 +9,39 @@
  *   x <  0: n = e^2 + 2 e, d = n + 2
  * and 1 - t^2 = (d - n) (d + n) / d^2.
  */
-CR_INLINE cr_real mish_t(cr_real x)
+CR_INLINE cr_real mish_of(CR_UNUSED const void *o, cr_real x)
 {
-    cr_real e = cr_exp(-cr_abs(x));
+    return -cr_abs(x);
+}
+
+CR_INLINE cr_real mish_t(cr_real x, cr_real e)
+{
     cr_real n = x < 0 ? e * e + 2 * e : 1 + 2 * e;
 
     return n / (n + (x < 0 ? 2 : 2 * e * e));
 }
 
-CR_INLINE cr_real mish_slope(cr_real x)
+CR_INLINE cr_real mish_slope(cr_real x, cr_real e)
 {
-    cr_real e = cr_exp(-cr_abs(x)), s = (x < 0 ? e : 1) / (1 + e);
+    cr_real s = (x < 0 ? e : 1) / (1 + e);
     cr_real n = x < 0 ? e * e + 2 * e : 1 + 2 * e;
     cr_real off = x < 0 ? 2 : 2 * e * e, d = n + off;
 
     return n / d + x * s * (off * (d + n) / (d * d));
 }
 
-CR_INLINE cr_real mish_y(CR_UNUSED const void *o, cr_real v)
+CR_INLINE cr_real mish_y(CR_UNUSED const void *o, cr_real v, cr_real e)
 {
-    return v * mish_t(v);
+    return v * mish_t(v, e);
 }
 
-CR_INLINE cr_real mish_dx(CR_UNUSED const void *o, cr_real v, cr_real g)
+CR_INLINE cr_real mish_dx(CR_UNUSED const void *o, cr_real v, cr_real e,
+                          cr_real g)
 {
-    return g * mish_slope(v);
+    return g * mish_slope(v, e);
 }
 
-CR_POINTWISE_CELL(mish, void, x, 1.5, 2.5, )
+CR_POINTWISE_CELL_BY(mish, void, exp, of, 0.6, 1, )
 
 const struct cr_cell cr_cell_mish = {
     .about = {

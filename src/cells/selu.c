@@ -7,9 +7,9 @@
 #define ALPHA ((cr_real)1.67326324)
 #define SCALE ((cr_real)1.05070098)
 
-CR_INLINE cr_real selu_y(CR_UNUSED const void *o, cr_real v)
+CR_INLINE cr_real selu_y(CR_UNUSED const void *o, cr_real v, cr_real e)
 {
-    return v > 0 ? SCALE * v : SCALE * ALPHA * cr_expm1(v);
+    return v > 0 ? SCALE * v : SCALE * ALPHA * e;
 }
 
 CR_INLINE cr_real selu_dx(CR_UNUSED const void *o, cr_real v, cr_real g)
@@ -17,7 +17,10 @@ CR_INLINE cr_real selu_dx(CR_UNUSED const void *o, cr_real v, cr_real g)
     return v > 0 ? SCALE * g : g * (v + SCALE * ALPHA);
 }
 
-CR_POINTWISE_CELL(selu, void, y, 5, 0.5, )
+CR_POINTWISE_BY_MAP(selu, void, expm1, x)
+CR_POINTWISE_GRAD(selu, void, y)
+CR_POINTWISE_STEPS(selu, 0.5, 0.3)
+CR_POINTWISE_OP(selu, y, .kernels = &cr_pointwise_kernels, )
 
 const struct cr_cell cr_cell_selu = {
     .about = {

@@ -3,19 +3,20 @@
 #include "families/pointwise.h"
 #include "graph/cell.h"
 
-CR_INLINE cr_real silu_y(CR_UNUSED const void *o, cr_real v)
+CR_INLINE cr_real silu_y(CR_UNUSED const void *o, cr_real v, cr_real s)
 {
-    return v * cr_sigmoid(v);
+    return v * s;
 }
 
-CR_INLINE cr_real silu_dx(CR_UNUSED const void *o, cr_real v, cr_real g)
+CR_INLINE cr_real silu_dx(CR_UNUSED const void *o, cr_real v, cr_real s,
+                          cr_real g)
 {
-    return g * (cr_sigmoid(v) * (1 + v * (1 - cr_sigmoid(v))));
+    return g * (s * (1 + v * (1 - s)));
 }
 
-CR_POINTWISE_CELL(silu, void, x, 1.5, 2,
-                  .bprop = "s = sigmoid(a)\n"
-                           "return dy * s * (1 + a * (1 - s))")
+CR_POINTWISE_CELL_BY(silu, void, sigmoid, x, 0.4, 0.5,
+                     .bprop = "s = sigmoid(a)\n"
+                              "return dy * s * (1 + a * (1 - s))")
 
 const struct cr_cell cr_cell_silu = {
     .about = {

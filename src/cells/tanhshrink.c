@@ -2,17 +2,18 @@
 #include "families/pointwise.h"
 #include "graph/cell.h"
 
-CR_INLINE cr_real tanhshrink_y(CR_UNUSED const void *o, cr_real v)
+CR_INLINE cr_real tanhshrink_y(CR_UNUSED const void *o, cr_real v, cr_real t)
 {
-    return v - cr_tanh(v);
+    return v - t;
 }
 
-CR_INLINE cr_real tanhshrink_dx(CR_UNUSED const void *o, cr_real v, cr_real g)
+CR_INLINE cr_real tanhshrink_dx(CR_UNUSED const void *o, CR_UNUSED cr_real v,
+                                cr_real t, cr_real g)
 {
-    return g * cr_tanh(v) * cr_tanh(v);
+    return g * t * t;
 }
 
-CR_POINTWISE_CELL(tanhshrink, void, x, 2, 2, )
+CR_POINTWISE_CELL_BY(tanhshrink, void, tanh, x, 0.4, 0.5, )
 
 const struct cr_cell cr_cell_tanhshrink = {
     .about = {

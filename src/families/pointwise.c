@@ -65,3 +65,10 @@ void cr_pointwise_backward(const struct cr_op_ctx *s, double cost,
 
     cr_parallel_for(cr_count(&s->in[0]), cost, &p, back_range);
 }
+
+static const char *kernel_name(CR_UNUSED const struct cr_op_ctx *s)
+{
+    return cr_exp_kernel()->head.name;
+}
+
+const struct cr_op_kernels cr_pointwise_kernels = { .name = kernel_name };

@@ -15,8 +15,6 @@ CR_O3
         .name = "gelu_avx2", .isa = CR_ISA_AVX2 \
     }
 #define SIDE 4
-#define V_WHERE_OVER(x, by, y, z) \
-    _mm256_blendv_ps(z, y, _mm256_cmp_ps(x, by, _CMP_GE_OQ))
 
 #include "kernels/gelu.inc"
 

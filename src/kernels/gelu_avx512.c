@@ -15,8 +15,6 @@ CR_O3
         .name = "gelu_avx512", .isa = CR_ISA_AVX512 \
     }
 #define SIDE 8
-#define V_WHERE_OVER(x, by, y, z) \
-    _mm512_mask_mov_ps(z, _mm512_cmp_ps_mask(x, by, _CMP_GE_OQ), y)
 
 #include "kernels/gelu.inc"
 

@@ -6,10 +6,11 @@
 #include "kernels/blas.h"
 
 static const struct cr_kernels *const families[] = {
-    &cr_kernels_conv,     &cr_kernels_gemm,    &cr_kernels_gemm_low,
-    &cr_kernels_row,      &cr_kernels_softmax, &cr_kernels_gelu,
-    &cr_kernels_sdpa,     &cr_kernels_rnn,     &cr_kernels_max_pool,
-    &cr_kernels_mean_pool, &cr_kernels_channel, &cr_kernels_transpose,
+    &cr_kernels_conv,      &cr_kernels_gemm,      &cr_kernels_gemm_low,
+    &cr_kernels_row,       &cr_kernels_softmax,   &cr_kernels_gelu,
+    &cr_kernels_exp,       &cr_kernels_sdpa,      &cr_kernels_rnn,
+    &cr_kernels_max_pool,  &cr_kernels_mean_pool, &cr_kernels_channel,
+    &cr_kernels_transpose,
 };
 
 static const char *preferred;

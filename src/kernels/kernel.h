@@ -35,9 +35,9 @@ struct cr_kernels {
 };
 
 extern const struct cr_kernels cr_kernels_channel, cr_kernels_conv,
-    cr_kernels_gelu, cr_kernels_gemm, cr_kernels_gemm_low, cr_kernels_max_pool,
-    cr_kernels_mean_pool, cr_kernels_rnn, cr_kernels_row, cr_kernels_sdpa,
-    cr_kernels_softmax, cr_kernels_transpose;
+    cr_kernels_exp, cr_kernels_gelu, cr_kernels_gemm, cr_kernels_gemm_low,
+    cr_kernels_max_pool, cr_kernels_mean_pool, cr_kernels_rnn, cr_kernels_row,
+    cr_kernels_sdpa, cr_kernels_softmax, cr_kernels_transpose;
 
 /* The row that computes it. */
 const struct cr_kernel *cr_kernel_choose(const struct cr_kernels *family,

@@ -12,13 +12,7 @@ CR_O3
 #else
 #define GATES
 #define SIDE 4
-#define V_ABS(x) _mm256_andnot_ps(_mm256_set1_ps(-0.0f), x)
-#define V_SIGN(x, y) \
-    _mm256_or_ps(x, _mm256_and_ps(y, _mm256_set1_ps(-0.0f)))
-#define V_POWER(t)                                                \
-    _mm256_castsi256_ps(_mm256_slli_epi32(                        \
-        _mm256_add_epi32(_mm256_castps_si256(t), _mm256_set1_epi32(127)), 23))
-#define V_INVERSE(x) V_DIV(V_SET(1), x)
+#define V_RATIO(x, y) V_DIV(x, y)
 #include "kernels/gates.inc"
 #endif
 

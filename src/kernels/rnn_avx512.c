@@ -12,14 +12,8 @@ CR_O3
 #else
 #define GATES
 #define SIDE 8
-#define V_ABS(x) _mm512_abs_ps(x)
-#define V_SIGN(x, y) \
-    _mm512_or_ps(x, _mm512_and_ps(y, _mm512_set1_ps(-0.0f)))
-#define V_POWER(t)                                                \
-    _mm512_castsi512_ps(_mm512_slli_epi32(                        \
-        _mm512_add_epi32(_mm512_castps_si512(t), _mm512_set1_epi32(127)), 23))
 /* by Newton's step from 14 bits */
-#define V_INVERSE(x) inverse(x)
+#define V_RATIO(x, y) V_MUL(x, inverse(y))
 
 KERNEL CR_INLINE vec inverse(vec x)
 {

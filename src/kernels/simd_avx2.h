@@ -34,6 +34,15 @@
 #define V_MIN(x, y) _mm256_min_ps(x, y)
 #define V_MAX(x, y) _mm256_max_ps(x, y)
 #define V_FMA(x, y, z) _mm256_fmadd_ps(x, y, z)
+/* |x|; x >= 0 with the sign of y; 2^n, 127 + n the last bits of t */
+#define V_ABS(x) _mm256_andnot_ps(_mm256_set1_ps(-0.0f), x)
+#define V_SIGN(x, y) \
+    _mm256_or_ps(x, _mm256_and_ps(y, _mm256_set1_ps(-0.0f)))
+#define V_TWO_TO(t) \
+    _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(t), 23))
+/* y in lanes where x >= by, else z */
+#define V_WHERE_OVER(x, by, y, z) \
+    _mm256_blendv_ps(z, y, _mm256_cmp_ps(x, by, _CMP_GE_OQ))
 #define V_RELU(x) _mm256_max_ps(_mm256_setzero_ps(), x) /* NaN stays */
 #define SIMD_TO_F16(x) \
     _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)

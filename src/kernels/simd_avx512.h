@@ -35,6 +35,15 @@
 #define V_MIN(x, y) _mm512_min_ps(x, y)
 #define V_MAX(x, y) _mm512_max_ps(x, y)
 #define V_FMA(x, y, z) _mm512_fmadd_ps(x, y, z)
+/* |x|; x >= 0 with the sign of y; 2^n, 127 + n the last bits of t */
+#define V_ABS(x) _mm512_abs_ps(x)
+#define V_SIGN(x, y) \
+    _mm512_or_ps(x, _mm512_and_ps(y, _mm512_set1_ps(-0.0f)))
+#define V_TWO_TO(t) \
+    _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_castps_si512(t), 23))
+/* y in lanes where x >= by, else z */
+#define V_WHERE_OVER(x, by, y, z) \
+    _mm512_mask_mov_ps(z, _mm512_cmp_ps_mask(x, by, _CMP_GE_OQ), y)
 #define V_RELU(x) _mm512_max_ps(_mm512_setzero_ps(), x) /* NaN stays */
 #define V_MASK(x, y)     \
     _mm512_maskz_mov_ps( \

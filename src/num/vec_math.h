@@ -13,79 +13,74 @@
 #include <stdint.h>
 #include <string.h>
 
-/* 2^n for -126 <= n <= 127 */
-CR_INLINE float cr_vec_power(int32_t n)
+/*
+ * exp(x) = 2^n exp(r), with n the whole number next to x / log 2, which the
+ * last bits of t = x / log 2 + 1.5 * 2^23 are, and r = x - n log 2, with log 2
+ * in two parts (Cody and Waite), so that the first product is exact.
+ *
+ * exp(r) - 1 = r + r^2 p(r), |r| <= log 2 / 2: p of degree 5 has the least
+ * largest relative error of that (linear programming over 801 Chebyshev
+ * points, its terms rounded one by one), 2^-28.7. In pairs of terms (Estrin):
+ * one after the other they would be a chain twice as long.
+ */
+struct cr_vec_reduced {
+    uint32_t bits; /* the last are 254 + n; of NaN some number */
+    float less_1;  /* exp(r) - 1 */
+};
+
+CR_INLINE struct cr_vec_reduced cr_vec_reduce(float x)
 {
-    int32_t bits = (n + 127) << 23;
+    const float whole = 12582912.0f + 254;
+    float t = x * 1.44269504088896341f + whole, n = t - whole;
+    float r = x - n * 0.693359375f - n * -2.12194440e-4f, s = r * r;
+    float low = 1.6666665673e-01f * r + 0.5f;
+    float mid = 8.3333896473e-03f * r + 4.1666358709e-02f;
+    float high = 1.9845884526e-04f * r + 1.3940660283e-03f;
+    struct cr_vec_reduced v;
+
+    memcpy(&v.bits, &t, sizeof t);
+    v.less_1 = ((high * s + mid) * s + low) * s + r;
+    return v;
+}
+
+/* 2^n of the last bits 127 + n, -127 <= n <= 128: 0 and infinity at the ends */
+CR_INLINE float cr_vec_power(uint32_t bits)
+{
     float y;
 
+    bits <<= 23;
     memcpy(&y, &bits, sizeof y);
     return y;
 }
 
-/* Cephes' polynomial (Moshier, expf.c) after Cody and Waite's reduction. */
 CR_INLINE float cr_vec_exp(float x)
 {
-    const float whole = 12582912.0f; /* 1.5 * 2^23: adding it rounds */
     float v = x > 89 ? 89 : x < -104 ? -104 : x;
-    float n = (v * 1.44269504088896341f + whole) - whole;
-    float r = v - n * 0.693359375f - n * -2.12194440e-4f, y;
-    int32_t all = (int32_t)(n == n ? n : 0), half = all / 2;
+    struct cr_vec_reduced e = cr_vec_reduce(v);
+    uint32_t half = e.bits >> 1;
 
-    y = 1.9875691500e-4f;
-    y = y * r + 1.3981999507e-3f;
-    y = y * r + 8.3334519073e-3f;
-    y = y * r + 4.1665795894e-2f;
-    y = y * r + 1.6666665459e-1f;
-    y = y * r + 5.0000001201e-1f;
-    y = y * (r * r) + r + 1;
     /* in two steps, or 2^128 and denormal results would not be reached */
-    return y * cr_vec_power(half) * cr_vec_power(all - half);
+    return (e.less_1 + 1) * cr_vec_power(half) * cr_vec_power(e.bits - half);
 }
 
-/* The same for -87 <= x <= 87, in fewer steps. */
+/* The same for -87 <= x <= 88, in fewer steps; 0 for -88, infinity for 89. */
 CR_INLINE float cr_vec_exp_near(float x)
 {
-    const float whole = 12582912.0f;
-    float t = x * 1.44269504088896341f + whole, n = t - whole;
-    float r = x - n * 0.693359375f - n * -2.12194440e-4f, y, power;
-    uint32_t bits;
+    struct cr_vec_reduced e = cr_vec_reduce(x);
 
-    /* t's last bits are n; a NaN's lead to some number that meets one */
-    memcpy(&bits, &t, sizeof bits);
-    bits = (bits + 127) << 23;
-    memcpy(&power, &bits, sizeof power);
-    y = 1.9875691500e-4f;
-    y = y * r + 1.3981999507e-3f;
-    y = y * r + 8.3334519073e-3f;
-    y = y * r + 4.1665795894e-2f;
-    y = y * r + 1.6666665459e-1f;
-    y = y * r + 5.0000001201e-1f;
-    y = y * (r * r) + r + 1;
-    return y * power;
+    return (e.less_1 + 1) * cr_vec_power(e.bits - 127);
 }
 
-/* exp(x) - 1: with exp's reduction to r, 2^n (exp(r) - 1) + (2^n - 1). */
+/* exp(x) - 1 = 2^n (exp(r) - 1) + (2^n - 1), each by 2^(n/2) at a time. */
 CR_INLINE float cr_vec_expm1(float x)
 {
-    const float whole = 12582912.0f;
     float v = x > 89 ? 89 : x < -30 ? -30 : x;
-    float n = (v * 1.44269504088896341f + whole) - whole;
-    float r = v - n * 0.693359375f - n * -2.12194440e-4f, y, low, high;
-    int32_t all = (int32_t)(n == n ? n : 0), half = all / 2;
+    struct cr_vec_reduced e = cr_vec_reduce(v);
+    uint32_t half = e.bits >> 1, rest = e.bits - half;
+    float scale = cr_vec_power(half);
 
-    y = 1.9875691500e-4f;
-    y = y * r + 1.3981999507e-3f;
-    y = y * r + 8.3334519073e-3f;
-    y = y * r + 4.1665795894e-2f;
-    y = y * r + 1.6666665459e-1f;
-    y = y * r + 5.0000001201e-1f;
-    y = y * (r * r) + r;
-    low = cr_vec_power(half);
-    high = cr_vec_power(all - half);
-    /* 2^128 is no float, and the 1 makes no difference there */
-    return all > 30 ? (y + 1) * low * high
-                    : y * (low * high) + (low * high - 1);
+    return (e.less_1 * scale + (scale - cr_vec_power(254 - rest))) *
+           cr_vec_power(rest);
 }
 
 /* Cephes' polynomial (Moshier, logf.c) around 1, of a number between the roots
@@ -131,15 +126,17 @@ CR_INLINE float cr_vec_log1p(float x)
  * that what it gates may be infinite. */
 CR_INLINE float cr_vec_gate(float x)
 {
-    float v = x > 87 ? 87 : x < -87 ? -87 : x;
+    float v = x > 87 ? -87 : x < -87 ? 87 : -x;
 
-    return 1 / (1 + cr_vec_exp_near(-v));
+    return 1 / (1 + cr_vec_exp_near(v));
 }
 
 /* The same, 0 where exp(-x) overflows, as a factor of a large x must be. */
 CR_INLINE float cr_vec_sigmoid(float x)
 {
-    return x < -88.7f ? 0 : cr_vec_gate(x);
+    float v = x > 87 ? -87 : x < -89 ? 89 : -x;
+
+    return 1 / (1 + cr_vec_exp_near(v));
 }
 
 /* Near 0 Cephes' polynomial (tanhf.c), else 1 - 2 / (exp(2 |x|) + 1). */

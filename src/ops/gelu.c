@@ -20,39 +20,31 @@ static bool by_tanh(const void *attr)
     return ((const struct cr_gelu *)attr)->approximate == CR_GELU_TANH;
 }
 
-/* (1 + tanh u)/2 = sigmoid(2 u) */
-CR_CLONES_WIDE static void tanh_map(int64_t n, const cr_real *x, cr_real *y)
+/* (1 + tanh u)/2 = s = sigmoid(2 u) */
+CR_INLINE cr_real tanh_of(CR_UNUSED const void *o, cr_real v)
 {
-    int64_t i;
-
-    CR_SIMD
-    for (i = 0; i < n; i++) {
-        cr_real v = x[i];
-
-        y[i] = v * cr_sigmoid(SQRT_8_PI * (v + CUBE * v * v * v));
-    }
+    return SQRT_8_PI * (v + CUBE * v * v * v);
 }
 
-/* dy/dx = s + x s (1 - s) d(2 u)/dx,  s = sigmoid(2 u) */
-CR_CLONES_WIDE static void tanh_grad(int64_t n, const cr_real *x,
-                                     const cr_real *dy, cr_real *d)
+CR_INLINE cr_real tanh_y(CR_UNUSED const void *o, cr_real v, cr_real s)
 {
-    int64_t i;
-
-    CR_SIMD
-    for (i = 0; i < n; i++) {
-        cr_real v = x[i];
-        cr_real s = cr_sigmoid(SQRT_8_PI * (v + CUBE * v * v * v));
-
-        d[i] =
-            dy[i] * (s + v * s * (1 - s) * SQRT_8_PI * (1 + 3 * CUBE * v * v));
-    }
+    return v * s;
 }
+
+/* dy/dx = s + x s (1 - s) d(2 u)/dx */
+CR_INLINE cr_real tanh_dx(CR_UNUSED const void *o, cr_real v, cr_real s,
+                          cr_real g)
+{
+    return g * (s + v * s * (1 - s) * SQRT_8_PI * (1 + 3 * CUBE * v * v));
+}
+
+CR_POINTWISE_BY_MAP(tanh, void, sigmoid, of)
+CR_POINTWISE_BY_GRAD(tanh, void, sigmoid, of)
 
 static void gelu_map(const void *attr, int64_t n, const cr_real *x, cr_real *y)
 {
     if (by_tanh(attr))
-        tanh_map(n, x, y);
+        tanh_map(attr, n, x, y);
     else
         cr_gelu(n, x, y);
 }
@@ -65,9 +57,8 @@ static void gelu_forward(const struct cr_op_ctx *s)
 static void gelu_grad(const void *attr, int64_t n, const cr_real *x,
                       const cr_real *y, const cr_real *dy, cr_real *d)
 {
-    (void)y;
     if (by_tanh(attr))
-        tanh_grad(n, x, dy, d);
+        tanh_map_grad(attr, n, x, y, dy, d);
     else
         cr_gelu_grad(n, x, dy, d);
 }
@@ -79,7 +70,8 @@ static void gelu_backward(const struct cr_op_ctx *s)
 
 static const char *gelu_kernel(const struct cr_op_ctx *s)
 {
-    return by_tanh(s->attr) ? NULL : cr_gelu_kernel_name();
+    return by_tanh(s->attr) ? cr_exp_kernel()->head.name
+                            : cr_gelu_kernel_name();
 }
 
 static const struct cr_op_kernels gelu_kernels = { .name = gelu_kernel };
@@ -94,7 +86,8 @@ const struct cr_op cr_op_gelu = {
     .max_inputs = 1,
     .outputs = 1,
     .inputs = cr_input,
-    .algebra = { .kind = CR_ELEMENTWISE, .map = gelu_map,
+    .algebra = { .kind = CR_ELEMENTWISE,
+                 .map = gelu_map,
                  .map_grad = gelu_grad },
     .low = CR_X(0) | CR_Y(0),
     .saved_for_backward = CR_X(0),
