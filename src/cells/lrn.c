@@ -72,6 +72,7 @@ CR_CLONES_WIDE static void lrn_powers(double beta, int64_t n, const cr_real *d,
         for (i = 0; i < n; i++)
             to[i] = 1 / (cr_sqrt(d[i]) * cr_sqrt(cr_sqrt(d[i])));
     else
+        CR_SIMD
         for (i = 0; i < n; i++)
             to[i] = cr_pow(d[i], -(cr_real)beta);
 }

@@ -52,44 +52,42 @@ const void *cr_elements(enum cr_type as, enum cr_type type, const void *data,
 /* Signed arithmetic that wraps around. */
 #define CR_WRAP(op, a, b) ((int32_t)((uint32_t)(a) op (uint32_t)(b)))
 
-/* Loops from formulas in a, b (type T) for a result of type U. */
-#define CR_LOOP_ONE(T, to, U, bind, at, formula) \
-    CR_SIMD \
-    for (i = 0; i < n; i++) { \
-        T a = pa[at]; \
-        bind; \
-        (void)a; \
-        to[i] = (U)(formula); \
+/* Loops from formulas in a, b (type T) for a result of type U: one for each way
+ * in which the operands move on. Of an operand that does not, everything is
+ * computed once. */
+#define CR_LOOP_OVER(to, U, once, each, formula) \
+    { \
+        once; \
+        CR_SIMD \
+        for (i = 0; i < n; i++) { \
+            each; \
+            to[i] = (U)(formula); \
+        } \
     }
-#define CR_LOOP_TWO(T, to, U, bind, at_a, at_b, formula) \
-    CR_SIMD \
-    for (i = 0; i < n; i++) { \
-        T a = pa[at_a], b = pb[at_b]; \
-        bind; \
-        (void)a; \
-        (void)b; \
-        to[i] = (U)(formula); \
-    }
-/* A loop for each way in which the operands move on. */
 #define CR_LOOP_ANY1(T, to, U, bind, formula) \
     if (inc[0]) \
-        CR_LOOP_ONE(T, to, U, bind, i, formula) \
+        CR_LOOP_OVER(to, U, (void)0, T a = pa[i]; (void)a; bind, formula) \
     else \
-        CR_LOOP_ONE(T, to, U, bind, 0, formula)
+        CR_LOOP_OVER(to, U, T a = *pa; (void)a, bind, formula)
 #define CR_LOOP_ANY2(T, to, U, bind, formula) \
     if (inc[0] && inc[1]) \
-        CR_LOOP_TWO(T, to, U, bind, i, i, formula) \
+        CR_LOOP_OVER(to, U, (void)0, T a = pa[i]; T b = pb[i]; (void)a; \
+                     (void)b; bind, formula) \
     else if (inc[0]) \
-        CR_LOOP_TWO(T, to, U, bind, i, 0, formula) \
+        CR_LOOP_OVER(to, U, T b = *pb; (void)b, T a = pa[i]; (void)a; bind, \
+                     formula) \
     else if (inc[1]) \
-        CR_LOOP_TWO(T, to, U, bind, 0, i, formula) \
+        CR_LOOP_OVER(to, U, T a = *pa; (void)a, T b = pb[i]; (void)b; bind, \
+                     formula) \
     else \
-        CR_LOOP_TWO(T, to, U, bind, 0, 0, formula)
+        CR_LOOP_OVER(to, U, T a = *pa; T b = *pb; (void)a; (void)b, bind, \
+                     formula)
 
-#define CR_LOOP1(name, T, U, formula) \
-    CR_CLONES static void name(const void *attr, int64_t n, \
-                               const void *const *in, \
-                     const int64_t *inc, void *out) \
+#define CR_LOOP1(...) CR_LOOP1_AS(CR_CLONES, __VA_ARGS__)
+#define CR_LOOP1_AS(clones, name, T, U, formula) \
+    clones static void name(const void *attr, int64_t n, \
+                            const void *const *in, const int64_t *inc, \
+                            void *out) \
     { \
         const T *pa = in[0]; \
         U *to = out; \
@@ -97,10 +95,11 @@ const void *cr_elements(enum cr_type as, enum cr_type type, const void *data,
         (void)attr; \
         CR_LOOP_ANY1(T, to, U, (void)0, formula) \
     }
-#define CR_LOOP2(name, T, U, formula) \
-    CR_CLONES static void name(const void *attr, int64_t n, \
-                               const void *const *in, \
-                     const int64_t *inc, void *out) \
+#define CR_LOOP2(...) CR_LOOP2_AS(CR_CLONES, __VA_ARGS__)
+#define CR_LOOP2_AS(clones, name, T, U, formula) \
+    clones static void name(const void *attr, int64_t n, \
+                            const void *const *in, const int64_t *inc, \
+                            void *out) \
     { \
         const T *pa = in[0], *pb = in[1]; \
         U *to = out; \
@@ -109,13 +108,13 @@ const void *cr_elements(enum cr_type as, enum cr_type type, const void *data,
         CR_LOOP_ANY2(T, to, U, (void)0, formula) \
     }
 
-/* Gradients, from formulas in a, b and g = dy; BACK1_Y's in y and g. */
-#define CR_GRAD_HEAD(name)                                          \
-    CR_CLONES static void name(                                     \
+/* Gradients, from formulas in a, b and g = dy; GRAD1_Y's in y and g. */
+#define CR_GRAD_HEAD(clones, name)                                  \
+    clones static void name(                                        \
         const void *attr, int64_t n, int of, const void *const *in, \
         const int64_t *inc, const cr_real *y_, const cr_real *dy, cr_real *d)
-#define CR_GRAD1_BOUND(name, bind, formula)              \
-    CR_GRAD_HEAD(name)                                   \
+#define CR_GRAD1_BOUND(clones, name, bind, formula)      \
+    CR_GRAD_HEAD(clones, name)                           \
     {                                                    \
         const cr_real *pa = in[0];                       \
         int64_t i;                                       \
@@ -124,11 +123,15 @@ const void *cr_elements(enum cr_type as, enum cr_type type, const void *data,
         (void)y_;                                        \
         CR_LOOP_ANY1(cr_real, d, cr_real, bind, formula) \
     }
-#define CR_GRAD1(name, formula) CR_GRAD1_BOUND(name, cr_real g = dy[i], formula)
-#define CR_GRAD1_Y(name, formula) \
-    CR_GRAD1_BOUND(name, cr_real g = dy[i]; cr_real y = y_[i], formula)
-#define CR_GRAD2(name, formula_a, formula_b)                                \
-    CR_GRAD_HEAD(name)                                                      \
+#define CR_GRAD1(...) CR_GRAD1_AS(CR_CLONES, __VA_ARGS__)
+#define CR_GRAD1_AS(clones, name, formula) \
+    CR_GRAD1_BOUND(clones, name, cr_real g = dy[i], formula)
+#define CR_GRAD1_Y(name, formula)                                            \
+    CR_GRAD1_BOUND(CR_CLONES, name, cr_real g = dy[i]; cr_real y = y_[i], \
+                   formula)
+#define CR_GRAD2(...) CR_GRAD2_AS(CR_CLONES, __VA_ARGS__)
+#define CR_GRAD2_AS(clones, name, formula_a, formula_b)                     \
+    CR_GRAD_HEAD(clones, name)                                              \
     {                                                                       \
         const cr_real *pa = in[0], *pb = in[1];                             \
         int64_t i;                                                          \

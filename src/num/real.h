@@ -3,6 +3,8 @@
 #define CR_NUM_REAL_H
 
 #include "num/vec_math.h"
+#include "num/vec_pow.h"
+#include "num/vec_trig.h"
 
 #include <math.h>
 
@@ -19,6 +21,7 @@ typedef double cr_real;
 #define cr_abs fabs
 #define cr_ceil ceil
 #define cr_cos cos
+#define cr_cos_near cos
 #define cr_expm1 expm1
 #define cr_floor floor
 #define cr_fmod fmod
@@ -26,6 +29,7 @@ typedef double cr_real;
 #define cr_pow pow
 #define cr_rint rint
 #define cr_sin sin
+#define cr_sin_near sin
 #define cr_acos acos
 #define cr_acosh acosh
 #define cr_asin asin
@@ -37,6 +41,7 @@ typedef double cr_real;
 #define cr_erfc erfc
 #define cr_sinh sinh
 #define cr_tan tan
+#define cr_tan_near tan
 #else
 typedef float cr_real;
 #define CR_REAL_EPS 1.1920928955078125e-07f
@@ -49,25 +54,28 @@ typedef float cr_real;
 #define cr_sqrt sqrtf
 #define cr_abs fabsf
 #define cr_ceil ceilf
-#define cr_cos cosf
+#define cr_cos cr_vec_cos
+#define cr_cos_near cr_vec_cos_near
 #define cr_expm1 cr_vec_expm1
 #define cr_floor floorf
 #define cr_fmod fmodf
 #define cr_log1p cr_vec_log1p
-#define cr_pow powf
+#define cr_pow cr_vec_pow
 #define cr_rint rintf
-#define cr_sin sinf
-#define cr_acos acosf
-#define cr_acosh acoshf
-#define cr_asin asinf
-#define cr_asinh asinhf
-#define cr_atan atanf
-#define cr_atan2 atan2f
-#define cr_atanh atanhf
-#define cr_cosh coshf
-#define cr_erfc erfcf
-#define cr_sinh sinhf
-#define cr_tan tanf
+#define cr_sin cr_vec_sin
+#define cr_sin_near cr_vec_sin_near
+#define cr_acos cr_vec_acos
+#define cr_acosh cr_vec_acosh
+#define cr_asin cr_vec_asin
+#define cr_asinh cr_vec_asinh
+#define cr_atan cr_vec_atan
+#define cr_atan2 cr_vec_atan2
+#define cr_atanh cr_vec_atanh
+#define cr_cosh cr_vec_cosh
+#define cr_erfc cr_vec_erfc
+#define cr_sinh cr_vec_sinh
+#define cr_tan cr_vec_tan
+#define cr_tan_near cr_vec_tan_near
 #endif
 
 #endif

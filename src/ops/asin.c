@@ -1,8 +1,8 @@
 /* asin: y = arcsin a;  da = dy / sqrt(1 - a^2) */
 #include "families/broadcast.h"
 
-CR_LOOP1(asin_real, cr_real, cr_real, cr_asin(a))
-CR_GRAD1(asin_grad, g / cr_sqrt(1 - a * a))
+CR_LOOP1_AS(CR_CLONES_WIDE, asin_real, cr_real, cr_real, cr_asin(a))
+CR_GRAD1_AS(CR_CLONES_WIDE, asin_grad, g / cr_sqrt((1 - a) * (1 + a)))
 
 CR_BROADCAST(asin, 1, .real = asin_real, .grad = asin_grad, .cost = 10)
 CR_BROADCAST_BACKWARD(asin)

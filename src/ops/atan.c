@@ -1,8 +1,8 @@
 /* atan: y = arctan a;  da = dy / (1 + a^2) */
 #include "families/broadcast.h"
 
-CR_LOOP1(atan_real, cr_real, cr_real, cr_atan(a))
-CR_GRAD1(atan_grad, g / (1 + a * a))
+CR_LOOP1_AS(CR_CLONES_WIDE, atan_real, cr_real, cr_real, cr_atan(a))
+CR_GRAD1_AS(CR_CLONES_WIDE, atan_grad, g / (1 + a * a))
 
 CR_BROADCAST(atan, 1, .real = atan_real, .grad = atan_grad, .cost = 10)
 CR_BROADCAST_BACKWARD(atan)

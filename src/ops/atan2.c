@@ -2,8 +2,9 @@
  * da = dy b / (a^2 + b^2), db = -dy a / (a^2 + b^2) */
 #include "families/broadcast.h"
 
-CR_LOOP2(atan2_real, cr_real, cr_real, cr_atan2(a, b))
-CR_GRAD2(atan2_grad, g *b / (a * a + b * b), -g *a / (a * a + b * b))
+CR_LOOP2_AS(CR_CLONES_WIDE, atan2_real, cr_real, cr_real, cr_atan2(a, b))
+CR_GRAD2_AS(CR_CLONES_WIDE, atan2_grad, g *b / (a * a + b * b),
+            -g *a / (a * a + b * b))
 
 CR_BROADCAST(atan2, 2, .real = atan2_real, .grad = atan2_grad, .cost = 12)
 CR_BROADCAST_BACKWARD(atan2)

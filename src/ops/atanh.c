@@ -1,8 +1,8 @@
 /* atanh: y = artanh a;  da = dy / (1 - a^2) */
 #include "families/broadcast.h"
 
-CR_LOOP1(atanh_real, cr_real, cr_real, cr_atanh(a))
-CR_GRAD1(atanh_grad, g / (1 - a * a))
+CR_LOOP1_AS(CR_CLONES_WIDE, atanh_real, cr_real, cr_real, cr_atanh(a))
+CR_GRAD1_AS(CR_CLONES_WIDE, atanh_grad, g / ((1 - a) * (1 + a)))
 
 CR_BROADCAST(atanh, 1, .real = atanh_real, .grad = atanh_grad, .cost = 10)
 CR_BROADCAST_BACKWARD(atanh)

@@ -21,8 +21,9 @@ static struct clamp clamp_bounds(const void *attr)
     return o;
 }
 
-static void clamp_real(const void *attr, int64_t n, const void *const *in,
-                       const int64_t *inc, void *out)
+CR_CLONES static void clamp_real(const void *attr, int64_t n,
+                                 const void *const *in, const int64_t *inc,
+                                 void *out)
 {
     struct clamp o = clamp_bounds(attr);
     cr_real low = (cr_real)o.min, high = (cr_real)o.max, *y = out;
@@ -54,9 +55,10 @@ static void clamp_whole(const void *attr, int64_t n, const void *const *in,
         y[i] = (int32_t)fmin(fmax(a[i], low), high);
 }
 
-static void clamp_grad(const void *attr, int64_t n, int of,
-                       const void *const *in, const int64_t *inc,
-                       const cr_real *y, const cr_real *dy, cr_real *d)
+CR_CLONES static void clamp_grad(const void *attr, int64_t n, int of,
+                                 const void *const *in, const int64_t *inc,
+                                 const cr_real *y, const cr_real *dy,
+                                 cr_real *d)
 {
     struct clamp o = clamp_bounds(attr);
     cr_real low = (cr_real)o.min, high = (cr_real)o.max;
@@ -67,8 +69,11 @@ static void clamp_grad(const void *attr, int64_t n, int of,
     (void)inc;
     (void)y;
     CR_SIMD
-    for (i = 0; i < n; i++)
-        d[i] = a[i] < low || a[i] > high ? 0 : dy[i];
+    for (i = 0; i < n; i++) {
+        cr_real g = dy[i];
+
+        d[i] = (a[i] < low) | (a[i] > high) ? 0 : g;
+    }
 }
 
 CR_BROADCAST(clamp, 1, .real = clamp_real, .integer = clamp_whole,

@@ -1,8 +1,8 @@
 /* cos: y = cos a;  da = -dy sin a */
-#include "families/broadcast.h"
+#include "families/angles.h"
 
-CR_LOOP1(cos_real, cr_real, cr_real, cr_cos(a))
-CR_GRAD1(cos_grad, -g *cr_sin(a))
+CR_ANGLES_LOOP(cos_real, cr_cos_near(a), cr_cos(a))
+CR_ANGLES_GRAD(cos_grad, -g *cr_sin_near(a), -g *cr_sin(a))
 
 CR_BROADCAST(cos, 1, .real = cos_real, .grad = cos_grad, .cost = 8)
 CR_BROADCAST_BACKWARD(cos)

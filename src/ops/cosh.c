@@ -1,8 +1,8 @@
 /* cosh: y = cosh a;  da = dy sinh a */
 #include "families/broadcast.h"
 
-CR_LOOP1(cosh_real, cr_real, cr_real, cr_cosh(a))
-CR_GRAD1(cosh_grad, g *cr_sinh(a))
+CR_LOOP1_AS(CR_CLONES_WIDE, cosh_real, cr_real, cr_real, cr_cosh(a))
+CR_GRAD1_AS(CR_CLONES_WIDE, cosh_grad, g *cr_sinh(a))
 
 CR_BROADCAST(cosh, 1, .real = cosh_real, .grad = cosh_grad, .cost = 10)
 CR_BROADCAST_BACKWARD(cosh)

@@ -3,8 +3,8 @@
 
 #define TWO_SQRT_PI ((cr_real)1.12837916709551257390)
 
-CR_LOOP1(erf_real, cr_real, cr_real, cr_erf(a))
-CR_GRAD1(erf_grad, g *TWO_SQRT_PI *cr_exp(-a *a))
+CR_LOOP1_AS(CR_CLONES_WIDE, erf_real, cr_real, cr_real, cr_erf(a))
+CR_GRAD1_AS(CR_CLONES_WIDE, erf_grad, g *TWO_SQRT_PI *cr_exp(-a *a))
 
 CR_BROADCAST(erf, 1, .real = erf_real, .grad = erf_grad, .cost = 10)
 CR_BROADCAST_BACKWARD(erf)

@@ -1,7 +1,7 @@
 /* exp: y = exp(a);  da = dy y */
 #include "families/broadcast.h"
 
-CR_LOOP1(exp_real, cr_real, cr_real, cr_exp(a))
+CR_LOOP1_AS(CR_CLONES_WIDE, exp_real, cr_real, cr_real, cr_exp(a))
 CR_GRAD1_Y(exp_grad, g *y)
 
 CR_BROADCAST(exp, 1, .real = exp_real, .grad = exp_grad, .cost = 5)

@@ -1,7 +1,7 @@
 /* log: y = ln a;  da = dy / a */
 #include "families/broadcast.h"
 
-CR_LOOP1(log_real, cr_real, cr_real, cr_log(a))
+CR_LOOP1_AS(CR_CLONES_WIDE, log_real, cr_real, cr_real, cr_log(a))
 CR_GRAD1(log_grad, g / a)
 
 CR_BROADCAST(log, 1, .real = log_real, .grad = log_grad, .cost = 5)

@@ -1,7 +1,7 @@
 /* log1p: y = ln(1 + a);  da = dy / (1 + a) */
 #include "families/broadcast.h"
 
-CR_LOOP1(log1p_real, cr_real, cr_real, cr_log1p(a))
+CR_LOOP1_AS(CR_CLONES_WIDE, log1p_real, cr_real, cr_real, cr_log1p(a))
 CR_GRAD1(log1p_grad, g / (1 + a))
 
 CR_BROADCAST(log1p, 1, .real = log1p_real, .grad = log1p_grad, .cost = 8)

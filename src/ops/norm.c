@@ -35,15 +35,19 @@ static void norm_squares(const void *attr, int64_t n, const cr_real *x,
         to[i] = x[i] * x[i];
 }
 
-static void norm_powers(const void *attr, int64_t n, const cr_real *x,
-                        const cr_real *y, int64_t inc, cr_real *to)
+CR_CLONES_WIDE static void norm_powers(const void *attr, int64_t n,
+                                       const cr_real *x, const cr_real *y,
+                                       int64_t inc, cr_real *to)
 {
     cr_real p = (cr_real)((const struct cr_norm *)attr)->ord;
     int64_t i;
 
     (void)y, (void)inc;
+    if (p == 1 || isinf(p))
+        CR_SIMD
     for (i = 0; i < n; i++)
-        to[i] = p == 1 || isinf(p) ? cr_abs(x[i]) : cr_pow(cr_abs(x[i]), p);
+        to[i] = cr_abs(x[i]);
+    else CR_SIMD for (i = 0; i < n; i++) to[i] = cr_pow(cr_abs(x[i]), p);
 }
 
 static void norm_forward(const struct cr_op_ctx *s)

@@ -19,12 +19,12 @@ static int32_t pow_of(int32_t a, int32_t b)
     return (int32_t)y;
 }
 
-CR_LOOP2(pow_any, cr_real, cr_real, cr_pow(a, b))
+CR_LOOP2_AS(CR_CLONES_WIDE, pow_any, cr_real, cr_real, cr_pow(a, b))
 CR_LOOP2(pow_two, cr_real, cr_real, (a * a))
 CR_LOOP2(pow_half, cr_real, cr_real, cr_sqrt(a))
 CR_LOOP2(pow_whole, int32_t, int32_t, pow_of(a, b))
-CR_GRAD2(pow_any_grad, b == 0 ? 0 : g * b * cr_pow(a, b - 1),
-         a == 0 && b >= 0 ? 0 : g * cr_pow(a, b) * cr_log(a))
+CR_GRAD2_AS(CR_CLONES_WIDE, pow_any_grad, b == 0 ? 0 : g * b * cr_pow(a, b - 1),
+            a == 0 && b >= 0 ? 0 : g * cr_pow(a, b) * cr_log(a))
 CR_GRAD2(pow_two_grad, g * 2 * a, g * 0)
 
 static void pow_real(const void *attr, int64_t n, const void *const *in,

@@ -1,8 +1,8 @@
 /* sin: y = sin a;  da = dy cos a */
-#include "families/broadcast.h"
+#include "families/angles.h"
 
-CR_LOOP1(sin_real, cr_real, cr_real, cr_sin(a))
-CR_GRAD1(sin_grad, g *cr_cos(a))
+CR_ANGLES_LOOP(sin_real, cr_sin_near(a), cr_sin(a))
+CR_ANGLES_GRAD(sin_grad, g *cr_cos_near(a), g *cr_cos(a))
 
 CR_BROADCAST(sin, 1, .real = sin_real, .grad = sin_grad, .cost = 8)
 CR_BROADCAST_BACKWARD(sin)

@@ -1,8 +1,8 @@
 /* sinh: y = sinh a;  da = dy cosh a */
 #include "families/broadcast.h"
 
-CR_LOOP1(sinh_real, cr_real, cr_real, cr_sinh(a))
-CR_GRAD1(sinh_grad, g *(cr_real)0.5 * (cr_exp(a) + cr_exp(-a)))
+CR_LOOP1_AS(CR_CLONES_WIDE, sinh_real, cr_real, cr_real, cr_sinh(a))
+CR_GRAD1_AS(CR_CLONES_WIDE, sinh_grad, g *cr_cosh(a))
 
 CR_BROADCAST(sinh, 1, .real = sinh_real, .grad = sinh_grad, .cost = 10)
 CR_BROADCAST_BACKWARD(sinh)

@@ -4,7 +4,11 @@
 
 #include <string.h>
 
-enum { CONDITION, A, B };
+enum {
+    CONDITION,
+    A,
+    B
+};
 
 /* Broadcast operands are expanded first, so that one loop suffices. */
 #define WHERE_LOOP(name, T)                                               \
@@ -36,17 +40,27 @@ enum { CONDITION, A, B };
 WHERE_LOOP(where_real, cr_real)
 WHERE_LOOP(where_whole, int32_t)
 
-static void where_grad(const void *attr, int64_t n, int of,
-                       const void *const *in, const int64_t *inc,
-                       const cr_real *y, const cr_real *dy, cr_real *d)
+/* The condition is not differentiable. */
+CR_CLONES static void where_grad(const void *attr, int64_t n, int of,
+                                 const void *const *in, const int64_t *inc,
+                                 const cr_real *y, const cr_real *dy,
+                                 cr_real *d)
 {
     const unsigned char *c = in[CONDITION];
-    int64_t i, ic = inc[CONDITION];
+    unsigned char taken = of == A;
+    bool all = of != CONDITION && *c == taken;
+    int64_t i;
 
     (void)attr;
     (void)y;
-    for (i = 0; i < n; i++) /* the condition is not differentiable */
-        d[i] = of != CONDITION && (c[i * ic] != 0) == (of == A) ? dy[i] : 0;
+    if (of != CONDITION && inc[CONDITION])
+        CR_SIMD
+    for (i = 0; i < n; i++) {
+        cr_real g = dy[i];
+
+        d[i] = c[i] == taken ? g : 0;
+    }
+    else for (i = 0; i < n; i++) d[i] = all ? dy[i] : 0;
 }
 
 static const char *const where_inputs[] = { "condition", "input", "other",

@@ -1,45 +1,12 @@
 /* exp, expm1, log, log1p, tanh, erf and sigmoid against the library, over
  * floats of all sizes. */
 #include "num/vec_math.h"
-#include "tap.h"
-
-#include <math.h>
-
-/* Distance in units of the last place of what is right. */
-static double off(double want, float got)
-{
-    float near = (float)want;
-
-    if (isnan(want) || isinf(near))
-        return (isnan(want) && isnan(got)) || near == got ? 0 : INFINITY;
-    return fabs((double)got - want) /
-           ((double)nextafterf(fabsf(near), INFINITY) - fabs((double)near));
-}
+#include "ulps.h"
 
 static double sigmoid(double x)
 {
     return 1 / (1 + exp(-x));
 }
-
-#define CHECK(name, low, limit)                                                \
-    {                                                                          \
-        double worst = 0;                                                      \
-        float at = 0;                                                          \
-        uint32_t bits = 0;                                                     \
-        for (;;) {                                                             \
-            float x;                                                           \
-            memcpy(&x, &bits, sizeof x);                                       \
-            if (!(fabs(name((double)x)) < (low)) &&                            \
-                off(name((double)x), cr_vec_##name(x)) > worst) {              \
-                worst = off(name((double)x), cr_vec_##name(x));                \
-                at = x;                                                        \
-            }                                                                  \
-            if (bits > UINT32_MAX - 9973)                                      \
-                break;                                                         \
-            bits += 9973;                                                      \
-        }                                                                      \
-        ok(worst < (limit), #name " is off by %.2f at %g", worst, (double)at); \
-    }
 
 int main(void)
 {
