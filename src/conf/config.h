@@ -20,6 +20,7 @@ struct cr_config {
     struct cr_diag *diag;
     struct cr_node *root;       /* resolved; a map */
     const struct cr_node *vars; /* values of `vars`; NULL: none */
+    const struct cr_node *blocks; /* their uses are replaced; NULL: none */
     const char *dir;            /* folder of the first file */
     const char *name;           /* of the first file, without suffix */
     const char *text;           /* of the first file, for config.yaml */
