@@ -141,6 +141,29 @@ EOF
     [[ $stderr == *"train.txt:7: error: '9' has no image: found no 9.png or .jpg in 'images'"* ]]
 }
 
+@test "masks of 0 and 255 have two classes by ValueIndex" {
+    pairs 4
+    recipe
+    "$CELLRUN" train c.yaml -q -o want --steps 6
+    for i in 0 1 2 3; do
+        stored masks/$i.png 12 10 0 8 $(perl -e 'my $i = shift;
+            for my $y (0 .. 9) { for my $x (0 .. 11) {
+                print $y == 9 ? 128 : $x >= $i && $x < $i + 4 && $y >= 2 &&
+                    $y < 6 ? 255 : 0, " " } }' "$i")
+    done
+    set="datapipe.label=[{ValueIndex: {values: [0, 255], other: 255}}, {RandomHorizontalFlip: {prob: 0.5}, only: train, with: image}]"
+    "$CELLRUN" train c.yaml -q -o got --steps 6 "$set"
+    run -0 "$CELLRUN" ckpt diff want got
+    run -3 --separate-stderr "$CELLRUN" train c.yaml -q -o no --steps 6 \
+        'datapipe.label=[{ValueIndex: [0, 255]}]'
+    [[ $stderr == *"ValueIndex: found 128 in the data, expected one of values"* ]]
+    stored masks/0.png 12 10 0 8 $(for ((k = 0; k < 120; k++)); do echo 255; done)
+    run -3 --separate-stderr "$CELLRUN" train c.yaml -q -o no --force \
+        '~loss.ignore_index' dataset.train.num_samples=1 \
+        dataset.train.shuffle=false
+    [[ $stderr == *"has the classes 0 and 1 by datapipe: {label: [{ValueIndex: [0, 255]}]}"* ]]
+}
+
 @test "messages: masks that are missing, and names that occur twice" {
     pairs 3
     recipe

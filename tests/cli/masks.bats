@@ -136,5 +136,8 @@ END
     pairs 2
     recipe
     run -3 --separate-stderr "$CELLRUN" train c.yaml -q -o a '~loss.ignore_index'
+    [[ $stderr == *"pixels of no class are ignored by ignore_index: 255"* ]]
+    run -3 --separate-stderr "$CELLRUN" train c.yaml -q -o b \
+        '~loss.ignore_index' network.0.Conv2d.out_channels=3
     [[ $stderr == *"class 255 needs at least 256: set out_channels of its last layer, or ignore it: ignore_index: 255"* ]]
 }
