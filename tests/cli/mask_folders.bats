@@ -70,6 +70,8 @@ EOF
     [[ $output == "dataset.train: ok, 4 samples"* ]]
     run -0 "$CELLRUN" data stats c.yaml
     run -0 "$CELLRUN" data show c.yaml -o sheet.png
+    run -0 "$CELLRUN" data show c.yaml -n 1
+    [[ $output == *"label: [0 "*" ...]" ]]
     run -0 "$CELLRUN" data convert c.yaml --split train -o arrays
     head -c 60 masks/2.png >cut && mv cut masks/2.png
     run -3 --separate-stderr "$CELLRUN" data verify c.yaml
@@ -162,6 +164,13 @@ EOF
         '~loss.ignore_index' dataset.train.num_samples=1 \
         dataset.train.shuffle=false
     [[ $stderr == *"has the classes 0 and 1 by datapipe: {label: [{ValueIndex: [0, 255]}]}"* ]]
+}
+
+@test "init does not take images and masks for classes" {
+    pairs 4
+    run -3 --separate-stderr "$CELLRUN" init --from-folder .
+    [[ $stderr == *"found the folders 'images' and 'masks' of images and masks"* ]]
+    [[ $stderr == *"for segmentation: cellrun help ImageMaskDataset"* ]]
 }
 
 @test "messages: masks that are missing, and names that occur twice" {
