@@ -278,10 +278,10 @@ const struct cr_command cr_command_data = {
             "the config: training on it gives the same numbers, unless "
             "dataset.split made the splits and transforms are random: they "
             "draw by the number of a sample, which is then another. Class "
-            "names become predict.labels. All samples of a column must have one "
-            "shape. csv has a field for each element, read as a list of "
-            "numbers; only csv holds texts. Columns with categories cannot "
-            "be converted.",
+            "names become predict.labels. All samples of a column must "
+            "have one shape. csv has a field for each element, read as a "
+            "list of numbers; only csv holds texts. Columns with categories "
+            "cannot be converted.",
         .example = "cellrun data fetch mnist\n"
                    "cellrun data show digits.yaml -o sheet.png\n"
                    "cellrun data show digits.yaml --split eval -n 2\n"

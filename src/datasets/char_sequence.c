@@ -510,7 +510,8 @@ const struct cr_dataset_type cr_dataset_char_sequence = {
         .summary = "Sequences of characters from text files.",
         .detail = "Columns: tokens, int32 (seq_len), and label, tokens "
                   "shifted by one character; a byte order mark at the "
-                  "beginning of a file is none. $vocab.tokens.size is the number "
+                  "beginning of a file is none. "
+                  "$vocab.tokens.size is the number "
                   "of distinct characters in the whole training text, "
                   "whatever the span. With `load`, characters are those of "
                   "its checkpoint, so that training continues on another text "

@@ -121,7 +121,7 @@ END
     [ "$(jq '.tokens.tokens | length' <<<"$output")" = 27 ]
 }
 
-@test "a run goes on without the file that it was loaded from" {
+@test "a run is resumed without the file that it was loaded from" {
     lm a.yaml
     "$CELLRUN" train a.yaml -q -o a --steps 2
     cp a/ckpt/best.safetensors from.safetensors
