@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <strings.h>
 
 #include "conf/command_line.h"
 #include "conf/config.h"
@@ -186,6 +187,16 @@ const struct cr_descriptor *cr_registry_find(enum cr_kind kind,
             (kind == CR_KIND_INIT && registry_alias(list[i], name)) ||
             registry_also(list[i], name))
             return list[i];
+    return NULL;
+}
+
+const char *cr_registry_like(enum cr_kind kind, const char *name)
+{
+    const struct cr_descriptor *const *list = cr_registry_list(kind);
+
+    for (; *list; list++)
+        if (strcasecmp((*list)->name, name) == 0)
+            return (*list)->name;
     return NULL;
 }
 

@@ -133,6 +133,11 @@ size_t cr_utf8_count(const char *text, size_t n)
     return count;
 }
 
+size_t cr_bom(const char *text, size_t n)
+{
+    return n >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
 bool cr_starts(const char *text, const char *with)
 {
     return strncmp(text, with, strlen(with)) == 0;

@@ -34,6 +34,9 @@ int cr_utf8(const char *text, size_t n, uint32_t *code);
 /* The number of characters; each byte that is not UTF-8 counts as one. */
 size_t cr_utf8_count(const char *text, size_t n);
 
+/* The length of the byte order mark at the beginning of a text: 3, or 0. */
+size_t cr_bom(const char *text, size_t n);
+
 bool cr_starts(const char *text, const char *with);
 bool cr_ends(const char *text, const char *with);
 

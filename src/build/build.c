@@ -559,6 +559,8 @@ static bool build_loss(struct cr_net *net, struct cr_build *root)
                         CR_E_MISSING_SECTION, "section 'loss' is missing");
     if (!type && cr_is_construct(node))
         return build_loss_text(net, root, node);
+    if (!type && node->kind != CR_NODE_LIST && net->diag->errors > 0)
+        return false; /* reported by cr_typed_check */
     if (!type)
         return cr_error(
             net->diag, node->pos, CR_E_FORM,

@@ -424,6 +424,35 @@ static struct cr_tensor_file *load_open(struct cr_config *config,
     return file;
 }
 
+/* The vocabulary of a column in the newest checkpoint of the run to resume that
+ * can be read; NULL: none. */
+static struct cr_vocab *load_resumed_vocab(struct cr_config *config,
+                                           const char *column)
+{
+    struct cr_diag quiet = { .arena = config->arena };
+    struct cr_diag *diag = config->diag;
+    struct cr_vocab *found = NULL;
+    const struct cr_ckpt_file *list;
+    int n = 0;
+
+    if (!config->resume_dir)
+        return NULL;
+    list = cr_ckpt_list(config->arena, &quiet,
+                        cr_path_join(config->arena, config->resume_dir, "ckpt"),
+                        NULL, &n);
+    config->diag = &quiet;
+    for (int i = 0; i < n && !found; i++) {
+        struct cr_tensor_file *file =
+            cr_tensor_file_open(config->arena, &quiet, list[i].path);
+
+        if (!file || !cr_vocab_read(config, file, column, &found))
+            found = NULL;
+        cr_tensor_file_close(file);
+    }
+    config->diag = diag;
+    return found;
+}
+
 bool cr_vocab_loaded(struct cr_config *config, const char *column,
                      struct cr_vocab **to)
 {
@@ -438,7 +467,14 @@ bool cr_vocab_loaded(struct cr_config *config, const char *column,
         return false;
     if (!o.ckpt || !o.vocab)
         return true;
+    *to = load_resumed_vocab(config, column);
+    if (*to)
+        return true;
     file = load_open(config, &o);
+    if (!file)
+        cr_note(config->diag, "its vocabulary is that of the network; to "
+                              "continue a run without the file: cellrun "
+                              "resume RUN");
     ok = file && cr_vocab_read(config, file, column, to);
     cr_tensor_file_close(file);
     return ok;

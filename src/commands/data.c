@@ -275,11 +275,13 @@ const struct cr_command cr_command_data = {
             "and 255 became. convert writes the stored samples of each "
             "split in their order, before the datapipe, to the folder of -o, "
             "and dataset.yaml, which reads them in place of the data sets of "
-            "the config: training on it gives the same numbers. Class names "
-            "become predict.labels. All samples of a column must have one "
-            "shape. csv has a field for each element, read as a list of "
-            "numbers; only csv holds texts. Columns with categories cannot "
-            "be converted.",
+            "the config: training on it gives the same numbers, unless "
+            "dataset.split made the splits and transforms are random: they "
+            "draw by the number of a sample, which is then another. Class "
+            "names become predict.labels. All samples of a column must "
+            "have one shape. csv has a field for each element, read as a "
+            "list of numbers; only csv holds texts. Columns with categories "
+            "cannot be converted.",
         .example = "cellrun data fetch mnist\n"
                    "cellrun data show digits.yaml -o sheet.png\n"
                    "cellrun data show digits.yaml --split eval -n 2\n"

@@ -104,16 +104,20 @@ static int train_run(struct cr_cli *cli)
         .cli = cli, .arena = cli->arena, .diag = cli->diag,
         .history.started = cr_now()
     };
-    struct cr_config_from reread;
+    struct cr_config_from from, reread;
     enum cr_outcome end;
     int status;
 
     cr_signals_start();
     train_sets(cli, o);
-    reread = (struct cr_config_from){ .files = cli->operands,
-                                      .closed = true,
-                                      .sets = cli->sets,
-                                      .set_args = cli->set_args };
+    from = (struct cr_config_from){
+        .files = cli->operands,
+        .sets = cli->sets,
+        .set_args = cli->set_args,
+        .resume_dir = o->resume == RESUME_AUTO ? o->run_dir : NULL
+    };
+    reread = from;
+    reread.closed = true;
     t.flags = (struct cr_train_flags){
         .progress =
             cli->quiet ? CR_PROGRESS_NONE : (enum cr_progress)o->progress,
@@ -138,7 +142,7 @@ static int train_run(struct cr_cli *cli)
         cr_error(cli->diag, CR_NOWHERE, CR_E_USAGE,
                  "--dry-run trains for one step only and cannot be combined "
                  "with --require");
-    t.config = cr_cli_config(cli);
+    t.config = cr_config_load(cli->arena, cli->diag, &from);
     if (!cr_train_start_all(&t)) {
         cr_train_close(&t);
         return cr_cli_errors(cli, "Nothing was run.");

@@ -64,6 +64,7 @@ bool cr_config_check(struct cr_config *config)
                             cr_alloc(config->arena, 1, section->about.size));
     }
     cr_typed_check(config->arena, config->diag, config->root,
+                   config->blocks,
                    config->closed && cr_section(config, "plugin")
                        ? &config->unknown
                        : NULL);

@@ -20,6 +20,7 @@ struct cr_config {
     struct cr_diag *diag;
     struct cr_node *root;       /* resolved; a map */
     const struct cr_node *vars; /* values of `vars`; NULL: none */
+    const struct cr_node *blocks; /* their uses are replaced; NULL: none */
     const char *dir;            /* folder of the first file */
     const char *name;           /* of the first file, without suffix */
     const char *text;           /* of the first file, for config.yaml */
@@ -32,6 +33,9 @@ struct cr_config {
                                    define */
     const struct cr_node *plugin_marks; /* {"scale.so": SHA-256}: the only
                                    files opened as plug-ins; NULL: all */
+    const char *resume_dir;             /* the run to resume, whose checkpoints
+                                   have vocabularies in place of the file of
+                                   load; or NULL */
     const struct cr_vocab *vocabs;      /* data/vocab.h */
     const struct cr_vocab *failed_vocabs; /* their errors are reported */
     const struct cr_node *fitted;     /* fitted statistics of transforms, from a
@@ -62,6 +66,7 @@ struct cr_config_from {
     const char *text, *text_name, *text_dir;
     enum cr_origin_kind text_kind;
     const struct cr_node *plugin_marks; /* as in the config */
+    const char *resume_dir;     /* as in the config */
     bool closed;                /* no plug-in is opened: its cells stay
                                    unknown, and are no errors */
 };

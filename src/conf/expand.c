@@ -625,6 +625,8 @@ bool cr_expand(struct cr_arena *arena, struct cr_diag *diag,
                      cr_node_what(arena, x.blocks));
         x.blocks = NULL;
     }
+    if (builtins->config)
+        builtins->config->blocks = x.blocks;
     for (struct cr_node **p = &root->child; *p && !x.full;) {
         struct cr_node *m = *p;
         bool network = strcmp(m->key, "network") == 0;

@@ -370,6 +370,7 @@ struct cr_config *cr_config_load(struct cr_arena *arena, struct cr_diag *diag,
     c->diag = diag;
     c->closed = from->closed;
     c->plugin_marks = from->plugin_marks;
+    c->resume_dir = from->resume_dir;
     c->rebased = CR_NEW(arena, struct cr_rebased_path *);
     c->root = CR_NEW(arena, struct cr_node);
     c->root->kind = CR_NODE_MAP;

@@ -628,6 +628,15 @@ static bool opt_no_type(struct cr_arena *arena, struct cr_diag *diag,
         cr_hint(diag, "write %s: {...}", type->text);
         return false;
     }
+    for (CR_EACH(m, node))
+        if (m->key && cr_registry_like(kind, m->key)) {
+            cr_error(diag, m->key_pos, CR_E_UNKNOWN_TYPE, "unknown %s '%s'",
+                     cr_kind_name(kind),
+                     cr_quote(arena, m->key, strlen(m->key)));
+            cr_hint(diag, "did you mean '%s'?",
+                    cr_registry_like(kind, m->key));
+            return false;
+        }
     cr_error(diag, node->pos, CR_E_FORM, "found %s, expected %s %s",
              cr_node_what(arena, node), opt_a(kind), cr_kind_name(kind));
     if (kind == CR_KIND_SCALER && is_number && node->real > 0 &&

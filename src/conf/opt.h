@@ -385,6 +385,9 @@ const struct cr_descriptor *const *
 cr_registry_list(enum cr_kind kind); /* ends with NULL */
 const struct cr_descriptor *cr_registry_find(enum cr_kind kind,
                                              const char *name);
+/* The name of that kind that is equal but for upper and lower case; NULL:
+ * none. */
+const char *cr_registry_like(enum cr_kind kind, const char *name);
 /* Appends an entry of a plug-in, which stays until the process ends. Only in
  * the main thread, while no other thread uses the registry. Invalidates the
  * result of cr_registry_list. */

@@ -24,10 +24,11 @@ void cr_typed_names_at(struct cr_arena *arena, struct cr_node *node,
 void cr_typed_fill(struct cr_arena *arena, struct cr_node *root);
 
 /* Reads all typed nodes of network, loss, optimizer and metrics and reports
- * their errors. With `unknown`, cells of unknown types
- * are not errors: *unknown is set. */
+ * their errors, which suggest `blocks` too (NULL: none). With `unknown`, cells
+ * of unknown types are not errors: *unknown is set. */
 bool cr_typed_check(struct cr_arena *arena, struct cr_diag *diag,
-                    const struct cr_node *root, bool *unknown);
+                    const struct cr_node *root, const struct cr_node *blocks,
+                    bool *unknown);
 
 /* True if the type of a typed node takes an argument of that name. */
 bool cr_type_has_argument(const char *type, const char *argument);

@@ -360,22 +360,12 @@ static const void *given_opts(struct cr_interp *m,
                : NULL;
 }
 
-static bool emitted(struct cr_interp *m, struct cr_val *v,
-                    struct cr_script_value *to)
+static bool emitted(struct cr_interp *m, const struct cr_op *op,
+                    struct cr_val *v, struct cr_script_value *to)
 {
-    struct cr_arena *arena = m->b->net->arena;
-    int i, n = v ? cr_outputs(v) : 0;
-
-    if (!v)
-        return false;
-    *to = cr_script_value_result(arena, v);
-    if (to->kind == CR_SV_TUPLE || n == 1)
-        return true;
-    *to = (struct cr_script_value){ .kind = CR_SV_TUPLE, .n = n };
-    to->items = CR_NEWS(arena, struct cr_script_value, n);
-    for (i = 0; i < n; i++)
-        to->items[i] = cr_script_value_tensor(cr_output(v, i));
-    return true;
+    if (v)
+        *to = cr_script_value_outputs(m->b->net->arena, op, v);
+    return v != NULL;
 }
 
 static bool params_emit(struct cr_interp *m, const struct cr_script *e,
@@ -402,7 +392,7 @@ static bool params_emit(struct cr_interp *m, const struct cr_script *e,
     if (!attr)
         return false;
     m->b->pos = g->map.pos;
-    return emitted(m, cr_emit_op(m->b, op, attr, g->n, g->in), to);
+    return emitted(m, op, cr_emit_op(m->b, op, attr, g->n, g->in), to);
 }
 
 bool cr_function_call(struct cr_interp *m, const struct cr_script *e,

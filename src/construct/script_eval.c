@@ -416,7 +416,7 @@ bool cr_interp_call_op(struct cr_interp *m, const struct cr_script *e,
     const struct cr_script *a;
     struct cr_val *v;
     const void *attr;
-    int i, n;
+    int i;
 
     if (op->signature && op != m->op)
         return cr_function_call(m, e, op, to) || trouble(m, e);
@@ -436,14 +436,7 @@ bool cr_interp_call_op(struct cr_interp *m, const struct cr_script *e,
     v = cr_emit_op(m->b, op, attr, g.n, g.in);
     if (!v)
         return trouble(m, e);
-    n = cr_outputs(v);
-    *to = cr_script_value_result(m->b->net->arena, v);
-    if (to->kind == CR_SV_TUPLE || n == 1)
-        return true;
-    *to = (struct cr_script_value){ .kind = CR_SV_TUPLE, .n = n };
-    to->items = CR_NEWS(m->b->net->arena, struct cr_script_value, n);
-    for (i = 0; i < n; i++)
-        to->items[i] = cr_script_value_tensor(cr_output(v, i));
+    *to = cr_script_value_outputs(m->b->net->arena, op, v);
     return true;
 }
 

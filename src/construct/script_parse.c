@@ -28,27 +28,43 @@ static struct cr_script *side(struct cr_parser *p)
     return cr_parse_part(p, CR_SCRIPT_TUPLE, at, e);
 }
 
-static bool targets(struct cr_parser *p, struct cr_script_target *to);
+static bool targets(struct cr_parser *p, struct cr_script_target *to,
+                    bool list);
 
-/* NAME or (TARGET, ...) */
+/* NAME, (TARGET, ...) or [TARGET, ...] */
 static bool target(struct cr_parser *p, struct cr_script_target *to)
 {
     size_t at = (cr_parse_peek(p), p->at);
-    bool ok;
+    bool list = cr_parse_take(p, "["), ok;
 
-    if (!cr_parse_take(p, "(")) {
+    if (!list && !cr_parse_take(p, "(")) {
         to->name = cr_parse_name(p);
         return to->name || cr_parse_fail(p, "a name");
     }
     if (++p->depth > CR_PARSE_DEPTH)
         return cr_parse_fail_at(p, at, 1, "brackets are nested too deeply");
-    ok = targets(p, to) && (cr_parse_take(p, ")") || cr_parse_fail(p, "')'"));
+    ok = targets(p, to, list) &&
+         (cr_parse_take(p, list ? "]" : ")") ||
+          cr_parse_fail(p, list ? "']'" : "')'"));
     p->depth--;
     return ok;
 }
 
-/* TARGET, TARGET ...; one alone is itself. */
-static bool targets(struct cr_parser *p, struct cr_script_target *to)
+/* Whether the targets end here. */
+static bool targets_end(struct cr_parser *p)
+{
+    char next = cr_parse_peek(p);
+    size_t at = p->at, end = p->end;
+    bool in = cr_parse_take(p, "in");
+
+    p->at = at;
+    p->end = end;
+    return in || next == ')' || next == ']' || next == '=';
+}
+
+/* TARGET, TARGET ...; one without a comma is itself, unless in a list. */
+static bool targets(struct cr_parser *p, struct cr_script_target *to,
+                    bool list)
 {
     struct cr_script_target found[TARGETS_MAX] = { 0 };
     int n = 0;
@@ -58,8 +74,11 @@ static bool targets(struct cr_parser *p, struct cr_script_target *to)
             return cr_parse_fail_at(p, p->at, 1, "too many names");
         if (!target(p, &found[n++]))
             return false;
-    } while (cr_parse_take(p, ","));
-    if (n == 1) {
+        if (!cr_parse_take(p, ","))
+            break;
+        list = true;
+    } while (!targets_end(p));
+    if (!list) {
         *to = found[0];
         return true;
     }
@@ -91,7 +110,7 @@ static bool assignment(struct cr_parser *p, struct cr_script_line *line)
     const char *sign;
 
     line->kind = CR_SCRIPT_ASSIGN;
-    if (!targets(p, &line->target))
+    if (!targets(p, &line->target, false))
         return false;
     was = cr_parse_part(p, CR_SCRIPT_NAME, at, NULL);
     was->name = line->target.name;
@@ -239,7 +258,7 @@ static struct cr_script_line *loop(struct cr_parser *p, size_t indent,
 
     line->kind = CR_SCRIPT_FOR;
     line->at = at;
-    if (!targets(p, &line->target))
+    if (!targets(p, &line->target, false))
         return NULL;
     if (!cr_parse_take(p, "in")) {
         cr_parse_fail(p, "'in'");

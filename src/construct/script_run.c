@@ -102,7 +102,8 @@ static bool assign_all(struct cr_interp *m, const struct cr_script *e,
     if (value->kind != CR_SV_TUPLE || value->n != target->n)
         return cr_interp_fail(
             m, e,
-            cr_strf(arena, "found %d names, but the value is %s", target->n,
+            cr_strf(arena, "found %d name%s, but the value is %s", target->n,
+                    target->n == 1 ? "" : "s",
                     cr_script_value_what(arena, value)));
     for (i = 0; i < target->n; i++)
         if (!assign_all(m, e, &target->items[i], &value->items[i]))

@@ -65,6 +65,22 @@ struct cr_script_value cr_script_value_result(struct cr_arena *arena,
     return t;
 }
 
+struct cr_script_value cr_script_value_outputs(struct cr_arena *arena,
+                                               const struct cr_op *op,
+                                               struct cr_val *v)
+{
+    struct cr_script_value t = cr_script_value_result(arena, v);
+    int n = cr_outputs(v);
+
+    if (t.kind == CR_SV_TUPLE || (n == 1 && !(op && op->tuple)))
+        return t;
+    t = (struct cr_script_value){ .kind = CR_SV_TUPLE, .n = n };
+    t.items = CR_NEWS(arena, struct cr_script_value, n);
+    for (int i = 0; i < n; i++)
+        t.items[i] = cr_script_value_tensor(cr_output(v, i));
+    return t;
+}
+
 const char *cr_script_value_what(struct cr_arena *arena,
                                  const struct cr_script_value *t)
 {

@@ -39,6 +39,11 @@ struct cr_script_value cr_script_value_truth(bool v);
 /* What a cell gave: a tensor, or a tuple of such. */
 struct cr_script_value cr_script_value_result(struct cr_arena *arena,
                                               struct cr_val *v);
+/* What a call of an op, or of the text of a cell (NULL), gave: the same, or a
+ * tuple of its outputs. */
+struct cr_script_value cr_script_value_outputs(struct cr_arena *arena,
+                                               const struct cr_op *op,
+                                               struct cr_val *v);
 /* Counts what a new tuple has within; false if that is too much to walk:
  * a = (a, a) doubles with every line. */
 bool cr_script_value_weigh(struct cr_script_value *t);

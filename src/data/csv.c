@@ -83,8 +83,7 @@ bool cr_csv_open(struct cr_csv *c, struct cr_diag *diag, const char *path,
             cr_csv_close(c);
             return false;
         }
-    if (c->to >= 3 && memcmp(c->window, "\xef\xbb\xbf", 3) == 0)
-        c->from = 3;
+    c->from = cr_bom(c->window, c->to);
     return true;
 }
 

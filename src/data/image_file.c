@@ -71,8 +71,8 @@ static struct cr_file *image_open(struct cr_arena *mem, struct cr_diag *diag,
     return NULL;
 }
 
-static bool image_header(struct cr_diag *diag, const char *path, bool mask,
-                         struct cr_spec *spec)
+bool cr_image_file_header(struct cr_diag *diag, const char *path, bool mask,
+                          struct cr_spec *spec)
 {
     struct cr_arena mem = { 0 };
     const struct cr_format *format;
@@ -98,11 +98,12 @@ bool cr_image_files_spec(struct cr_config *config,
     struct cr_diag quiet = { .arena = config->arena };
 
     for (int64_t i = 0; i < n && skips; i++) {
-        if (image_header(&quiet, path(ctx, i), masks, spec))
+        if (cr_image_file_header(&quiet, path(ctx, i), masks, spec))
             return true;
         quiet = (struct cr_diag){ .arena = config->arena };
     }
-    return n > 0 && image_header(config->diag, path(ctx, 0), masks, spec);
+    return n > 0 &&
+           cr_image_file_header(config->diag, path(ctx, 0), masks, spec);
 }
 
 /* Grey to RGB in place, from the last pixel on: to[n] is read before it is

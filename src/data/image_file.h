@@ -24,6 +24,10 @@ bool cr_image_file_add(struct cr_image_files_id *id, struct cr_diag *diag,
 
 /* Whether dataset.on_error skips images that cannot be decoded. */
 bool cr_image_files_skipped(const struct cr_config *config);
+/* Sets *spec to the size in the header of an image or mask. False after
+ * reporting. */
+bool cr_image_file_header(struct cr_diag *diag, const char *path, bool mask,
+                          struct cr_spec *spec);
 /* Sets *spec to the size of the first image in its header or, if damaged images
  * are skipped, of the first one with a valid header; path(ctx, i) is that of
  * image i of n. False after reporting. */

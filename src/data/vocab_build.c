@@ -224,7 +224,7 @@ static bool entry_file(struct cr_config *config, const struct entry *e,
                        const struct cr_node *node, struct counter *c)
 {
     const char *path = cr_config_path(config, CR_READ_DATA, e->file);
-    size_t len, at = 0, n;
+    size_t len, at, n;
     const char *text;
 
     if (!cr_config_may_path(config, CR_READ_DATA, e->file))
@@ -234,7 +234,7 @@ static bool entry_file(struct cr_config *config, const struct entry *e,
     text = cr_read_file(config->arena, config->diag,
                         cr_node_get(node, "file")->pos, path, CR_E_DATA_READ,
                         (size_t)1 << 30, &len);
-    for (; text && at < len; at += n + 1) {
+    for (at = text ? cr_bom(text, len) : 0; text && at < len; at += n + 1) {
         n = strcspn(text + at, "\n");
         if (n > 0)
             counter_add(c, text + at,

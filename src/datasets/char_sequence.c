@@ -60,6 +60,7 @@ struct piece {
     struct cr_bytes *bytes;
     const char *text;
     size_t len;
+    size_t mark;            /* bytes before the text */
 };
 
 struct text {
@@ -77,14 +78,19 @@ struct text {
 
 /* ---- the text ---- */
 
+static struct cr_pos text_place(const struct text *t, int k, size_t at)
+{
+    const struct piece *p = &t->piece[k];
+
+    return cr_at_byte(t->config->arena, cr_bytes_path(p->bytes),
+                      (int64_t)(p->mark + at));
+}
+
 static bool refuse_at(struct text *t, int k, size_t at, const char *what)
 {
     struct cr_diag *diag = t->config->diag;
 
-    cr_error(diag,
-             cr_at_byte(t->config->arena, cr_bytes_path(t->piece[k].bytes),
-                        (int64_t)at),
-             CR_E_DATA_FORMAT, "%s", what);
+    cr_error(diag, text_place(t, k, at), CR_E_DATA_FORMAT, "%s", what);
     cr_hint(diag, "use unit: byte to read any file");
     return false;
 }
@@ -140,6 +146,11 @@ static bool open_file(struct text *t, const char *name, struct cr_pos pos,
                         "found a gzip file, expected text; decompress it");
     p->text = (const char *)cr_bytes_all(p->bytes, config->diag, p->len);
     to->fingerprint = cr_fingerprint_name(to->fingerprint, path, p->len);
+    if (p->text && t->o->unit == UNIT_CHAR) {
+        p->mark = cr_bom(p->text, p->len);
+        p->text += p->mark;
+        p->len -= p->mark;
+    }
     return p->text != NULL &&
            cr_fingerprint_contents(config->diag, &to->contents, path);
 }
@@ -364,8 +375,7 @@ static void lacking_add(struct text *t, struct lacking *l, int k, size_t at,
 
     if (!l->code) {
         l->code = CR_NEWS(arena, unsigned char, CODES / 8);
-        l->first = cr_at_byte(arena, cr_bytes_path(t->piece[k].bytes),
-                              (int64_t)at);
+        l->first = text_place(t, k, at);
     }
     l->code[code / 8] |= (unsigned char)(1 << code % 8);
 }
@@ -499,7 +509,9 @@ const struct cr_dataset_type cr_dataset_char_sequence = {
         .name = "CharSequenceDataset",
         .summary = "Sequences of characters from text files.",
         .detail = "Columns: tokens, int32 (seq_len), and label, tokens "
-                  "shifted by one character. $vocab.tokens.size is the number "
+                  "shifted by one character; a byte order mark at the "
+                  "beginning of a file is none. "
+                  "$vocab.tokens.size is the number "
                   "of distinct characters in the whole training text, "
                   "whatever the span. With `load`, characters are those of "
                   "its checkpoint, so that training continues on another text "

@@ -8,14 +8,10 @@
 #include "base/str.h"
 #include "data/array.h"
 #include "data/fingerprint.h"
+#include "data/folder.h"
 #include "data/image_file.h"
 
-#include <dirent.h>
-#include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
-#include <sys/stat.h>
 
 struct image_folder {
     const char *dataset_dir;
@@ -64,67 +60,7 @@ struct folder_set {
     struct cr_image_files_id id;
 };
 
-/* ---- names ---- */
-
-static int folder_by_name(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* All names of a folder that are not hidden, sorted; -1 after reporting. */
-static int64_t folder_names(struct cr_config *config, const char *path,
-                            const char ***names)
-{
-    DIR *dir = opendir(path);
-    struct dirent *entry;
-    int64_t n = 0, cap = 0;
-
-    *names = NULL;
-    if (!dir) {
-        cr_error(config->diag, cr_at_file(config->arena, path),
-                 CR_E_DATA_READ, "cannot read the folder: %s",
-                 strerror(errno));
-        return -1;
-    }
-    while (errno = 0, (entry = readdir(dir)) != NULL) {
-        if (entry->d_name[0] == '.')
-            continue;
-        if (n == cap) {
-            const char **more = CR_NEWS(config->arena, const char *,
-                                        cap > 0 ? 2 * cap : 64);
-
-            if (n > 0)
-                memcpy(more, *names, (size_t)n * sizeof *more);
-            cap = cap > 0 ? 2 * cap : 64;
-            *names = more;
-        }
-        (*names)[n++] = cr_strdup(config->arena, entry->d_name);
-    }
-    if (errno != 0) {
-        cr_error(config->diag, cr_at_file(config->arena, path),
-                 CR_E_DATA_READ, "cannot read the folder: %s",
-                 strerror(errno));
-        n = -1;
-    }
-    closedir(dir);
-    if (n > 0)
-        qsort(*names, (size_t)n, sizeof **names, folder_by_name);
-    return n;
-}
-
-static bool folder_wanted(const struct folder_set *f, const char *name)
-{
-    size_t len = strlen(name);
-    int i;
-
-    for (i = 0; i < f->extensions.n; i++) {
-        size_t end = strlen(f->extensions.v[i]);
-
-        if (len > end && strcasecmp(name + len - end, f->extensions.v[i]) == 0)
-            return true;
-    }
-    return false;
-}
+/* ---- the images of a class ---- */
 
 static void folder_add(struct folder_set *f, const char *path, int32_t label)
 {
@@ -145,12 +81,12 @@ static bool folder_class(struct folder_set *f, const char *root,
 {
     const char *path = cr_path_join(f->config->arena, root, class);
     const char **names;
-    int64_t i, n = folder_names(f->config, path, &names);
+    int64_t i, n = cr_folder_names(f->config, path, &names);
 
     for (i = 0; i < n; i++) {
         const char *file = cr_path_join(f->config->arena, path, names[i]);
 
-        if (!folder_wanted(f, names[i])) {
+        if (!cr_folder_ends(&f->extensions, names[i])) {
             f->others++;
             continue;
         }
@@ -164,23 +100,6 @@ static bool folder_class(struct folder_set *f, const char *root,
 }
 
 /* ---- classes ---- */
-
-/* Whether `name` is a folder in `root`: 1 yes, 0 no, -1 after reporting that
- * it cannot be determined. */
-static int folder_is_dir(struct cr_config *config, const char *root,
-                         const char *name)
-{
-    const char *path = cr_path_join(config->arena, root, name);
-    struct stat st;
-
-    if (stat(path, &st) == 0)
-        return S_ISDIR(st.st_mode);
-    if (errno == ENOENT || errno == ENOTDIR) /* a dangling link */
-        return 0;
-    cr_error(config->diag, cr_at_file(config->arena, path), CR_E_DATA_READ,
-             "cannot be read: %s", strerror(errno));
-    return -1;
-}
 
 /* "ant, bee and 3 more" */
 static const char *folder_list(struct cr_arena *arena,
@@ -204,10 +123,10 @@ static bool folder_known(struct folder_set *f, const char *root,
     struct cr_config *c = f->config;
     const struct cr_strs *known = cr_config_classes(c);
     const char **names;
-    int64_t i, n = folder_names(c, root, &names);
+    int64_t i, n = cr_folder_names(c, root, &names);
 
     for (i = 0; i < n; i++) {
-        int k = 0, is = folder_is_dir(c, root, names[i]);
+        int k = 0, is = cr_folder_is_dir(c, root, names[i]);
 
         if (is < 0)
             return false;
@@ -237,10 +156,10 @@ static bool folder_sorted(struct folder_set *f, const char *root,
                           struct cr_dataset *to)
 {
     const char **names;
-    int64_t i, n = folder_names(f->config, root, &names);
+    int64_t i, n = cr_folder_names(f->config, root, &names);
 
     for (i = 0; i < n; i++) {
-        int is = folder_is_dir(f->config, root, names[i]);
+        int is = cr_folder_is_dir(f->config, root, names[i]);
 
         if (is < 0)
             return false;
@@ -277,7 +196,7 @@ static bool folder_indexed(struct folder_set *f, const char *root,
                             "0 to 999999",
                             cr_node_what(c->arena, m));
         if (strcmp(m->key, "..") == 0 || strchr(m->key, '/') ||
-            folder_is_dir(c, root, m->key) <= 0)
+            cr_folder_is_dir(c, root, m->key) <= 0)
             return cr_error(c->diag, m->key_pos, CR_E_DATA_MISSING,
                             "folder '%s/%s' not found", root, m->key);
         if (m->integer >= to->classes)
@@ -305,7 +224,6 @@ static const char *folder_path(const void *ctx, int64_t i)
 static bool folder_open(struct cr_config *config, const void *opts,
                         struct cr_pos pos, struct cr_dataset *to)
 {
-    static const char *const usual[] = { ".png", ".jpg", ".jpeg" };
     const struct image_folder *o = opts;
     const char *root = cr_config_path(config, CR_READ_DATA, o->dataset_dir);
     struct folder_set *f = CR_NEW(config->arena, struct folder_set);
@@ -321,9 +239,7 @@ static bool folder_open(struct cr_config *config, const void *opts,
         return cr_config_path_missing(config, pos, "data set", o->dataset_dir);
     f->config = config;
     f->id.key = CR_HASH;
-    f->extensions = o->extensions;
-    if (f->extensions.n == 0)
-        f->extensions = (struct cr_strs){ .v = usual, .n = CR_LEN(usual) };
+    f->extensions = o->extensions.n > 0 ? o->extensions : cr_folder_images;
     if (!(o->class_indexing
               ? folder_indexed(f, root, o->class_indexing, to)
           : cr_config_classes(config)->n > 0

@@ -253,6 +253,7 @@ struct cr_op {
     /* Optional: emits other ops instead, or itself (cr_emit_itself). */
     struct cr_val *(*build)(struct cr_build *b, const void *attr, int n,
                             struct cr_val *const *in);
+    bool tuple;                /* of one output, too, construct gets a tuple */
     bool prints;               /* forward or backward may print */
     enum cr_rows rows;
     /* Whether rows stay apart with these attributes, where the rows are axis

@@ -539,15 +539,19 @@ static void convert_describe(struct convert *c, struct cr_config *config)
 {
     const struct cr_node *node =
         cr_node_get(cr_section(config, "dataset"), c->split);
-    const struct cr_node *args = NULL, *shuffle = NULL;
+    const struct cr_node *args = NULL, *shuffle = NULL, *take = NULL;
     struct cr_buf *to = &c->yaml;
 
-    if (node && cr_node_type(node, &args) && args)
+    if (node && cr_node_type(node, &args) && args) {
         shuffle = cr_node_get(args, "shuffle");
+        take = cr_node_get(args, "num_samples");
+    }
     cr_buf_f(to, "  %s: {%s: {", c->split, c->format->dataset);
     c->format->args(to, c->split, c->column, c->n_columns);
     if (shuffle)
         cr_buf_f(to, ", shuffle: %s", cr_node_flow(to->arena, shuffle));
+    if (take && take->kind == CR_NODE_INT && take->integer < c->samples)
+        cr_buf_f(to, ", num_samples: %s", cr_node_flow(to->arena, take));
     cr_buf_str(to, "}}\n");
 }
 

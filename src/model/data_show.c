@@ -263,6 +263,7 @@ static void data_text(struct job *j, const struct cr_batch *b, int64_t row)
     for (int k = 0; k < j->n_columns; k++) {
         const struct cr_spec *s = &j->column[k].spec;
         const void *x = data_row(b, row, k);
+        const char *text = "";
         double low, high;
 
         cr_buf_f(t, "  %s: ", cr_escape(&j->mem, j->column[k].name));
@@ -277,7 +278,9 @@ static void data_text(struct job *j, const struct cr_batch *b, int64_t row)
         }
         data_numbers(j, k, x);
         if (k == label && (s->rank > 0 || data_class(j, 0)))
-            cr_buf_f(t, " (%s)", data_label(j, k, x));
+            text = data_label(j, k, x);
+        if (*text)
+            cr_buf_f(t, " (%s)", text);
         cr_buf_char(t, '\n');
     }
 }

@@ -122,13 +122,14 @@ static const struct cr_op_kernels split_kernels = { .last = cr_last_too };
 
 const struct cr_op cr_op_split = {
     .about = { .name = "split",
-               .summary = "Splits a tensor along an axis into at most 16 "
-                          "pieces.",
+               .summary = "Splits a tensor along an axis into a tuple of at "
+                          "most 16 pieces.",
                .opts = split_opts,
                .size = sizeof(struct split),
                .renamed = split_renamed },
     .rows = CR_ROWS_EACH,
     CR_MOVE_OP,
+    .tuple = true,
     .low = CR_X(0) | ALL_PIECES,
     .algebra.pieces = split_pieces,
     .kernels = &split_kernels,

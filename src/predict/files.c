@@ -471,9 +471,9 @@ static bool files_list(struct cr_predict *j, const char *path)
     FILE *from = standard ? stdin : fopen(path, "re");
     struct cr_diag *diag = j->cli->diag;
     char *line = NULL;
-    size_t cap = 0;
+    size_t cap = 0, mark;
     ssize_t len;
-    bool ok = true;
+    bool ok = true, first = true;
 
     if (!from)
         return cr_error(diag, cr_at_file(j->cli->arena, path), CR_E_DATA_READ,
@@ -486,8 +486,11 @@ static bool files_list(struct cr_predict *j, const char *path)
             ok = cr_error(diag, CR_NOWHERE, CR_E_USAGE,
                           "%s: found a NUL byte, expected one file name per "
                           "line", what);
-        else if (len > 0)
-            ok = files_check_output(j, line) && files_one(j, line);
+        mark = first ? cr_bom(line, (size_t)len) : 0;
+        if (ok && line[mark])
+            ok = files_check_output(j, line + mark) &&
+                 files_one(j, line + mark);
+        first = false;
         if (ok && j->o->stream)
             ok = cr_predict_flush(j) && fflush(stdout) == 0;
     }

@@ -125,8 +125,12 @@ static bool stream_rows(struct cr_predict *j)
     l.text = malloc(l.cap);
     if (!l.text)
         cr_out_of_memory(l.cap);
-    while (ok && lines_next(&l, &line, &len, &error))
-        ok = stream_line(j, rows, line, len, ++number) && stream_answer(j);
+    while (ok && lines_next(&l, &line, &len, &error)) {
+        size_t mark = number == 0 ? cr_bom(line, len) : 0;
+
+        ok = stream_line(j, rows, line + mark, len - mark, ++number) &&
+             stream_answer(j);
+    }
     if (ok && error)
         ok = cr_error(j->cli->diag, CR_NOWHERE, CR_E_DATA_READ,
                       "standard input: cannot read: %s", strerror(error));

@@ -313,7 +313,13 @@ static bool bound_holds(const struct cr_bound *b, int32_t v)
 static void exec_hint_size(struct cr_diag *diag, const struct cr_opnode *node,
                            const struct cr_bound *b, int32_t value, bool many)
 {
-    if (node->loss)
+    if (node->loss && many && b->high == 2 && value == 255)
+        cr_hint(diag, "a mask of 0 and 255 has the classes 0 and 1 by "
+                "datapipe: {label: [{ValueIndex: [0, 255]}]}%s",
+                b->has_except ? "; pixels of no class are ignored by "
+                                "ignore_index: 255"
+                              : "");
+    else if (node->loss)
         cr_hint(diag, "the network has outputs for %lld classes; class %d "
                 "needs at least %lld: set out_channels of its last layer%s",
                 (long long)b->high, value, value + 1LL,

@@ -121,11 +121,49 @@ static bool images_class(struct images *m, const char *path)
     return true;
 }
 
+/* Whether a folder is that of the masks of images, which are no classes. */
+static bool images_is_masks(const char *name)
+{
+    static const char *const names[] = { "mask", "masks", "annotations",
+                                         "SegmentationClass" };
+
+    for (size_t i = 0; i < CR_LEN(names); i++)
+        if (strcasecmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Reports a folder of images and masks. */
+static bool images_has_masks(struct images *m, struct dirent **list, int64_t n)
+{
+    const char *masks = NULL, *other = NULL;
+    int folders = 0;
+
+    for (int64_t i = 0; i < n; i++) {
+        const char *name = list[i]->d_name;
+
+        if (*name == '.' ||
+            !images_is_folder(cr_path_join(m->s->arena, m->train, name)))
+            continue;
+        folders++;
+        *(images_is_masks(name) ? &masks : &other) = name;
+    }
+    if (folders != 2 || !masks || !other)
+        return false;
+    cr_error(m->s->diag, cr_at_file(m->s->arena, m->train), CR_E_DATA_FORMAT,
+             "found the folders '%s' and '%s' of images and masks, expected "
+             "one folder of images for each class",
+             cr_quote(m->s->arena, other, strlen(other)),
+             cr_quote(m->s->arena, masks, strlen(masks)));
+    cr_hint(m->s->diag, "for segmentation: cellrun help ImageMaskDataset");
+    return true;
+}
+
 static bool images_count(struct images *m)
 {
     struct dirent **list;
     int64_t n = images_names(m, m->train, &list);
-    bool ok = n >= 0;
+    bool ok = n >= 0 && !images_has_masks(m, list, n);
 
     for (int64_t i = 0; i < n && ok; i++) {
         const char *path = cr_path_join(m->s->arena, m->train,

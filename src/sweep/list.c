@@ -42,10 +42,8 @@ static bool list_check(struct cr_sweep *sweep)
                         CR_E_DATA_MISSING, LIST_MAX, &len);
     if (!text)
         return false;
-    if (cr_starts(text, "\xef\xbb\xbf")) { /* a byte order mark */
-        text += 3;
-        len -= 3;
-    }
+    text += cr_bom(text, len);
+    len = strlen(text);
     pos = cr_at_file(sweep->arena, path);
     n = list_fields(sweep->arena, text, 0, NULL);
     field = CR_NEWS(sweep->arena, const char *, n);

@@ -78,7 +78,7 @@ static bool schedule_file(struct cr_config *config, const struct cr_node *node,
                         CR_E_INCLUDE, SCHEDULE_FILE_MAX, &len);
     if (!text)
         return false;
-    for (char *p = text, *end;; p = end) {
+    for (char *p = text + cr_bom(text, len), *end;; p = end) {
         double value;
 
         while (isspace((unsigned char)*p) || *p == ',')

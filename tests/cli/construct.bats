@@ -221,8 +221,31 @@ END
     wrong 'a, (b, c = (x, (x, x))' "14: error: found '=', expected ')'"
     wrong 'a, (b, 3) = (x, (x, x))' "12: error: found '3', expected a name"
     wrong 'a, () = (x, (x, x))' "9: error: found ')', expected a name"
+    wrong '(a,) = x' '12: error: found 1 name, but the value is a tensor'
+    wrong '[a] = (x, x)' '11: error: found 1 name, but the value is a tuple of'
+    wrong '[a, b) = (x, x)' "10: error: found ')', expected ']'"
+    wrong 'a,, = x' "7: error: found ',', expected a name"
     wrong '(a, b) += (x, x)' "12: error: found '+'"
     wrong "$(printf '(%.0s' {1..99})a = x" '68: error: brackets are nested too'
+}
+
+@test "a tuple of one: names before a comma, lists of names, one piece" {
+    printf 'network:\n  inputs: {x: {shape: [4]}}\n  construct: |\n' >head
+    (cat head && echo '    return x + 1') >want.yaml
+    perl -e 'print pack "f<*", map { sin } 1 .. 8' | npy x.npy '<f4' '(2, 4)'
+    "$CELLRUN" trace want.yaml --feed x=x.npy -o want.safetensors
+    for line in '(a,) = (x,)' 'a, = (x,)' '[a] = [x]' '[a, ] = x,' \
+        '(a, b,) = x, x' '[a, (b,)] = x, (x,)' 'a, = split(x, 4, 1)' \
+        'a = split(x, 4, axis=1)[0]' 'a = x.split(4, 1)[0]' \
+        '(a,) = chunk(x, 1, 1)' 'a = concat(split(x, 4, -1), 1)'; do
+        (cat head && printf '    %s\n    return a + 1\n' "$line") >c.yaml
+        run -0 "$CELLRUN" trace c.yaml --feed x=x.npy \
+            --against want.safetensors -o got.safetensors
+    done
+    (cat head && printf '    for a, in [(x,)]:\n        b = a\n' &&
+        echo '    return b + 1') >c.yaml
+    run -0 "$CELLRUN" trace c.yaml --feed x=x.npy --against want.safetensors \
+        -o got.safetensors
 }
 
 @test "a value may be dropped with _" {

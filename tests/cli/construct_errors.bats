@@ -43,6 +43,7 @@ setup() {
 @test "a cell next to cells" { wrong graph_beside; }
 @test "cells without construct" { wrong graph_no_construct; }
 @test "a block made of itself" { wrong block_circle; }
+@test "types in lower case" { wrong lower_case_types; }
 @test "an undefined variable in a block" { wrong block_variable; }
 @test "a parameter given twice" { wrong block_twice; }
 @test "a first value for a cell without a weight" { wrong init_without_weight; }

@@ -78,6 +78,32 @@ END
     [ "$(wc -l <csv/train.csv) $(wc -l <csv/eval.csv)" = '11 3' ]
 }
 
+@test "num_samples and shuffle stay, with a split too" {
+    pack 'f<*' $(seq 80) | npy x.npy '<f4' '(40, 2)'
+    perl -e 'print pack "l<*", map { $_ % 3 } 1 .. 40' | npy y.npy '<i4' '(40,)'
+    cat >n.yaml <<'END'
+dataset:
+  train: {NumpySlicesDataset: {data: [x.npy, y.npy], column_names: [x, label], num_samples: 12}}
+  eval: {NumpySlicesDataset: {data: [x.npy, y.npy], column_names: [x, label], num_samples: 8, shuffle: false}}
+datapipe: {x: [Standardize], batch: {batch_size: 3}}
+network: [{Dense: {out_channels: 3}}]
+loss: CrossEntropyLoss
+metrics: [accuracy]
+optimizer: {SGD: {learning_rate: 0.1}}
+train: {epochs: 3}
+END
+    sed 's/^  eval:.*/  split: {eval_from_train: 25%}/' n.yaml >s.yaml
+    for c in n s; do
+        losses $c.yaml >want
+        "$CELLRUN" data convert $c.yaml -o $c
+        losses $c.yaml $c/dataset.yaml >got
+        cmp got want
+    done
+    # of all that was written, they say nothing
+    "$CELLRUN" data convert n.yaml -n 5 -o five
+    run ! grep num_samples five/dataset.yaml
+}
+
 @test "integers and NaN in every format; -n and --split" {
     numbers
     "$CELLRUN" data convert n.yaml --to csv -n 3 -o csv

@@ -121,6 +121,26 @@ END
     [ "$(jq '.tokens.tokens | length' <<<"$output")" = 27 ]
 }
 
+@test "a run is resumed without the file that it was loaded from" {
+    lm a.yaml
+    "$CELLRUN" train a.yaml -q -o a --steps 2
+    cp a/ckpt/best.safetensors from.safetensors
+    "$CELLRUN" train a.yaml -q -o b --load from.safetensors --resume auto \
+        --steps 4
+    cp -r b c
+    "$CELLRUN" train a.yaml -q -o c --load from.safetensors --resume auto \
+        --steps 6
+    mv from.safetensors gone
+    run -0 "$CELLRUN" train a.yaml -q -o b --load from.safetensors \
+        --resume auto --steps 6
+    run -0 "$CELLRUN" ckpt diff b c
+    # a new run needs it
+    run -4 --separate-stderr "$CELLRUN" train a.yaml -q -o d \
+        --load from.safetensors --resume auto
+    [[ $stderr == *"from.safetensors: error: checkpoint not found"* ]]
+    [[ $stderr == *"to continue a run without the file: cellrun resume RUN"* ]]
+}
+
 @test "characters that the vocabulary of the weights lacks are listed" {
     lm c.yaml
     "$CELLRUN" train c.yaml -o r -q --steps 5 \

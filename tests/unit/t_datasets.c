@@ -267,6 +267,46 @@ static void image_folder(void)
     ok(strstr(conf_messages(&diag), "1 file in "), "others are reported");
 }
 
+#define MASKS(more) \
+    cr_strf(&conf_mem, "ImageMaskDataset: {dataset_dir: %s/p, shuffle: " \
+            "false" more "}", folder)
+
+static void image_mask(void)
+{
+    struct cr_data_loader *loader;
+    int n;
+
+    copy("jpeg/rgb", "p/images/b.jpg");
+    copy("jpeg/gray", "p/images/a/b.JPEG");
+    copy("png/gray", "p/masks/b.png");
+    copy("png/gray1", "p/masks/a/b.png");
+    copy("png/gray", "p/masks/.hidden.png");
+    loader = open_loader(MASKS(""));
+    same(cr_diag_format(&conf_mem, &cr_data_loader_columns(loader, &n)[1].spec),
+         "(3, 5)", "a class for each pixel");
+    ok(cr_data_loader_samples(loader) == 2, "two pairs");
+    cr_data_loader_close(loader);
+    ok(!strstr(samples(MASKS("")), "error"), "are read");
+    says(MASKS(", masks: m"), "masks: no folder 'm' in");
+    says(MASKS(", images: a/../.."), "expected a path below dataset_dir");
+    says(MASKS(", images: /etc"), "expected a path below dataset_dir");
+    says(MASKS(", image_suffix: x"), "expected files NAMEx.png or .jpg");
+    copy("png/gray", "p/masks/b.PNG");
+    says(MASKS(""), "has the same name without the suffix");
+    remove(in_folder("p/masks/b.PNG"));
+    remove(in_folder("p/masks/b.png"));
+    says(MASKS(""), "the image has no mask: found no b.png in");
+    copy("jpeg/gray", "p/masks/b.jpg");
+    says(MASKS(""), "expected a mask in a PNG file");
+    put("p/list", "#\n\n", 3);
+    says(MASKS(", names: list"), "the list has no names");
+    says(MASKS(", names: none"), "none");
+    put("p/list", "\xef\xbb\xbf" "a/b.jpg 1\r\n", 14);
+    loader = open_loader(MASKS(", names: list"));
+    ok(cr_data_loader_samples(loader) == 1, "one is listed");
+    cr_data_loader_close(loader);
+}
+
 /* The sum of an epoch's images; -1 after an error. */
 static int64_t epoch_sum(struct cr_data_loader *loader)
 {
@@ -358,6 +398,7 @@ static void registry(void)
 {
     static const char *const known =
         " MnistDataset IdxDataset NumpySlicesDataset ImageFolderDataset "
+        "ImageMaskDataset "
         "CSVDataset "
         "CharSequenceDataset Cifar10Dataset Cifar100Dataset idx jpeg npy png ";
     static const enum cr_kind kinds[] = { CR_KIND_DATASET, CR_KIND_FORMAT };
@@ -385,7 +426,9 @@ static void remove_all(void)
         "c/10/a.jpeg", "c/a/1.jpg", "c/a/readme.txt", "c/B", "c/10", "c/2",
         "c/a", "c", "r/data_batch_1.bin", "r/data_batch_2.bin",
         "r/test_batch.bin", "r/train.bin", "r",
-        "k/a", "k",
+        "k/a", "k", "p/list", "p/images/b.jpg", "p/images/a/b.JPEG",
+        "p/masks/b.jpg", "p/masks/a/b.png", "p/masks/.hidden.png",
+        "p/images/a", "p/images", "p/masks/a", "p/masks", "p",
     };
     size_t i;
 
@@ -407,12 +450,18 @@ int main(void)
     mkdir(in_folder("c/2"), 0700);
     mkdir(in_folder("c/B"), 0700);
     mkdir(in_folder("c/a"), 0700);
+    mkdir(in_folder("p"), 0700);
+    mkdir(in_folder("p/images"), 0700);
+    mkdir(in_folder("p/images/a"), 0700);
+    mkdir(in_folder("p/masks"), 0700);
+    mkdir(in_folder("p/masks/a"), 0700);
     mkdir(in_folder("short"), 0700);
     mkdir(in_folder("small"), 0700);
     mnist_set();
     mnist_mistakes();
     own_sets();
     image_folder();
+    image_mask();
     cache("memory", true);
     cache("none", false);
     cifar();
