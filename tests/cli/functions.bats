@@ -207,6 +207,12 @@ END
     wrong "searchsorted(h[0], h, side='middle')" \
         "side: found 'middle', expected 'left' or 'right' [E0103]"
     wrong "rotary_position_embedding(h, h, h, 2)" "mode: found 2, expected 0 or 1 [E0103]"
+    wrong "swiglu(h)" "input: found a tensor (1, 3), expected an even length [E0103]"
+    wrong "rotary_position_embedding(h, h, h)" \
+        "x: found a tensor (1, 3), expected an even length [E0103]"
+    wrong "gumbel_softmax(h, 0)" "tau: found 0, expected a positive number [E0103]"
+    wrong "unsorted_segment_min(cast(h, int32), cast(h, int32), 2)" \
+        "x: found a tensor (1, 3), expected real numbers [E0103]"
     for option in "mode='bicubic'" "padding_mode='reflection'"; do
         said "grid_sample(reshape(h, (1, 1, 1, 3)), reshape(h[:, :2], (1, 1, 1, 2)), $option)"
         [[ ${stderr_lines[0]} == *"${option%=*}: found ${option#*=}, expected '"* ]]
