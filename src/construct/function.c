@@ -5,7 +5,8 @@
  * it is at the place of the call.
  *
  * A text may also call cell('ELU', x, alpha=a): a cell or loss without
- * parameters.
+ * parameters; pair(a): (a, a) for a number; and on a line of its own
+ * expect(CONDITION, 'NAME', VALUE, 'WHAT'): an error unless it holds.
  */
 #include "base/str.h"
 #include "construct/script_interp.h"
@@ -441,4 +442,39 @@ bool cr_function_cell(struct cr_interp *m, const struct cr_script *e,
     if (v)
         *to = cr_script_value_result(m->b->net->arena, v);
     return v;
+}
+
+bool cr_function_pair(struct cr_interp *m, const struct cr_script *e,
+                      struct cr_script_value *to)
+{
+    struct cr_script_value one, *two;
+
+    if (!cr_interp_eval(m, e->args, &one))
+        return false;
+    *to = one;
+    if (!cr_script_value_number(&one))
+        return true;
+    two = CR_NEWS(m->b->net->arena, struct cr_script_value, 2);
+    two[0] = two[1] = one;
+    *to = (struct cr_script_value){ .kind = CR_SV_TUPLE, .n = 2, .items = two };
+    return true;
+}
+
+bool cr_function_expect(struct cr_interp *m, const struct cr_script *call)
+{
+    const struct cr_script *condition = call->args, *name = condition->next;
+    struct cr_arena *arena = m->b->net->arena;
+    struct cr_script_value t;
+    bool holds;
+
+    if (!cr_interp_eval(m, condition, &t) ||
+        !cr_interp_truth(m, condition, &t, &holds))
+        return false;
+    if (holds)
+        return true;
+    return cr_interp_eval(m, name->next, &t) &&
+           cr_interp_fail(m, call,
+                          cr_strf(arena, "%s: found %s, expected %s",
+                                  name->name, cr_script_value_what(arena, &t),
+                                  name->next->next->name));
 }

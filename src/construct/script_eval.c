@@ -570,6 +570,8 @@ static bool eval_call(struct cr_interp *m, const struct cr_script *e,
         return ok;
     if (m->op && strcmp(e->name, "cell") == 0)
         return cr_function_cell(m, e, to);
+    if (m->op && strcmp(e->name, "pair") == 0)
+        return cr_function_pair(m, e, to);
     if (strcmp(e->name, "shape") == 0)
         return eval_shape(m, e, to);
     if (strcmp(e->name, "hook_backward") == 0)

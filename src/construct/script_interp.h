@@ -51,6 +51,11 @@ bool cr_function_call(struct cr_interp *m, const struct cr_script *e,
 /* cell('ELU', x, alpha=a) in the text of an op. */
 bool cr_function_cell(struct cr_interp *m, const struct cr_script *e,
                       struct cr_script_value *to);
+/* pair(a) there: (a, a) if a is a number, else a. */
+bool cr_function_pair(struct cr_interp *m, const struct cr_script *e,
+                      struct cr_script_value *to);
+/* expect(CONDITION, 'NAME', VALUE, 'WHAT') there, on a line of its own. */
+bool cr_function_expect(struct cr_interp *m, const struct cr_script *call);
 /* The place of an expression, for messages. */
 struct cr_pos cr_interp_place(const struct cr_interp *m,
                               const struct cr_script *e);

@@ -81,6 +81,8 @@ static bool run_statement(struct cr_interp *m, const struct cr_script *call)
         return cr_interp_fail(m, call,
                               "the value is not used: write NAME = EXPRESSION");
 
+    if (m->op && strcmp(call->name, "expect") == 0)
+        return cr_function_expect(m, call);
     if (s && !cr_interp_cell(m, call->name))
         return s->run(m, call);
     return cr_interp_fail(

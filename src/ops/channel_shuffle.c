@@ -51,12 +51,16 @@ static const struct cr_op_kernels channel_shuffle_kernels = { .last =
 
 const struct cr_op cr_op_channel_shuffle = {
     .about = { .name = "channel_shuffle",
-               .internal = true,
                .summary = "Shuffles channels: takes one of each group in turn.",
                .opts = cr_channel_shuffle_opts,
                .size = sizeof(struct cr_channel_shuffle) },
+    .min_inputs = 1,
+    .max_inputs = 1,
+    .outputs = 1,
+    .inputs = (const char *const[]){ "x", NULL },
     .rows = CR_ROWS_FIRST,
-    CR_MOVE_OP,
+    .int_inputs = CR_X(0),
+    .exact = true,
     .low = CR_X(0) | CR_Y(0),
     .kernels = &channel_shuffle_kernels,
     .plan = channel_shuffle_plan,

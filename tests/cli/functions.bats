@@ -36,7 +36,7 @@ END
     "$CELLRUN" help ops | sed -nE 's/^  ([A-Za-z][A-Za-z0-9_]*)( .*)?$/\1/p' | sort >listed
     sed 's/(.*//' "$BATS_TEST_DIRNAME/functions.txt" | sort >called
     diff listed called
-    [ "$(wc -l <listed)" -ge 190 ]
+    [ "$(wc -l <listed)" -ge 350 ]
     "$CELLRUN" help ops --json | jq -r '.[] | .name + " " + .signature' >signatures
     while read -r name; do
         grep -q "^$name $name(.*)$" signatures
@@ -214,6 +214,53 @@ END
     for other in 'size(' 'size[' 'size*('; do
         "$CELLRUN" ckpt diff size.npz "$other.npz"
     done
+}
+
+@test "a value that a function does not take is an error with those that it takes" {
+    wrong "divide(h, h, rounding_mode='up')" \
+        "rounding_mode: found 'up', expected None, 'floor' or 'trunc' [E0103]"
+    [[ "$stderr" == *"   in divide(input, other, *, rounding_mode=None)"* ]]
+    wrong "diff(h, 2)" "n: found 2, expected 1 [E0103]"
+    wrong "cross(h[:, :2], h[:, :2])" \
+        "input: found a tensor (1, 2), expected an axis of length 3 [E0103]"
+    wrong "affine_grid(reshape(h, (1, 1, 3)), (1, 3))" \
+        "size: found a tuple of 2, expected (N, C, H, W) [E0103]"
+    wrong "searchsorted(h[0], h, side='middle')" \
+        "side: found 'middle', expected 'left' or 'right' [E0103]"
+    wrong "rotary_position_embedding(h, h, h, 2)" "mode: found 2, expected 0 or 1 [E0103]"
+    wrong "swiglu(h)" "input: found a tensor (1, 3), expected an even length [E0103]"
+    wrong "rotary_position_embedding(h, h, h)" \
+        "x: found a tensor (1, 3), expected an even length [E0103]"
+    wrong "gumbel_softmax(h, 0)" "tau: found 0, expected a positive number [E0103]"
+    wrong "unsorted_segment_min(cast(h, int32), cast(h, int32), 2)" \
+        "x: found a tensor (1, 3), expected real numbers [E0103]"
+    for option in "mode='bicubic'" "padding_mode='reflection'"; do
+        said "grid_sample(reshape(h, (1, 1, 1, 3)), reshape(h[:, :2], (1, 1, 1, 2)), $option)"
+        [[ ${stderr_lines[0]} == *"${option%=*}: found ${option#*=}, expected '"* ]]
+    done
+    said "grid_sample(h, h)"
+    [[ ${stderr_lines[0]} == *"input: found a tensor (1, 3), expected (N, C, H, W) "* ]]
+    wrong "pair(2)" "cell or function 'pair' not found [E0103]"
+    wrong "expect(True)" "cell or function 'expect' not found [E0103]"
+}
+
+@test "gumbel_softmax samples the softmax: one-hot rows if hard, whose gradient is soft" {
+    cat >gumbel.yaml <<'END'
+network:
+  cells: {a: {Parameter: {shape: [3]}}}
+  construct: |
+    logits = x[:, :3] * 0 + a
+    y = gumbel_softmax(logits, 0.5, hard=True)
+    z = gumbel_softmax(logits)
+    return y, sum(y, 0) / len(y), sum(z, 1), max(z, 1)
+END
+    perl -e 'print pack "f<*", (0) x 8000' | npy x.npy '<f4' '(2000, 4)'
+    "$CELLRUN" trace gumbel.yaml --feed x=x.npy --set network.cells.a.Parameter.init=0.0 -o g.safetensors
+    [ "$(tensor g.safetensors 'output#.0' | sort -u | paste -sd ' ')" = "0 1" ]
+    tensor g.safetensors 'output#.1' |
+        perl -ne 'abs($_ - 1 / 3) < 0.05 or die; $n++; END { $n == 3 or die }'
+    tensor g.safetensors 'output#.2' | perl -ne 'abs($_ - 1) < 1e-5 or die'
+    tensor g.safetensors 'output#.3' | perl -ne '$_ < 1 or die'
 }
 
 @test "errors of dropout use the names of its call" {

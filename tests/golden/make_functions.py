@@ -259,6 +259,163 @@ of('more', {'a': (3, 3), 'b': (3, 3), 'p': (3,)}, 'clip(a, -0.5, 1)',
    'cast(isclose(a, b, 0.5, 0.1), float32)', 'swapdims(a, 0, 1)', 'trace(a)',
    'diag(p)', ref='pt')
 
+# ---- functions that are a cell
+
+of('images', {'a': (2, 4, 3, 5)}, 'interpolate(a, (6, 7))',
+   "interpolate(a, (5, 4), mode='bilinear', align_corners=False)",
+   "upsample(a, size=(5, 9), mode='bilinear', align_corners=True)",
+   'pixel_shuffle(a, 2)', 'pixel_unshuffle(a[:, :, :2, :4], 2)', 'lrn(a)',
+   'lrn(a, 1, 2.0, 0.5, 0.75)')
+of('pools3d', {'a': (2, 3, 4, 6, 5)}, 'max_pool3d(a, 2)',
+   'max_pool3d(a, (2, 3, 2), 1, 1)', 'max_pool3d(a, 2, 1, 0, 2)',
+   'max_pool3d(a, 3, 2, ceil_mode=True)', 'avg_pool3d(a, 2, 2)',
+   'avg_pool3d(a, 3, (1, 2, 2), 1, False, False)',
+   'avg_pool3d(a, 2, 2, divisor_override=3)', 'adaptive_avg_pool3d(a, 2)',
+   'adaptive_max_pool3d(a, (2, 3, 2))', 'adaptive_max_pool1d(a[0, 0], 1)',
+   'channel_shuffle(a, 3)', ref='pt')
+of('windows', {'a': (2, 3, 5, 6), 'b': (3, 2, 2, 3), 'c': (4,),
+               'u': (2, 12, 6), 'w': (3, 2, 3, 3)}, 'unfold(a, 2)',
+   'unfold(a, (2, 3), 1, (1, 0), (2, 1))', 'unfold(a, 2, dilation=2)',
+   'fold(u, (3, 4), 2)', 'fold(u, (5, 5), (2, 3), 1, (0, 1), (2, 2))',
+   'fold(u, (7, 6), (3, 2), (2, 3), 1, (3, 2))',
+   'conv_transpose2d(a, b)', 'conv_transpose2d(a, b, c[:2], 2, (1, 0), (1, 0))',
+   'conv_transpose2d(a, w, stride=(2, 1), padding=1, dilation=2)', ref='pt')
+LABEL = 'sign(stop_gradient(b))'
+of('losses_pairs', {'a': (3, 4), 'b': (3, 4), 'c': (3,), 'p': (3, 4)},
+   'cosine_embedding_loss(a, a * p, sign(stop_gradient(c)))',
+   "cosine_embedding_loss(a, b, sign(stop_gradient(c)), 0.2, 'sum')",
+   'gaussian_nll_loss(a, stop_gradient(b), p)',
+   "gaussian_nll_loss(a, stop_gradient(b), p, True, 0.5, 'sum')",
+   'hinge_embedding_loss(p, %s)' % LABEL,
+   "hinge_embedding_loss(p, %s, 0.3, reduction='none')" % LABEL,
+   'margin_ranking_loss(a, a * a, %s)' % LABEL,
+   "margin_ranking_loss(a, p, %s, 0.1, 'sum')" % LABEL,
+   'soft_margin_loss(a, %s)' % LABEL, "soft_margin_loss(a, %s, 'sum')" % LABEL,
+   'triplet_margin_loss(a, b, p)',
+   "triplet_margin_loss(a, b, p, 2.0, 1, 1e-5, True, 'sum')",
+   near='--rtol 1e-4 --atol 1e-5', ref='pt')
+of('losses_classes', {'a': (3, 4), 'b': (3, 4), 'p': (3,)},
+   'multi_margin_loss(a, cast(p, int32))',
+   "multi_margin_loss(a, cast(p, int32), 2, 0.5, None, 'sum')",
+   'multilabel_margin_loss(a, cast(sigmoid(b) * 5, int32) - 1)',
+   "multilabel_margin_loss(a, cast(sigmoid(b) * 5, int32) - 1, 'sum')",
+   'multilabel_soft_margin_loss(a, cast(b > 0, float32))',
+   "multilabel_soft_margin_loss(a, cast(b > 0, float32), reduction='sum')",
+   ref='pt')
+
+# ---- other names
+
+of('names', {'a': (3, 4), 'b': (3, 4), 'p': (4,)}, 'absolute(a)',
+   'multiply(a, b)', 'subtract(a, b)', 'subtract(a, p, alpha=2)',
+   'divide(a, p)', "divide(a, p, rounding_mode='floor')",
+   "divide(a, p, rounding_mode='trunc')", 'true_divide(a, p)',
+   'floor_divide(a, p)', 'negative(a)', 'remainder(a, p)',
+   'cast(eq(a, b), float32)', 'cast(ne(a, b), float32)',
+   'cast(gt(a, b), float32)', 'cast(ge(a, p), float32)',
+   'cast(lt(a, b), float32)', 'cast(le(a, p), float32)', 'inv(p)',
+   'moveaxis(a, 0, 1)', 'top_k(a, 2)[0]', 'mm(a, transpose(b, (1, 0)))',
+   'ger(p, p)', 'sgn(a)', 'reverse(a, (1,))', 'floor_mod(a, p)',
+   'addn((a, b, a))', 'clip_by_value(a, -0.5, p)',
+   'gather_d(a, 1, cast(b > 0, int32))', 'truncate_mod(a * 3, p)')
+of('names_angles', {'a': (3, 4), 'u': (3, 4), 'p': (3, 4)}, 'arcsin(u)',
+   'arccos(u)', 'arctan(a)', 'arcsinh(a)', 'arccosh(p + 1)', 'arctanh(u)',
+   'arctan2(a, p)', 'fmax(a, p)', 'fmin(a, log(a))', 'fmax(log(a), u)',
+   near='--rtol 1e-4 --atol 1e-5', ref='pt')
+
+# ---- elementwise
+
+of('numbers', {'a': (3, 4), 'b': (3, 4), 'w': (4,), 'p': (4,)},
+   'copysign(a, w)', 'deg2rad(a)', 'rad2deg(a * 0.01)', 'heaviside(a, w)',
+   'logit(w * 0.5 + 0.5)', 'logit(w * 0.5 + 0.5, 0.1)', 'sinc(a)',
+   'cast(isposinf(-a / relu(a)), float32)',
+   'cast(isneginf(a / relu(a)), float32)', 'take(a, cast(p * 2.9, int32))',
+   'type_as(cast(a, int32), b) * a', 'accumulate_n((a, b, a))',
+   near='--rtol 1e-4 --atol 1e-5', ref='pt')
+of('logaddexp2', {'a': (3, 4), 'p': (4,)}, 'logaddexp2(a, p)', 'xdivy(a, p)',
+   near='--rtol 1e-4 --atol 1e-5')
+
+# ---- along axes
+
+of('nan', {'a': (3, 4)}, 'nansum(log(a))', 'nansum(log(a), 1)',
+   'nanmean(log(a), (0, 1), True)', 'nanmean(log(a), 1)', ref='pt')
+of('distances', {'a': (2, 3, 4), 'b': (2, 5, 4), 'c': (2, 3, 4)},
+   'cdist(a, b)', 'cdist(a[0], b[1], 1.0)', 'dist(a, c)', 'dist(a, c, 3)',
+   'cross(a[0, :, :], c[0, :, :], 0)', 'cross(a[:, :, 1:], c[:, :, 1:], 2)',
+   'cross(a, c)', 'vector_norm(a)', 'vector_norm(a, 3, (0, 2), True)',
+   'vector_norm(a, ord=1, axis=-1)', 'vecdot(a, c)', 'vecdot(a, c, axis=1)',
+   near='--rtol 1e-4 --atol 1e-5')
+of('differences', {'a': (3, 4), 'b': (3, 1), 'p': (4,)}, 'diff(a)',
+   'diff(a, axis=0)', 'diff(a, prepend=b)', 'diff(a, 1, -1, b, b)', 'trapz(a)',
+   'trapz(a, dx=0.5, dim=0)', 'trapz(a, p)', 'trapz(a, a * a, dim=1)')
+of('median', {'a': (3, 4, 5)}, 'median(a, -1)[0]', 'median(a, 1)[0]',
+   'cast(median(a, 0, True)[1], float32)', 'cast(median(a, 1)[1], float32)',
+   ref='pt')
+
+# ---- chosen, moved, made
+
+of('joined', {'a': (3, 4), 'b': (3, 4), 'c': (3,)}, 'vstack((a, b))',
+   'row_stack((c, c * 2))', 'hstack((a, b))', 'hstack((c, c))',
+   'column_stack((c, a, c))', 'view_as(a, transpose(b, (1, 0)))',
+   'expand_as(c, transpose(a, (1, 0)))', 'ravel(a)', 'rot90(a, 1, (0, 1))',
+   'rot90(a, 2, (0, 1))', 'rot90(a, -1, (1, 0))', 'rot90(a, 4, (0, 1))',
+   'a * numel(b)', 'a * rank(b)')
+of('rows', {'a': (3, 4, 2), 'p': (5, 2)},
+   'index_select(a, 1, cast(p[:, 0], int32))',
+   'index_select(a, -1, cast(p[:, 0] > 1, int32))',
+   'gather_nd(a, cast(p, int32))',
+   'gather_nd(a, cast(p[:, :1], int32))',
+   'scatter_nd(cast(p, int32), a[0, 0, 0] * p[:, 1], (3, 2))',
+   'scatter_nd(cast(p[:, :1], int32), p, (4, 2))',
+   'tensor_scatter_add(a[:, :, 0], cast(p, int32), p[:, 1])',
+   'index_fill(a, 1, cast(p[:2, 0], int32), 0.5)',
+   'index_fill(a, 0, cast(p[:1, 1], int32), -1.0)')
+of('segments', {'a': (4, 2), 'p': (4,), 'b': (2, 2, 3)},
+   'clip_by_value(unsorted_segment_max(a, cast(p, int32), 3), -9.0, 9.0)',
+   'clip_by_value(unsorted_segment_min(a, cast(p, int32), 3), -9.0, 9.0)',
+   'unsorted_segment_max(b, cast(reshape(p, (2, 2)) > 9, int32), 1)')
+of('diagonals', {'a': (3, 4), 'b': (2, 3, 4)}, 'diag_embed(a)',
+   'diag_embed(a, 1)', 'diag_embed(a, -2, 0, 2)', 'diagonal(a)',
+   'diagonal(a, 2)', 'diagonal(b, -1, 1, 2)', 'diagonal(b, 1, 2, 0)')
+of('places', {'a': (3, 4), 'p': (3, 4)},
+   'cast(bucketize(a, [-1.0, 0.25, 1.0]), float32)',
+   'cast(bucketize(a, [-1.0, 0.25, 1.0], right=True), float32)',
+   'cast(searchsorted(sort(p)[0], a, out_int32=True), float32)',
+   'cast(searchsorted(sort(p)[0], p, out_int32=True, side="right"), float32)',
+   'cast(searchsorted(sort(a[0])[0], a[0], out_int32=True), float32)',
+   'cast(sequence_mask(cast(p[0], int32), 3), float32)')
+of('made_windows', {'a': (3,)}, 'hann_window(7)', 'hann_window(8, False)',
+   'hann_window(1)', 'hamming_window(5)', 'hamming_window(6, False, 0.5, 0.4)',
+   'a', ref='pt')
+of('grids', {'a': (2, 3, 4, 5), 'u': (2, 3, 2, 2), 'c': (2, 2, 3)},
+   'grid_sample(a, u, align_corners=False)',
+   "grid_sample(a, u * 1.4, 'bilinear', 'zeros', True)",
+   "grid_sample(a, u * 1.4, 'bilinear', 'border', False)",
+   "grid_sample(a, stop_gradient(u) * 1.4, 'nearest', 'zeros', False)",
+   'affine_grid(c, (2, 3, 4, 5), False)',
+   'affine_grid(c, (2, 3, 4, 5), True)',
+   'grid_sample(a, affine_grid(c * 0.5, (2, 3, 4, 5), False), '
+   'align_corners=False)', ref='pt')
+
+# ---- products
+
+of('sums_of_products', {'a': (3, 4), 'b': (4,), 'c': (3,), 'u': (2, 3, 5),
+                        'v': (2, 5, 4)}, 'addmv(c, a, b)',
+   'addmv(c, a, b, beta=0.5, alpha=2)', 'addr(a, c, b)',
+   'addr(a, c, b, beta=2, alpha=-1)', 'addbmm(a, u, v)',
+   'addbmm(a, u, v, beta=0.5, alpha=2)', 'inner(a, b)',
+   'inner(a, a * 2)', 'kron(a, u)', 'kron(u, b)',
+   near='--rtol 1e-4 --atol 1e-5')
+of('tensor_dot', {'a': (3, 4, 2), 'b': (4, 2, 5)},
+   'tensor_dot(a, b, 2)', 'tensor_dot(a, b, (1, 0))',
+   'tensor_dot(a, b, ((2, 1), (1, 0)))', 'tensor_dot(a, b, (-1, 1))',
+   'tensor_dot(a[0], b[0], 0)')
+of('rms_norm', {'a': (2, 3, 4), 'b': (4,), 'c': (3, 4)}, 'rms_norm(a, b)[0]',
+   'rms_norm(a, b)[1]', 'rms_norm(a, c, 0.1)[0]', 'swiglu(a)',
+   'swiglu(a[:, :2], 1)', near='--rtol 1e-4 --atol 1e-5', ref='pt')
+of('rotary', {'a': (2, 3, 4), 'b': (3, 4), 'c': (3, 4)},
+   'rotary_position_embedding(a, b, c)',
+   'rotary_position_embedding(a, b, c, 1)', ref='pt')
+
 
 # ---- MindSpore
 
@@ -330,7 +487,109 @@ def torch_words():
         'adaptive_avg_pool2d': F.adaptive_avg_pool2d,
         'adaptive_max_pool2d': F.adaptive_max_pool2d,
         'cast': lambda x, dtype: x.to(dtype), 'float32': torch.float32,
+        'stop_gradient': lambda x: x.detach(), **torch_functions(torch, F),
         'bfloat16': torch.bfloat16}
+
+
+def torch_functions(torch, F):
+    def rms_norm(x, gamma, epsilon=1e-6):
+        axes = tuple(range(-gamma.dim(), 0))
+        scale = torch.rsqrt((x * x).mean(axes, keepdim=True) + epsilon)
+        return x * scale * gamma, scale
+
+    def rotary_position_embedding(x, cos, sin, mode=0):
+        """Rotations of the plane of x[i], x[j] as complex numbers have them,
+        one angle for each element."""
+        n = x.shape[-1]
+        pairs = [(i, i + n // 2) for i in range(n // 2)] if mode == 0 else [
+            (i, i + 1) for i in range(0, n, 2)]
+        y = [None] * n
+        for i, j in pairs:
+            y[i] = x[..., i] * cos[..., i] - x[..., j] * sin[..., i]
+            y[j] = x[..., j] * cos[..., j] + x[..., i] * sin[..., j]
+        return torch.stack(y, -1)
+
+    def avg_pool3d(x, kernel_size=1, stride=1, padding=0, ceil_mode=False,
+                   count_include_pad=True, divisor_override=0):
+        return F.avg_pool3d(x, kernel_size, stride, padding, ceil_mode,
+                            count_include_pad, divisor_override or None)
+
+    def lrn(x, radius=5, bias=1., alpha=1., beta=.5):
+        n = 2 * radius + 1
+        return F.local_response_norm(x, n, alpha * n, beta, bias)
+
+    def interpolate(x, size=None, mode='nearest', align_corners=None):
+        return F.interpolate(x, size, None, mode, align_corners)
+
+    def swiglu(x, dim=-1):
+        a, b = x.chunk(2, dim)
+        return F.silu(a) * b
+
+    def gaussian_nll_loss(x, target, var, full=False, eps=1e-6,
+                          reduction='mean'):
+        return F.gaussian_nll_loss(x, target, var, full=full, eps=eps,
+                                   reduction=reduction)
+
+    def hinge_embedding_loss(x, target, margin=1., reduction='mean'):
+        return F.hinge_embedding_loss(x, target, margin, reduction=reduction)
+
+    def soft_margin_loss(x, target, reduction='mean'):
+        return F.soft_margin_loss(x, target, reduction=reduction)
+
+    def margin_ranking_loss(a, b, target, margin=0., reduction='mean'):
+        return F.margin_ranking_loss(a, b, target, margin, reduction=reduction)
+
+    def cosine_embedding_loss(a, b, target, margin=0., reduction='mean'):
+        return F.cosine_embedding_loss(a, b, target, margin,
+                                       reduction=reduction)
+
+    def triplet_margin_loss(a, b, c, margin=1., p=2, eps=1e-6, swap=False,
+                            reduction='mean'):
+        return F.triplet_margin_loss(a, b, c, margin, p, eps, swap,
+                                     reduction=reduction)
+
+    def multi_margin_loss(x, target, p=1, margin=1, weight=None,
+                          reduction='mean'):
+        return F.multi_margin_loss(x, target.long(), p, margin, weight,
+                                   reduction=reduction)
+
+    def multilabel_margin_loss(x, target, reduction='mean'):
+        return F.multilabel_margin_loss(x, target.long(), reduction=reduction)
+
+    def multilabel_soft_margin_loss(x, target, weight=None, reduction='mean'):
+        return F.multilabel_soft_margin_loss(x, target, weight,
+                                             reduction=reduction)
+
+    def conv_transpose2d(x, weight, bias=None, stride=1, padding=0,
+                         output_padding=0, groups=1, dilation=1):
+        return F.conv_transpose2d(x, weight, bias, stride, padding,
+                                  output_padding, groups, dilation)
+
+    def hann_window(n, periodic=True):
+        return torch.hann_window(n, periodic, dtype=torch.float64)
+
+    def hamming_window(n, periodic=True, alpha=0.54, beta=0.46):
+        return torch.hamming_window(n, periodic, alpha, beta,
+                                    dtype=torch.float64)
+
+    def heaviside(x, values):
+        return torch.heaviside(x.detach(), values.detach())
+
+    def take(x, index):
+        return torch.take(x, index.long())
+
+    def type_as(x, other):
+        return x.type_as(other)
+
+    def accumulate_n(x):
+        return sum(x)
+
+    own = {k: v for k, v in locals().items() if k not in ('torch', 'F')}
+    return {**own, 'int32': torch.int32,
+            **{n: getattr(F, n) for n in (
+                'max_pool3d', 'adaptive_avg_pool3d', 'adaptive_max_pool3d',
+                'adaptive_max_pool1d', 'unfold', 'fold', 'grid_sample',
+                'affine_grid')}}
 
 
 def run_pt(name):
