@@ -24,8 +24,8 @@ enum cr_isa cr_isa_best(void);
  * Matrix products are switched by cr_blas_force. */
 bool cr_isa_force(enum cr_isa isa);
 
-/* Vendor, family and model, "AuthenticAMD 25.1", or the architecture where there
- * is no such name, "aarch64": what measurements are noted for. */
+/* Vendor, family and model, "AuthenticAMD 25.1", or else the architecture,
+ * "aarch64": what measurements are noted for. */
 #define CR_CPU_NAME 32
 void cr_cpu_name(char name[CR_CPU_NAME]);
 /* Whether a processor of that name is meant by `pattern`: "any", its vendor,

@@ -438,8 +438,8 @@ CR_CLONES static void ce_back_mixed(int64_t n, const cr_real *p,
     }
 }
 
-/* As ce_back_line for n positions side by side, but for what the targets get of it:
- * dx = g w p. w below 0: the label is ignored. */
+/* As ce_back_line for n positions side by side, without what the targets get of
+ * it: dx = g w p. w below 0: the label is ignored. */
 CR_CLONES static void ce_back_apart(int64_t classes, int64_t inner, int64_t n,
                                     const cr_real *p, const cr_real *g,
                                     const cr_real *w, bool add, cr_real *dx)
