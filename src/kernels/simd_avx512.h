@@ -36,6 +36,7 @@
 #define V_MAX(x, y) _mm512_max_ps(x, y)
 #define V_FMA(x, y, z) _mm512_fmadd_ps(x, y, z)
 #define V_RELU(x) _mm512_max_ps(_mm512_setzero_ps(), x) /* NaN stays */
+#define V_TO_6(x) V_MIN(V_SET(6), x) /* so does it here */
 #define V_MASK(x, y)     \
     _mm512_maskz_mov_ps( \
         _mm512_cmp_ps_mask(y, _mm512_setzero_ps(), _CMP_NLE_UQ), x)
