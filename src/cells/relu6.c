@@ -12,7 +12,7 @@ CR_INLINE cr_real relu6_dx(CR_UNUSED const void *o, cr_real v, cr_real g)
     return v > 0 && v <= 6 ? g : 0;
 }
 
-CR_POINTWISE_CELL(relu6, void, x, 0.3, 0.5, )
+CR_POINTWISE_CELL(relu6, void, x, 0.3, 0.5, .algebra.act = CR_ACT_RELU6)
 
 const struct cr_cell cr_cell_relu6 = {
     .about = {

@@ -146,7 +146,8 @@ struct cr_algebra {
                         can do */
     cr_map_grad *map_grad; /* with a map: its gradient; with `drops`: that of
                               dropout after a ReLU, of the result */
-    enum cr_act act; /* the same as an activation that kernels know */
+    enum cr_act act; /* the same as an activation that kernels know; ReLU6 is
+                        offered to them as a map */
     unsigned linear; /* CR_X: y[0] is linear in each of these inputs;
                         without a bprop, the second-order gradient is
                         made of the op's own kernels (adjoint.h) */

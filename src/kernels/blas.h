@@ -40,6 +40,7 @@ struct cr_gemm {
     const cr_real *bias; /* n values, added to each row; NULL: none */
     enum cr_act act;
     cr_map *map;         /* after act, without mask; NULL: none */
+    enum cr_act map_is;  /* the same in registers, or CR_ACT_NONE */
     const void *map_attr;
     cr_real *map_to;     /* its result, as c is stored, and c is what it got;
                             NULL: c */

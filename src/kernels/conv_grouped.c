@@ -192,6 +192,18 @@ static struct cr_grouped_source source(const struct cr_conv *c, const void *x,
     return s;
 }
 
+/* What slides in apply. Of groups of one channel it is read where it lies, by
+ * several lines each: a copy would cost as much as the sums. */
+static struct cr_grouped_source applied(const struct cr_conv *c, const void *x,
+                                        bool is_dy)
+{
+    struct cr_grouped_source s = source(c, x, is_dy, true);
+
+    if (s.stored == CR_REAL && c->ci == c->group && c->co == c->group)
+        s.border = s.kept = 0;
+    return s;
+}
+
 /* Of a thread: what is kept of a source. */
 static int64_t kept_bytes(const struct cr_grouped_source *s, int64_t blocks)
 {
@@ -215,19 +227,21 @@ static int64_t sums_together(const struct cr_grouped_source *x, int64_t blocks)
 static size_t room(const struct cr_conv *c)
 {
     struct cr_grouped_source x = source(c, NULL, false, true);
-    struct cr_grouped_source of_dy = source(c, NULL, true, true);
     struct cr_grouped_source dy = source(c, NULL, true, false);
+    struct cr_grouped_source of_x = applied(c, NULL, false);
+    struct cr_grouped_source of_dy = applied(c, NULL, true);
     int64_t blocks = shape(c, false).n, blocks_dy = shape(c, true).n, lines;
     int64_t sums = sums_together(&x, blocks);
 
-    /* pointers and numbers of lines and steps */
+    /* numbers of lines and steps */
     lines =
         (2 * c->kernel[H] + 4 * conv_taps(c)) * (int64_t)sizeof(int64_t) + 128;
-    return (size_t)(lines +
-                    conv_max(conv_max(kept_bytes(&x, together(&x, blocks)),
-                                      kept_bytes(&of_dy,
-                                                 together(&of_dy, blocks_dy))),
-                             kept_bytes(&x, sums) + kept_bytes(&dy, sums)));
+    return (
+        size_t)(lines +
+                conv_max(
+                    conv_max(kept_bytes(&of_x, together(&of_x, blocks)),
+                             kept_bytes(&of_dy, together(&of_dy, blocks_dy))),
+                    kept_bytes(&x, sums) + kept_bytes(&dy, sums)));
 }
 
 /* ---- the taps of columns ---- */
@@ -258,7 +272,7 @@ static int near(const struct cr_grouped_axis *a,
 {
     int64_t step, k;
 
-    if (class->n < 2 || a->multiply > 1)
+    if (class->n < 2 || a->multiply > 2)
         return 0;
     step = class->taps[1].place - class->taps[0].place;
     if (step != 1 && step != -1)
@@ -368,13 +382,13 @@ static void apply(const struct cr_conv *c, const void *x, bool of_dy,
                   const cr_real *w, const cr_real *packed,
                   const struct cr_epilogue *end, void *y, char *scratch)
 {
-    struct cr_grouped_apply a = { .x = source(c, x, of_dy, true),
+    struct cr_grouped_apply a = { .x = applied(c, x, of_dy),
                                   .rows = axis(c, H, of_dy),
                                   .cols = axis(c, W, of_dy),
                                   .n = c->n,
                                   .channels = of_dy ? c->ci : c->co,
                                   .y = y,
-                                  .end = *end,
+                                  .end = conv_end(end, y),
                                   .y_stored = c->to_low ? c->low : CR_REAL,
                                   .mask_stored = c->mask_low ? c->low : CR_REAL,
                                   .room = room(c) };

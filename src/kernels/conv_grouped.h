@@ -6,9 +6,10 @@
  * channel of a group (a depthwise convolution needs no permutation). Forward
  * and the gradient of the input are one kernel over lists of taps.
  * Channels of a vector lie far from those of the next pixel, so a thread copies
- * the rows that it reads, in vectors that are adjacent, with borders
- * of zeros, and as floats where numbers take two bytes. conv_grouped.inc has
- * the kernels, conv_grouped.c prepares their arguments. Private to src/kernels.
+ * the rows that it reads, in vectors that are adjacent, with borders of zeros,
+ * and as floats where numbers take two bytes. A depthwise convolution reads
+ * floats where they lie. conv_grouped.inc has the kernels, conv_grouped.c
+ * prepares their arguments. Private to src/kernels.
  */
 #ifndef CR_KERNELS_CONV_GROUPED_H
 #define CR_KERNELS_CONV_GROUPED_H
@@ -67,7 +68,7 @@ struct cr_grouped_source {
     int64_t channels, places;
     int64_t block, vectors; /* channels and vectors of a block */
     int64_t border;         /* places of zeros before and after a row */
-    int64_t kept;           /* rows */
+    int64_t kept;           /* rows; 0: it is read where it lies */
 };
 
 struct cr_grouped_apply {

@@ -432,7 +432,7 @@ static struct cr_conv_nhwc_apply apply_of(const struct cr_conv *c, bool dx,
         .cols = dx ? c->in[W] : c->out[W],
         .pixel = dx ? c->ci : c->co,
         .y = to,
-        .end = *end
+        .end = conv_end(end, to)
     };
 
     g.cout = g.pixel / c->group;

@@ -103,8 +103,10 @@ KERNEL CR_INLINE void amx_close(const struct direct_tile *t, int j, int v,
         y = V_ADD(y, V_LOAD_M(t->from + at, which));
     if (t->bias)
         y = V_ADD(y, V_LOAD_M(t->bias + v * LANES, which));
-    if (t->relu)
+    if (t->act != CR_ACT_NONE)
         y = V_RELU(y);
+    if (t->act == CR_ACT_RELU6)
+        y = V_TO_6(y);
     if (t->mask)
         y = V_MASK(y, V_LOAD_M(t->mask + at, which));
     V_STORE_M(t->y + at, which, y);

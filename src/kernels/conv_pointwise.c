@@ -98,6 +98,7 @@ static void multiply(const struct cr_conv *c, bool low,
     g->act = end->act;
     g->mask = end->mask;
     g->map = end->map;
+    g->map_is = end->map_is;
     g->map_attr = end->attr;
     g->map_to = end->map_to != g->c ? end->map_to : NULL;
     add(g, end);

@@ -149,6 +149,20 @@ CR_INLINE void conv_map(const struct cr_epilogue *end, cr_real *y, int64_t at,
         end->map(end->attr, n, y + at, to + at);
 }
 
+/* An epilogue of y for kernels that know ReLU6 in registers. */
+CR_INLINE struct cr_epilogue conv_end(const struct cr_epilogue *end,
+                                      const void *y)
+{
+    struct cr_epilogue e = *end;
+
+    if (e.map && e.map_is == CR_ACT_RELU6 &&
+        (!e.map_to || e.map_to == y)) {
+        e.map = NULL;
+        e.act = CR_ACT_RELU6;
+    }
+    return e;
+}
+
 CR_INLINE int64_t conv_taps(const struct cr_conv *c)
 {
     return c->kernel[H] * c->kernel[W];

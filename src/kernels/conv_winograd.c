@@ -124,7 +124,7 @@ static void apply(const struct cr_conv *c, const void *x, bool of_dy,
                                    .cout = of_dy ? c->ci : c->co,
                                    .u = u,
                                    .y = y,
-                                   .end = *end,
+                                   .end = conv_end(end, y),
                                    .y_stored = c->to_low ? c->low : CR_REAL,
                                    .mask_stored =
                                        c->mask_low ? c->low : CR_REAL };

@@ -27,10 +27,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Activations that kernels apply in registers. */
+/* Activations that kernels apply in registers. ReLU6 is a map, which those that
+ * know it apply so instead, where what the map gets is not kept. */
 enum cr_act {
     CR_ACT_NONE,
-    CR_ACT_RELU
+    CR_ACT_RELU,
+    CR_ACT_RELU6
 };
 
 /* Dropout: elements are kept with probability `keep`, and divided by it.
@@ -55,9 +57,10 @@ struct cr_epilogue {
     const cr_real *bias; /* one per channel */
     const cr_real *add, *mask;
     enum cr_act act;
-    cr_map *map;      /* any other activation, */
-    const void *attr; /* its options, */
-    cr_real *map_to;  /* and where its result lies; NULL: where it reads */
+    cr_map *map;        /* any other activation, */
+    enum cr_act map_is; /* the same in registers, or CR_ACT_NONE, */
+    const void *attr;   /* its options, */
+    cr_real *map_to;    /* and where its result lies; NULL: where it reads */
     const struct cr_drop *drop;
     bool late_bias; /* the bias is added after rounding */
     bool keeps;     /* what the map gets is stored, too */

@@ -12,7 +12,8 @@
 #include "kernels/pool_window.h"
 #include "kernels/simd_avx512.h"
 
-#define PART 64 /* channels that a task of backward has */
+#define PART 64    /* channels that a task of backward has */
+#define MAX_VECS 4 /* of channels at once */
 
 static bool accepts(const void *what)
 {
@@ -63,29 +64,58 @@ static __mmask16 first(int64_t n)
     return (__mmask16)(n >= LANES ? 0xffff : (1u << n) - 1);
 }
 
-/* The first element counts whatever it is, a later one if it is larger or NaN
- * and the best is a number. */
-KERNEL CR_INLINE void window_max(const struct run *r, const struct place *a,
-                                 __mmask16 lanes, const float *x, float *y,
-                                 uint8_t *at)
+/* Place and index of the first element; false: there is none. */
+static bool first_of(const struct run *r, const struct place *a, int64_t *at,
+                     int *index)
 {
-    __m512 best = _mm512_set1_ps(-INFINITY);
-    __m512i k = _mm512_setzero_si512();
-    bool some = false;
+    int64_t d = a->s[0].low, h = a->s[1].low, w = a->s[2].low;
 
+    *at = a->at + d * a->step[0] + h * a->step[1] + w * a->step[2];
+    *index = (int)(d * r->khw + h * r->kw + w);
+    return d < a->s[0].high && h < a->s[1].high && w < a->s[2].high;
+}
+
+/* Of so many vectors of channels, side by side: each element waits for what the
+ * one before gives. The first one counts whatever it is, a later one if it is
+ * larger or NaN and the best is a number. */
+KERNEL CR_INLINE void window_max(const struct run *r, const struct place *a,
+                                 int vecs, __mmask16 lanes, const float *x,
+                                 float *y, uint8_t *at)
+{
+    __m512 best[MAX_VECS];
+    __m512i k[MAX_VECS];
+    int64_t from;
+    int index_from, v;
+    bool some = first_of(r, a, &from, &index_from);
+
+#pragma GCC unroll 4
+    for (v = 0; v < vecs; v++) {
+        best[v] =
+            some ? _mm512_maskz_loadu_ps(lanes, x + from * r->p->c + v * LANES)
+                 : _mm512_set1_ps(-INFINITY);
+        k[v] = _mm512_set1_epi32(some ? index_from : 0);
+    }
     EACH_ELEMENT(r, *a, i, index)
     {
-        __m512 v = _mm512_maskz_loadu_ps(lanes, x + i * r->p->c);
-        __mmask16 more = _mm512_mask_cmp_ps_mask(
-            _mm512_cmp_ps_mask(best, best, _CMP_ORD_Q), v, best, _CMP_NLE_UQ);
+        __m512i is = _mm512_set1_epi32((int)index);
 
-        more = some ? more : 0xffff;
-        k = _mm512_mask_mov_epi32(k, more, _mm512_set1_epi32((int)index));
-        best = _mm512_mask_mov_ps(best, more, v);
-        some = true;
+#pragma GCC unroll 4
+        for (v = 0; v < vecs; v++) {
+            __m512 e =
+                _mm512_maskz_loadu_ps(lanes, x + i * r->p->c + v * LANES);
+            __mmask16 more = _mm512_mask_cmp_ps_mask(
+                _mm512_cmp_ps_mask(best[v], best[v], _CMP_ORD_Q), e, best[v],
+                _CMP_NLE_UQ);
+
+            k[v] = _mm512_mask_mov_epi32(k[v], more, is);
+            best[v] = _mm512_mask_mov_ps(best[v], more, e);
+        }
     }
-    _mm512_mask_storeu_ps(y, lanes, best);
-    _mm512_mask_cvtepi32_storeu_epi8(at, lanes, k);
+#pragma GCC unroll 4
+    for (v = 0; v < vecs; v++) {
+        _mm512_mask_storeu_ps(y + v * LANES, lanes, best[v]);
+        _mm512_mask_cvtepi32_storeu_epi8(at + v * LANES, lanes, k[v]);
+    }
 }
 
 /* Rows of windows. */
@@ -103,8 +133,11 @@ KERNEL static void max_range(void *ctx, int64_t from, int64_t to)
             struct place a =
                 place_of(p, row / p->w[1].out, row % p->w[1].out, ow);
 
-            for (c = 0; c < p->c; c += LANES)
-                window_max(r, &a, first(p->c - c), x + c, r->y + to_y + c,
+            for (c = 0; c + MAX_VECS * LANES <= p->c; c += MAX_VECS * LANES)
+                window_max(r, &a, MAX_VECS, 0xffff, x + c, r->y + to_y + c,
+                           r->at + to_y + c);
+            for (; c < p->c; c += LANES)
+                window_max(r, &a, 1, first(p->c - c), x + c, r->y + to_y + c,
                            r->at + to_y + c);
         }
     }

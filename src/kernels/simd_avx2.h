@@ -44,6 +44,7 @@
 #define V_WHERE_OVER(x, by, y, z) \
     _mm256_blendv_ps(z, y, _mm256_cmp_ps(x, by, _CMP_GE_OQ))
 #define V_RELU(x) _mm256_max_ps(_mm256_setzero_ps(), x) /* NaN stays */
+#define V_TO_6(x) V_MIN(V_SET(6), x) /* so does it here */
 #define SIMD_TO_F16(x) \
     _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC)
 #define V_MASK(x, y) \

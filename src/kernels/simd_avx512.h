@@ -45,6 +45,7 @@
 #define V_WHERE_OVER(x, by, y, z) \
     _mm512_mask_mov_ps(z, _mm512_cmp_ps_mask(x, by, _CMP_GE_OQ), y)
 #define V_RELU(x) _mm512_max_ps(_mm512_setzero_ps(), x) /* NaN stays */
+#define V_TO_6(x) V_MIN(V_SET(6), x) /* so does it here */
 #define V_MASK(x, y)     \
     _mm512_maskz_mov_ps( \
         _mm512_cmp_ps_mask(y, _mm512_setzero_ps(), _CMP_NLE_UQ), x)

@@ -22,6 +22,7 @@
 #define V_MUL(x, y) ((x) * (y))
 #define V_FMA(x, y, z) ((x) * (y) + (z))
 #define V_RELU(x) lanes_relu(x)
+#define V_TO_6(x) lanes_to_6(x)
 #define V_MASK(x, y) lanes_mask(x, y)
 
 typedef cr_real vec CR_VECTOR(16);
@@ -64,6 +65,15 @@ CR_INLINE vec lanes_relu(vec x)
 
     for (i = 0; i < LANES; i++)
         x[i] = x[i] < 0 ? 0 : x[i];
+    return x;
+}
+
+CR_INLINE vec lanes_to_6(vec x)
+{
+    int i;
+
+    for (i = 0; i < LANES; i++)
+        x[i] = x[i] > 6 ? 6 : x[i];
     return x;
 }
 

@@ -80,6 +80,7 @@ static void linear_forward(const struct cr_op_ctx *s)
                          .bias = s->end.late_bias ? NULL : s->x[B],
                          .act = s->end.act,
                          .map = s->end.map,
+                         .map_is = s->end.map_is,
                          .map_attr = s->end.attr,
                          .map_to = s->end.keeps ? s->y[0] : NULL,
                          .late_bias = s->end.late_bias ? s->x[B] : NULL,

@@ -184,6 +184,7 @@ static void into_y(struct cr_gemm g, const struct cr_op_ctx *s, int64_t at)
     g.round = s->rounds & CR_Y(0);
     g.act = s->end.act;
     g.map = s->end.map;
+    g.map_is = s->end.map_is;
     g.map_attr = s->end.attr;
     cr_gemms(&g, 1);
 }

@@ -85,7 +85,7 @@ static bool find_act(const struct cr_exec_step *a, const struct cr_exec_step *s,
 {
     (void)a;
     (void)p;
-    return s->op->algebra.act != CR_ACT_NONE;
+    return s->op->algebra.act == CR_ACT_RELU;
 }
 
 /* Whether the backward kernel of step a does that of an activation s, from what

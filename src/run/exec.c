@@ -152,8 +152,10 @@ static void end_point(const struct cr_exec *e, const struct cr_exec_step *s,
     r->scale = s->end.parts & CR_END_SCALE ? (cr_real)s->end.scale : 1;
     if (s->end.parts & CR_END_ACT)
         r->end.act = s->end.act->algebra.act;
-    if (s->end.parts & CR_END_MAP)
+    if (s->end.parts & CR_END_MAP) {
         r->end.map = s->end.act->algebra.map;
+        r->end.map_is = s->end.act->algebra.act;
+    }
     if (s->kind == CR_BACKWARD && r->end.map) {
         r->end_grad = s->end.act->algebra.map_grad;
         if (!(s->end.act->saved_for_backward & CR_Y(0)))

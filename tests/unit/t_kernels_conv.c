@@ -352,11 +352,17 @@ static bool near_naive(const struct result *r, const double *sum,
             want = 0;
         if (end->mask && end->mask[i] <= 0)
             want = 0;
-        if (end->map && !number_near("map", i, (double)end->map_to[i],
-                                     1 - want / 2, room + EPS))
-            return false;
-        if (end->map && end->map_to == r->got)
-            continue;
+        if (end->map) {
+            const cr_real *to = end->map_to ? end->map_to : r->got;
+            double mapped = end->map_is == CR_ACT_RELU6
+                                ? fmin(fmax(want, 0), 6)
+                                : 1 - want / 2;
+
+            if (!number_near("map", i, (double)to[i], mapped, room + EPS))
+                return false;
+            if (to == r->got)
+                continue;
+        }
         room += half_unit(r->low, want);
         if (!number_near(r->what, i, (double)r->got[i], want, room))
             return false;
@@ -374,6 +380,15 @@ static void one_less_half(const void *attr, int64_t n, const cr_real *x,
         y[i] = 1 - x[i] / 2;
 }
 
+static void relu6(const void *attr, int64_t n, const cr_real *x, cr_real *y)
+{
+    int64_t i;
+
+    (void)attr;
+    for (i = 0; i < n; i++)
+        y[i] = x[i] < 0 ? 0 : x[i] > 6 ? 6 : x[i];
+}
+
 /* What may follow, drawn: bias, addition from elsewhere or in place, ReLU and
  * mask, or a map, of which what it gets may be kept. */
 static struct cr_epilogue draw_end(int64_t channels, int64_t n, cr_real *to,
@@ -388,9 +403,11 @@ static struct cr_epilogue draw_end(int64_t channels, int64_t n, cr_real *to,
     e.add = how == 3 ? to : *old;
     e.bias = draw_one_in(2) ? numbers_new(channels) : NULL;
     if ((ways[way]->takes & CR_END_MAP) && draw_one_in(2)) {
-        e.map = one_less_half;
+        e.map_is = draw_one_in(2) ? CR_ACT_RELU6 : CR_ACT_NONE;
+        e.map = e.map_is == CR_ACT_RELU6 ? relu6 : one_less_half;
         e.keeps = draw_one_in(2);
-        e.map_to = e.keeps ? numbers_undefined(n) : to;
+        e.map_to = e.keeps ? numbers_undefined(n)
+                   : draw_one_in(2) ? to : NULL;
         return e;
     }
     e.act = draw_one_in(2) ? CR_ACT_RELU : CR_ACT_NONE;

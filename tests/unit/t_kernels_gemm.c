@@ -14,6 +14,15 @@ static double bfloat16(double x)
     return ldexp(rint(fraction * 256), exponent - 8);
 }
 
+static void relu6(const void *attr, int64_t n, const cr_real *x, cr_real *y)
+{
+    int64_t i;
+
+    (void)attr;
+    for (i = 0; i < n; i++)
+        y[i] = x[i] < 0 ? 0 : x[i] > 6 ? 6 : x[i];
+}
+
 /* What follows sum and bias. */
 static double finished(const struct cr_gemm *g, double sum, double more,
                        int64_t at)
@@ -22,6 +31,8 @@ static double finished(const struct cr_gemm *g, double sum, double more,
 
     if (g->act == CR_ACT_RELU && y < 0)
         y = 0;
+    if (g->map)
+        y = fmin(fmax(y, 0), 6);
     return g->mask && g->mask[at] <= 0 ? 0 : y;
 }
 
@@ -89,6 +100,10 @@ static struct cr_gemm draw_product(bool low, const cr_real **old)
     g.b = numbers_new(g.k * g.n);
     g.bias = draw_one_in(2) ? numbers_new(g.n) : NULL;
     g.mask = draw_one_in(3) ? numbers_new(g.m * g.n) : NULL;
+    if (!low && !g.mask && draw_one_in(2)) {
+        g.map = relu6;
+        g.map_is = draw_one_in(2) ? CR_ACT_RELU6 : CR_ACT_NONE;
+    }
     *old = g.accumulate ? numbers_new(g.m * g.n) : NULL;
     g.c = g.accumulate ? numbers_copy(*old, g.m * g.n)
                        : numbers_undefined(g.m * g.n);
