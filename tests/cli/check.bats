@@ -83,7 +83,7 @@ setup() {
     done
     run -2 --separate-stderr "$CELLRUN" check "$digits" \
         'datapipe.image=[Xyzzyx]'
-    [[ "$stderr" == *"known: "*" TypeCast BasicTokenizer"* ]]
+    [[ "$stderr" == *"known: "*" TypeCast ValueIndex BasicTokenizer"* ]]
     run -2 --separate-stderr "$CELLRUN" check "$digits" \
         'network={a: Flatten, b: {Dense: {out_channels: $vocab.text.size}}}'
     [[ "$stderr" == *"add vocab: {text: {tokenizer: BasicTokenizer}}"* ]]
