@@ -13,7 +13,7 @@ bool cr_interp_int(struct cr_interp *m, const struct cr_script *e,
     if (!cr_interp_eval(m, e, &t))
         return false;
     *to = t.kind == CR_SV_NONE ? absent : t.integer;
-    if (t.kind == CR_SV_NONE || t.kind == CR_SV_INT)
+    if (t.kind == CR_SV_INT || (t.kind == CR_SV_NONE && absent != CR_INT_NONE))
         return true;
     cr_interp_fail(m, e,
                    cr_strf(m->b->net->arena,
@@ -90,7 +90,7 @@ static bool read_cut(struct cr_interp *m, const struct cr_script *e, int rank,
                 return false;
             left++;
         } else {
-            if (!cr_interp_int(m, i, 0, &c->begin[c->n]))
+            if (!cr_interp_int(m, i, CR_INT_NONE, &c->begin[c->n]))
                 return false;
             c->end[c->n] =
                 c->begin[c->n] == -1 ? CR_DIM_MAX : c->begin[c->n] + 1;
@@ -150,7 +150,7 @@ static bool index_tuple(struct cr_interp *m, const struct cr_script *e,
     if (at->op == CR_SCRIPT_ELLIPSIS)
         return cr_interp_fail(m, e, "a tuple has no '...'");
     if (at->op != CR_SCRIPT_SLICE) {
-        if (!cr_interp_int(m, at, 0, &i))
+        if (!cr_interp_int(m, at, CR_INT_NONE, &i))
             return false;
         i = i < 0 ? i + t->n : i;
         if (i < 0 || i >= t->n)

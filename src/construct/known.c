@@ -223,7 +223,7 @@ static bool known_range(struct cr_interp *m, const struct cr_script *e,
     for (a = e->args; a; a = a->next) {
         if (i == 3 || a->keyword)
             return cr_interp_fail(m, e, "range: expected 1 to 3 integers");
-        if (!cr_interp_int(m, a, 0, &v[i++]))
+        if (!cr_interp_int(m, a, CR_INT_NONE, &v[i++]))
             return false;
     }
     if (i == 0 || v[2] == 0)

@@ -368,7 +368,7 @@ static bool eval_shape(struct cr_interp *m, const struct cr_script *e,
             to->items[k] = cr_script_value_integer(t.val->spec.dim[k]);
         return true;
     }
-    if (!cr_interp_int(m, e->args->next, 0, &i))
+    if (!cr_interp_int(m, e->args->next, CR_INT_NONE, &i))
         return false;
     if (i < -rank || i >= rank)
         return fail(m, e, "%s",

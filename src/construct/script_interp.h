@@ -61,10 +61,11 @@ struct cr_pos cr_interp_place(const struct cr_interp *m,
                               const struct cr_script *e);
 /* After an error was reported below: notes the shapes that went in. */
 bool cr_interp_trouble(struct cr_interp *m, const struct cr_script *e);
-/* A whole number; `absent` where None stands. */
 /* After a tuple was made: whether it is not too large, told otherwise. */
 bool cr_interp_weigh(struct cr_interp *m, const struct cr_script *e,
                      struct cr_script_value *tuple);
+/* A whole number; `absent` where None stands, an error if that is CR_INT_NONE.
+ */
 bool cr_interp_int(struct cr_interp *m, const struct cr_script *e,
                    int64_t absent, int64_t *to);
 /* What an op's option rows read from a map of the call's arguments; NULL after

@@ -270,6 +270,9 @@ static bool pair_list(struct pairs *p, const char *path)
     if (!text)
         return false;
     src->name = path;
+    if (strlen(text) < len)
+        return cr_error(c->diag, cr_at_file(c->arena, path), CR_E_DATA_FORMAT,
+                        "found a zero byte, expected a text of names");
     for (size_t i = 0; i < len; i++)
         lines += text[i] == '\n';
     p->pair = CR_NEWS(c->arena, struct pair, lines);
@@ -325,6 +328,26 @@ static bool pairs_below(struct cr_config *config, struct cr_pos pos,
     return false;
 }
 
+/* A path without empty parts and ".", as folders are compared by their paths;
+ * ".": no other part. */
+static const char *pairs_plain(struct cr_arena *arena, const char *path)
+{
+    char *plain = cr_strdup(arena, path), *end = plain;
+    size_t n;
+
+    for (; *path; path += n + (path[n] == '/')) {
+        n = strcspn(path, "/");
+        if (n == 0 || (n == 1 && *path == '.'))
+            continue;
+        if (end > plain)
+            *end++ = '/';
+        memcpy(end, path, n);
+        end += n;
+    }
+    *end = '\0';
+    return end > plain ? plain : ".";
+}
+
 /* The path of one of the two folders; NULL after reporting. */
 static const char *pairs_dir(struct pairs *p, const char *root,
                              const char *option, const char *name,
@@ -335,6 +358,7 @@ static const char *pairs_dir(struct pairs *p, const char *root,
     const char **names;
     int64_t n, shown = 0;
 
+    name = pairs_plain(c->arena, name);
     if (strcmp(name, ".") == 0)
         return root;
     if (cr_folder_is_dir(c, root, name) > 0)

@@ -100,9 +100,9 @@ static bool value_index_apply(struct cr_sample *s)
     int32_t *y = s->y;
 
     for (int64_t i = 0; i < n; i++) {
-        int64_t x = value_index_at(s, i), at = x - t->low;
+        int64_t x = value_index_at(s, i);
 
-        y[i] = x >= t->low && at < t->n ? t->to[at] : -1;
+        y[i] = x >= t->low && x < t->low + t->n ? t->to[x - t->low] : -1;
         if (y[i] >= 0)
             continue;
         if (o->other == CR_INT_NONE)

@@ -223,6 +223,22 @@ END
     wrong "diff(h, 2)" "n: found 2, expected 1 [E0103]"
     wrong "cross(h[:, :2], h[:, :2])" \
         "input: found a tensor (1, 2), expected an axis of length 3 [E0103]"
+    wrong "cross(h, h[:, :1])" \
+        "other: found a tensor (1, 1), expected that axis, of length 3 [E0103]"
+    wrong "tensor_dot(ones((4, 6)), ones((6, 4)), ((0, 1), (0, 1)))" \
+        "axes: found a tuple of 2, expected axes of the same lengths [E0103]"
+    wrong "rot90(h, 1, (0, -2))" "dims: found a tuple of 2, expected two axes [E0103]"
+    wrong "rot90(h, 1.5, (0, 1))" "k: found 1.5, expected an integer [E0103]"
+    for axis in "diff(h, axis=None)" "median(h, None)[0]" "h * h.shape[None]" "h * len(range(None))"; do
+        said "$axis"
+        [[ ${stderr_lines[0]} == *" error: index: found None, expected an integer [E0103]" ]]
+    done
+    for grid in "(1, 2)" "(1, 1, 2)" "(2, 1, 1, 2)" "(1, 1, 1, 3)"; do
+        wrong "grid_sample(reshape(h, (1, 1, 1, 3)), ones($grid))" \
+            "grid: found a tensor $grid, expected (N, H, W, 2), N that of input [E0103]"
+    done
+    wrong "affine_grid(ones((1, 2, 3)), (2, 1, 3, 3))" \
+        "theta: found a tensor (1, 2, 3), expected (N, 2, 3) [E0103]"
     wrong "affine_grid(reshape(h, (1, 1, 3)), (1, 3))" \
         "size: found a tuple of 2, expected (N, C, H, W) [E0103]"
     wrong "searchsorted(h[0], h, side='middle')" \
@@ -339,4 +355,28 @@ END
     net g.yaml "cast(cast(h, float16) * 3.1, float32)"
     "$CELLRUN" train g.yaml -q -o g train.epochs=1
     "$CELLRUN" gradcheck g.yaml | grep -i 'float32'
+}
+
+@test "an index out of range along its axis selects no other slice" {
+    perl -e 'print pack "l<*", 0, 6, 1, -1, 2, 1' | npy at.npy '<i4' '(1, 3, 2)'
+    cat >nd.yaml <<'END'
+network:
+  inputs: {at: {shape: [3, 2], type: int32}}
+  construct: |
+    x = reshape(arange(12) + 1.0, (3, 4))
+    a = gather_nd(x, at)
+    b = scatter_nd(at[0], ones(3), (3, 4))
+    return a, b, tensor_scatter_add(zeros((3, 4)), at[0], ones(3)) - b
+END
+    run -0 "$CELLRUN" trace nd.yaml --feed at=at.npy -o nd.npz
+    cat >want.yaml <<'END'
+network:
+  inputs: {at: {shape: [3, 2], type: int32}}
+  construct: |
+    only = cast(arange(12) == 9, float32)
+    b = reshape(only, (3, 4))
+    return reshape((arange(3) == 2) * 10.0, (1, 3)), b, zeros((3, 4))
+END
+    run -0 "$CELLRUN" trace want.yaml --feed at=at.npy -o want.npz
+    run -0 "$CELLRUN" ckpt diff nd.npz want.npz
 }

@@ -201,3 +201,35 @@ EOF
     run -3 --separate-stderr "$CELLRUN" check c.yaml '~dataset.eval'
     [[ $stderr == *"no images in "*"images'"* ]]
 }
+
+@test "folders may be written with slashes and dots" {
+    pairs 4
+    recipe
+    mkdir below
+    cp images/* below
+    cp -r masks below
+    "$CELLRUN" train c.yaml -q -o want --steps 2
+    for set in 'below/, images: ., masks: masks/' 'below, images: ./, masks: .//masks/.'; do
+        "$CELLRUN" train c.yaml -q -o got --force --steps 2 \
+            "dataset.train.ImageMaskDataset={dataset_dir: $set}"
+        run -0 "$CELLRUN" ckpt diff want got
+    done
+    rm -r below/masks
+    for i in 0 1 2 3; do
+        cp masks/$i.png below/${i}_mask.png
+    done
+    "$CELLRUN" train c.yaml -q -o got --force --steps 2 \
+        "dataset.train.ImageMaskDataset={dataset_dir: ., images: below/, masks: ./below, mask_suffix: _mask}"
+    run -0 "$CELLRUN" ckpt diff want got
+}
+
+@test "a list of names is a text" {
+    pairs 4
+    recipe
+    for i in $(seq 200); do
+        printf '0\0001\000'
+    done >names
+    run -3 --separate-stderr "$CELLRUN" check c.yaml \
+        dataset.train.ImageMaskDataset.names=names
+    [[ $stderr == *"names: error: found a zero byte, expected a text of names [E0203]"* ]]
+}
