@@ -66,7 +66,8 @@ static bool check_is_lower_case(const struct check *c,
     if (!like || cr_node_type(node, &args))
         return false;
     for (CR_EACH(m, values ? NULL : node))
-        values = values || check_is_value(m);
+        values = values || (check_is_value(m) &&
+                            (!m->key || check_is_member(m->key)));
     if (!values)
         return false;
     cr_error(c->diag, pos, CR_E_UNKNOWN_TYPE, "unknown cell '%s'",
