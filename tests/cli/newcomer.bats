@@ -260,3 +260,26 @@ END
     fails 2 "did you mean 'Worst'?" check l.yaml
     [[ $output == *'1 error' ]]
 }
+
+@test "members may have the name of a type in lower case, and modifiers" {
+    cat >m.yaml <<'END'
+datapipe: {batch: {batch_size: 4}}
+blocks:
+  Ir:
+    params: {c: 8}
+    cells: {d: {Dense: {out_channels: $c}}}
+    construct: return d(x)
+network:
+  inputs: {x: {shape: [3]}}
+  cells:
+    ir: {Ir: {c: 4}, freeze: true}
+    dense:
+      cells: {a: {Dense: {out_channels: 3}}}
+      construct: return a(x)
+      recompute: true
+    flatten: {relu: ReLU}
+    conv2d: [{Dense: {out_channels: 3}}, ReLU]
+  construct: return conv2d(flatten(dense(ir(x))))
+END
+    run -0 "$CELLRUN" check m.yaml
+}
