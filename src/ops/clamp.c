@@ -72,7 +72,7 @@ CR_CLONES static void clamp_grad(const void *attr, int64_t n, int of,
     for (i = 0; i < n; i++) {
         cr_real g = dy[i];
 
-        d[i] = (a[i] < low) | (a[i] > high) ? 0 : g;
+        d[i] = ((a[i] < low) | (a[i] > high)) ? 0 : g;
     }
 }
 
