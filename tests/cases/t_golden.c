@@ -351,8 +351,10 @@ static void golden_case(const char *dir)
     } else {
         p->eager = true;
         /* A library's sums differ by layout in the last bit, and then another
-         * one of two equal numbers may be the maximum. */
-        p->tolerance = !strstr(dir, "/amp_") ? 1e-5
+         * one of two equal numbers may be the maximum. Sums over an image of
+         * what a normalisation passes back cancel: to 1.6e-5 of the largest in
+         * block_excite_eval. */
+        p->tolerance = !strstr(dir, "/amp_") ? 3e-5
                        : cr_blas_own()       ? 4e-3
                                              : 1e-1;
         golden_reference(g);
