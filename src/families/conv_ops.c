@@ -450,16 +450,11 @@ static void part_forward(const struct cr_op_ctx *s)
 void cr_convolve_forward(const struct cr_op_ctx *s)
 {
     struct cr_samples parts = samples(s, part_forward);
-    struct cr_op_ctx one = *s;
 
-    if (s->low == CR_REAL) {
+    if (s->low == CR_REAL)
         part_forward(s);
-        return;
-    }
-    /* a library packs a weight for a number of samples */
-    if (!cr_blas_own())
-        one.x[PACKED] = NULL;
-    cr_samples_forward(&one, &parts);
+    else
+        cr_samples_forward(s, &parts);
 }
 
 static const char *convolve_name(const struct cr_op_ctx *s)
@@ -476,22 +471,35 @@ static const char *deconvolve_name(const struct cr_op_ctx *s)
     return cr_conv_kernel_name(&c);
 }
 
-static size_t packed_bytes(const struct cr_op_ctx *s)
+/* In low precision as its parts have it (samples.c). */
+static struct cr_conv packed_geometry(const struct cr_op_ctx *s)
 {
     struct cr_conv c = forward_geometry(s);
 
-    return cr_conv_packed(&c);
+    if (s->low != CR_REAL && !samples(s, part_forward).low_x) {
+        c.low = CR_REAL;
+        c.bf16 = false;
+    }
+    return c;
+}
+
+/* A library packs a weight for a number of samples, and parts have some. */
+static size_t packed_bytes(const struct cr_op_ctx *s)
+{
+    struct cr_conv c = packed_geometry(s);
+
+    return s->low != CR_REAL && !cr_blas_own() ? 0 : cr_conv_packed(&c);
 }
 
 static void pack(const struct cr_op_ctx *s, void *to)
 {
-    struct cr_conv c = forward_geometry(s);
+    struct cr_conv c = packed_geometry(s);
 
     cr_conv_pack(&c, s->x[W], to);
 }
 
 static const struct cr_prepare convolve_prepare = { W, PACKED, packed_bytes,
-                                                    pack };
+                                                    pack, false };
 
 const struct cr_op_kernels cr_convolve_kernels = {
     .name = convolve_name,

@@ -193,10 +193,11 @@ enum cr_channels_last {
 struct cr_prepare {
     int from, as;              /* input that is prepared; optional input,
                                   beyond those of the op, for the result */
-    /* Both are given .attr, .in and .out of the step; 0 bytes: nothing to
-     * prepare. run also has .x[from]. */
+    /* Both are given .attr, .in, .out, .low, .holds and .rounds of the step; 0
+     * bytes: nothing to prepare. run also has .x[from]. */
     size_t (*bytes)(const struct cr_op_ctx *step);
     void (*run)(const struct cr_op_ctx *step, void *to);
+    bool rounds; /* run rounds to .low what the step holds or rounds */
 };
 
 /* Answers of the kernel that is chosen for a step (kernels/kernel.h). A step

@@ -368,7 +368,7 @@ void cr_gemms(const struct cr_gemm *g, int count)
                (cr_gemm_has_bf16() && g[i].a_low != CR_LOW_ROUNDED &&
                 g[i].b_low != CR_LOW_ROUNDED));
         assert(g[i].c_low == CR_LOW_NONE || !g[i].accumulate);
-        assert(!g[i].packed ||
+        assert(!g[i].packed || g[i].bf16 ||
                (chosen->pack && part_of(&g[i]) == chosen->part &&
                 g[i].b_low == CR_LOW_NONE));
         assert(!g[i].sums ||

@@ -72,8 +72,8 @@ struct cr_gemm {
      * bfloat16 while reading; sums are float32. Requires cr_gemm_has_bf16, and
      * that a_low and b_low are not CR_LOW_ROUNDED. */
     bool bf16;
-    /* b is what cr_gemm_pack made of it; tb does not count then. Not with bf16
-     * or low precision. */
+    /* b is what cr_gemm_pack made of it, or with bf16 cr_gemm_turn; tb does not
+     * count then. Else not with low precision. */
     bool packed;
 };
 
@@ -102,6 +102,17 @@ void cr_gemm(enum cr_trans ta, enum cr_trans tb, int64_t m, int64_t n,
 int64_t cr_gemm_packed_n(int64_t n);
 void cr_gemm_pack(enum cr_trans tb, int64_t n, int64_t k, const cr_real *b,
                   cr_real *packed);
+
+/* A b (n x k, with tb = CR_T) that never changes, for products of few rows: to
+ * transpose it would take longer than to multiply. The bytes of a copy in the
+ * order in which they read it, two per number if the product has a type `low`;
+ * 0: they need none. g needs m, n, k, low and bf16, and cr_gemm_turn b, whose
+ * numbers it rounds to that type. */
+size_t cr_gemm_turned(const struct cr_gemm *g);
+void cr_gemm_turn(const struct cr_gemm *g, void *turned);
+/* g reads that copy, of numbers of that type (CR_REAL: float32). */
+void cr_gemm_take_turned(struct cr_gemm *g, enum cr_type type,
+                         const void *turned);
 
 /* to[j] = alpha sum_i x[i][j] + (add ? to[j] : 0)   x (n, cols) of cr_real, or
  * of CR_F16 or CR_BF16 in two bytes */

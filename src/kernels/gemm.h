@@ -60,6 +60,8 @@ extern const struct cr_gemm_kernel cr_gemm_bf16_kernel;
 cr_gemm_part cr_gemm_bf16;
 extern const size_t cr_gemm_bf16_scratch;
 bool cr_gemm_bf16_available(void);
+/* It reads a packed b in fewer rows than these. */
+int64_t cr_gemm_bf16_few(void);
 bool cr_gemm_bf16_has_amx(void);
 /* Whether it may use AMX, for comparisons within one process; returns whether
  * it does from now on. */

@@ -550,11 +550,76 @@ static struct bf16_view bf16_view(const struct cr_gemm *g,
     struct bf16_matrix ma = { g->a, g->a_low != CR_LOW_NONE };
     struct bf16_matrix mb = { g->b, g->b_low != CR_LOW_NONE };
 
-    if (swapped < direct)
+    if (swapped < direct && !g->packed)
         return (struct bf16_view){ true, g->n, g->m, g->k, mb,
                                    ma,   b_n,  b_k,  a_k,  a_m };
     return (struct bf16_view){ false, g->m, g->n, g->k, ma,
                                mb,    a_m,  a_k,  b_k,  b_n };
+}
+
+/* ---- few rows, and a b that is packed ---- */
+
+#define DEPTH 8 /* pairs of k that a sum takes on its way through level 1 */
+#define FEW_LANES (ROOM_C / 2 / 16)
+
+/* sum[j] += x[0] b[0][j] + ... of so many pairs of k. */
+BF16 CR_INLINE void bf16_row_of(int depth, const uint32_t *x, const uint32_t *b,
+                                int64_t ld, int64_t lanes, cr_real *sum)
+{
+    __m512i a[DEPTH];
+    int64_t j;
+    vec y;
+    int i;
+
+#pragma GCC unroll 8
+    for (i = 0; i < depth; i++)
+        a[i] = _mm512_set1_epi32((int)x[i]);
+    for (j = 0; j < lanes; j += LANES) {
+        y = V_LOAD(sum + j);
+#pragma GCC unroll 8
+        for (i = 0; i < depth; i++)
+            y = _mm512_dpbf16_ps(
+                y, (__m512bh)a[i],
+                (__m512bh)_mm512_loadu_si512(b + i * ld + j));
+        V_STORE(sum + j, y);
+    }
+}
+
+/* b is read once, as it lies, for all rows; the sums wait in level 1. */
+BF16 static void bf16_few(const struct cr_gemm *g, struct bf16_room *room,
+                          int64_t lane, int64_t lanes, int64_t blocks)
+{
+    const struct bf16_view w = {
+        .rows = g->m, .k = g->k, .a = { g->a, g->a_low != CR_LOW_NONE },
+        .a_row = g->ta == CR_N ? g->k : 1, .a_p = g->ta == CR_N ? 1 : g->m
+    };
+    int64_t pairs = (g->k + 1) / 2, ld = bf16_up(g->n), up = bf16_up(lanes);
+    cr_real *sum = room->c, *all = room->c + ROOM_C / 2;
+    int64_t q, i, r, p, end, row, some;
+
+    for (q = 0; q < blocks; q++) {
+        p = pairs * q / blocks;
+        end = pairs * (q + 1) / blocks;
+        row = bf16_up(end - p);
+        bf16_rows(&w, room, 0, g->m, 2 * p,
+                  bf16_min(g->k, 2 * end) - 2 * p, row);
+        memset(sum, 0, (size_t)(g->m * up) * sizeof *sum);
+        for (i = 0; p < end; i += some, p += some) {
+            const uint32_t *b = (const uint32_t *)(const void *)g->b + p * ld;
+
+            some = p + DEPTH <= end ? DEPTH : 1;
+            for (r = 0; r < g->m; r++)
+                if (some == DEPTH)
+                    bf16_row_of(DEPTH, room->a + r * row + i, b + lane, ld, up,
+                                sum + r * up);
+                else
+                    bf16_row_of(1, room->a + r * row + i, b + lane, ld, up,
+                                sum + r * up);
+        }
+        for (i = 0; i < g->m * up; i++)
+            all[i] = q > 0 ? sum[i] + all[i] : sum[i];
+    }
+    bf16_finish(g, 0, lane, g->m, lanes, all, up);
 }
 
 BF16 void cr_gemm_bf16(const struct cr_gemm *g, int task, int n_tasks)
@@ -571,12 +636,19 @@ BF16 void cr_gemm_bf16(const struct cr_gemm *g, int task, int n_tasks)
         .room = cr_thread_scratch(cr_gemm_bf16_scratch),
     };
 
-    if (w.rows >= 64 * n_tasks || w.lanes < LANES * n_tasks)
+    if (!g->packed &&
+        (w.rows >= 64 * n_tasks || w.lanes < LANES * n_tasks))
         cr_gemm_range(w.rows, w.swap ? 16 : 1, task, n_tasks, &from, &to);
     else
         cr_gemm_range(w.lanes, LANES, task, n_tasks, &begin, &end);
     if (blocks == 0)
         blocks = 1; /* k = 0: the rest of the formula is still due */
+    if (g->packed) {
+        for (q = begin; q < end; q += FEW_LANES)
+            bf16_few(g, s.room, q, bf16_min(end - q, FEW_LANES), blocks);
+        cr_gemm_post_ops(g, from, to, begin, end);
+        return;
+    }
     s.gathers = w.swap || blocks > 1;
     some = bf16_up((pairs + blocks - 1) / blocks) + LANES; /* of a packed row */
     max_lanes = s.gathers ? MAX_LANES : ROOM_B / some / LANES * LANES;
@@ -609,6 +681,11 @@ BF16 void cr_gemm_bf16(const struct cr_gemm *g, int task, int n_tasks)
         cr_gemm_post_ops(g, from, to, begin, end);
 }
 
+int64_t cr_gemm_bf16_few(void)
+{
+    return cr_gemm_bf16_has_amx() ? FEW : 16;
+}
+
 bool cr_gemm_bf16_available(void)
 {
     return avx512_available();
@@ -634,6 +711,11 @@ bool cr_gemm_bf16_amx(bool use)
 {
     (void)use;
     return false;
+}
+
+int64_t cr_gemm_bf16_few(void)
+{
+    return 0;
 }
 
 bool cr_gemm_bf16_available(void)

@@ -15,8 +15,6 @@ enum {
     MORE    /* an addend that the planner puts there */
 };
 
-#define FEW_ROWS 16
-
 static bool linear_plan(struct cr_op_plan *p)
 {
     const struct cr_spec *x = &p->in[X], *w = &p->in[W];
@@ -66,15 +64,28 @@ static enum cr_low linear_two_bytes(unsigned which, unsigned bit)
     return which & bit ? CR_LOW_TWO_BYTES : CR_LOW_NONE;
 }
 
+/* The product as far as a turned W goes. */
+static struct cr_gemm linear_turned(const struct cr_op_ctx *s)
+{
+    return (struct cr_gemm){ .m = cr_rows(&s->in[X]),
+                             .n = s->in[W].dim[0],
+                             .k = s->in[W].dim[1],
+                             .b = s->x[W],
+                             .low = ((s->holds | s->rounds) & CR_X(W))
+                                        ? s->low
+                                        : CR_REAL,
+                             .bf16 = linear_bf16(s, CR_X(X) | CR_X(W)) };
+}
+
 static void linear_forward(const struct cr_op_ctx *s)
 {
     struct cr_gemm g = { .ta = CR_N,
-                         .tb = s->x[TURNED] ? CR_N : CR_T,
+                         .tb = CR_T,
                          .m = cr_rows(&s->in[X]),
                          .n = s->in[W].dim[0],
                          .k = s->in[W].dim[1],
                          .a = s->x[X],
-                         .b = s->x[TURNED] ? s->x[TURNED] : s->x[W],
+                         .b = s->x[W],
                          .alpha = s->scale,
                          .c = s->end.keeps ? s->saved : s->y[0],
                          .bias = s->end.late_bias ? NULL : s->x[B],
@@ -95,29 +106,27 @@ static void linear_forward(const struct cr_op_ctx *s)
 
     if (linear_bf16(s, CR_X(X) | CR_X(W)))
         linear_as_is(&g);
+    if (s->x[TURNED])
+        cr_gemm_take_turned(&g, linear_turned(s).low, s->x[TURNED]);
     cr_gemms(&g, 1);
 }
 
 static size_t turned_bytes(const struct cr_op_ctx *s)
 {
-    return cr_rows(&s->in[X]) < FEW_ROWS && cr_blas_own()
-               ? cr_bytes(&s->in[W])
-               : 0;
+    struct cr_gemm g = linear_turned(s);
+
+    return cr_gemm_turned(&g);
 }
 
 static void turn(const struct cr_op_ctx *s, void *to)
 {
-    int64_t n = s->in[W].dim[0], k = s->in[W].dim[1], i, j;
-    const cr_real *w = s->x[W];
-    cr_real *turned = to;
+    struct cr_gemm g = linear_turned(s);
 
-    for (i = 0; i < n; i++)
-        for (j = 0; j < k; j++)
-            turned[j * n + i] = w[i * k + j];
+    cr_gemm_turn(&g, to);
 }
 
 static const struct cr_prepare linear_prepare = { W, TURNED, turned_bytes,
-                                                  turn };
+                                                  turn, true };
 
 static const char *linear_kernel(const struct cr_op_ctx *s)
 {

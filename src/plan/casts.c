@@ -27,6 +27,7 @@
  * these numbers is one that reads no rounded ones (.saved_unrounded).
  */
 #include "graph/op_attrs.h"
+#include "kernels/blas.h"
 #include "plan/plan.h"
 
 #define LARGE ((size_t)1 << 16) /* bytes of a parameter, under mpirun */
@@ -130,6 +131,14 @@ static bool can_round(const struct cr_exec *e, const struct cr_exec_step *s,
            (s->op->exact || !reads || cr_plan_casts_stored(s, 0) == cast->y[0]);
 }
 
+/* Whether the parameter is rounded once and for all, and the step reads what
+ * came of it: it takes longer to round it again and again, unless the step
+ * multiplies bfloat16, whatever it has to read. */
+static bool stays(const struct cr_exec_step *cast, enum cr_type type)
+{
+    return cast->once && !(type == CR_BF16 && cr_gemm_low());
+}
+
 static void fuse(struct cr_exec *e)
 {
     struct cr_exec_step *cast, *next, *s;
@@ -147,7 +156,7 @@ static void fuse(struct cr_exec *e)
             continue;
         }
         at = reader(cast);
-        if (at && !samples_of(at) && gradient_type(cast) == type &&
+        if (at && !samples_of(at) && !stays(cast, type) && gradient_type(cast) == type &&
             takes(at->step, CR_X(at - at->step->x), type) &&
             is_large_param(e, cast, at->step))
             take_cast_before(e, at, cast);

@@ -21,7 +21,8 @@ static bool step_constant(const struct cr_exec_step *s)
     int i;
 
     if (s->op->running_stats || s->op->draws || s->op->prints ||
-        cr_registry_find(CR_KIND_OP, s->op->about.name) != &s->op->about)
+        (s->op != &cr_op_fake_cast &&
+         cr_registry_find(CR_KIND_OP, s->op->about.name) != &s->op->about))
         return false;
     for (i = 0; i < s->n_in; i++)
         if (!constant(s->x[i].val))
@@ -29,7 +30,8 @@ static bool step_constant(const struct cr_exec_step *s)
     return true;
 }
 
-/* A value that is computed once keeps its memory. */
+/* A value that is computed once keeps its memory, unless it is only what
+ * another such value is made of (forget). */
 void cr_plan_constant(struct cr_exec *e, struct cr_exec_step *s)
 {
     int i;
@@ -38,8 +40,10 @@ void cr_plan_constant(struct cr_exec *e, struct cr_exec_step *s)
     if (!s->constant || !e->opts.const_params || e->opts.training)
         return;
     s->once = true;
-    for (i = 0; i < s->n_out; i++)
+    for (i = 0; i < s->n_out; i++) {
+        s->y[i]->once = !s->y[i]->root;
         s->y[i]->root = true;
+    }
 }
 
 bool cr_plan_constants(struct cr_exec *e)
@@ -55,10 +59,20 @@ bool cr_plan_constants(struct cr_exec *e)
 
 /* ---- prepared inputs ---- */
 
+static struct cr_op_ctx context(const struct cr_exec_step *s)
+{
+    return (struct cr_op_ctx){ .attr = s->attr,
+                               .in = s->in,
+                               .out = s->out,
+                               .low = s->low,
+                               .holds = s->holds,
+                               .rounds = s->rounds };
+}
+
 static bool prepare_plan(struct cr_op_plan *p)
 {
     const struct cr_exec_step *of = p->attr;
-    struct cr_op_ctx ctx = { .attr = of->attr, .in = of->in, .out = of->out };
+    struct cr_op_ctx ctx = context(of);
 
     p->out[0] = (struct cr_spec){
         .type = CR_U8,
@@ -71,7 +85,7 @@ static bool prepare_plan(struct cr_op_plan *p)
 static void prepare_forward(const struct cr_op_ctx *s)
 {
     const struct cr_exec_step *of = s->attr;
-    struct cr_op_ctx ctx = { .attr = of->attr, .in = of->in, .out = of->out };
+    struct cr_op_ctx ctx = context(of);
 
     ctx.x[of->op->kernels->prepare->from] = s->x[0];
     of->op->kernels->prepare->run(&ctx, s->y[0]);
@@ -92,10 +106,29 @@ static bool prepares(const struct cr_exec_step *s)
 {
     const struct cr_prepare *p =
         s->op->kernels ? s->op->kernels->prepare : NULL;
-    struct cr_op_ctx ctx = { .attr = s->attr, .in = s->in, .out = s->out };
+    struct cr_op_ctx ctx = context(s);
 
-    return p && !s->once && s->low == CR_REAL && constant(s->x[p->from].val) &&
-           p->bytes(&ctx) > 0;
+    return p && !s->once && constant(s->x[p->from].val) && p->bytes(&ctx) > 0;
+}
+
+/* The step reads what step `made` makes of its operand, and the operand's
+ * values no more: those of a cast are room for a while only, or none, if that
+ * step rounds a parameter itself. */
+static void forget(struct cr_exec *e, struct cr_operand *from,
+                   struct cr_exec_step *made)
+{
+    struct cr_exec_step *cast = from->val->maker;
+    struct cr_pval *rounded = from->val;
+
+    if (!cast || !cast->once || cast->op != &cr_op_fake_cast || !rounded->once)
+        return;
+    cr_operand_set(from, cast->x[0].val);
+    if (from->step->op->kernels->prepare->rounds)
+        cr_operand_set(&made->x[0], cast->x[0].val);
+    if (rounded->n_uses == 0)
+        cr_step_remove(e, cast);
+    else if (rounded->n_uses == 1 && rounded->uses->step == made)
+        rounded->root = rounded->once = false;
 }
 
 bool cr_plan_prepare(struct cr_exec *e)
@@ -120,6 +153,7 @@ bool cr_plan_prepare(struct cr_exec *e)
         cr_step_before(e, p, s);
         cr_operand_set(&s->x[as], p->y[0]);
         s->in[as] = p->y[0]->spec;
+        forget(e, &s->x[s->op->kernels->prepare->from], p);
         if (s->n_in <= as)
             s->n_in = as + 1;
     }

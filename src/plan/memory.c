@@ -60,7 +60,7 @@ static void lives(struct cr_exec *e)
         for (k = 0; s->y && k < s->n_out; k++)
             if (!(s->op->optional & CR_Y(k)) || s->y[k]->n_uses > 0 ||
                 s->y[k]->root)
-                touch(s->y[k], s->once ? 0 : s->at);
+                touch(s->y[k], s->once && s->y[k]->root ? 0 : s->at);
         for (k = 0; s->dx && k < s->n_in; k++)
             touch(s->dx[k], s->at);
         touch(s->saved, s->at);

@@ -58,6 +58,7 @@ struct cr_pval {
     struct cr_pval *other;    /* the same value in the other layout; NULL */
     enum cr_part part;
     bool root;                /* read from outside: never reused or fused */
+    bool once;                /* a root for that alone: it is computed once */
     bool needs;               /* its gradient is wanted */
     enum cr_type low;         /* CR_F16, CR_BF16: holds such numbers only */
     bool seed;                /* a gradient that is given from outside */
