@@ -344,6 +344,39 @@ END2
     done
 }
 
+@test "low precision: weights are rounded once, and give the same numbers" {
+    cat >"$tmp/low.yaml" <<END2
+base: $BATS_FILE_TMPDIR/c.yaml
+network: !replace
+  cells:
+    body:
+      - Conv2d: {out_channels: 20, kernel_size: 3}
+      - ReLU
+      - Conv2d: {out_channels: 4, kernel_size: 1}
+      - Flatten
+      - Dense: {out_channels: 37, activation: relu}
+      - Dense: {out_channels: 2}
+  construct: |
+    return body(expand_dims(x, 1))
+END2
+    for type in float16 bfloat16; do
+        "$CELLRUN" train "$tmp/low.yaml" -o "$tmp/$type" -q train.steps=3 \
+            amp="{level: O2, dtype: $type}"
+        for n in 1 7 40; do
+            "$CELLRUN" predict --ckpt "$tmp/$type" images.idx --probs \
+                --batch $n >"$tmp/low$n"
+            for off in prepare constants prepare,-constants two_bytes; do
+                CELLRUN_PASSES=-$off "$CELLRUN" predict --ckpt "$tmp/$type" \
+                    images.idx --probs --batch $n | cmp - "$tmp/low$n"
+            done
+            paste "$tmp/low$n" "$tmp/low1" | awk '
+                { d = $3 - $7
+                  if (NF != 8 || $1 != $5 || d * d > 1e-4) bad = 1 }
+                END { exit bad || NR != 40 }'
+        done
+    done
+}
+
 @test "usage" {
     run -2 "$CELLRUN" predict dark.png
     [[ $output == *"--ckpt is missing"* ]]

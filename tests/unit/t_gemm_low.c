@@ -231,6 +231,24 @@ static bool good_map(const struct cr_gemm *g, const struct more *more,
     return true;
 }
 
+/* A copy of b in the order of a product of few rows, which g reads instead;
+ * NULL: it has many, or no such b. */
+static void *turn(struct cr_gemm *g, const cr_real *b)
+{
+    struct cr_gemm t = { .m = g->m, .n = g->n, .k = g->k, .b = b,
+                         .bf16 = g->bf16,
+                         .low = g->bf16 || g->b_low != CR_LOW_NONE ? g->low
+                                                                   : CR_REAL };
+    size_t bytes = g->tb == CR_T && draw(4) > 0 ? cr_gemm_turned(&t) : 0;
+    void *to = NULL;
+
+    if (bytes > 0 && posix_memalign(&to, 64, bytes) == 0) {
+        cr_gemm_turn(&t, to);
+        cr_gemm_take_turned(g, t.low, to);
+    }
+    return to;
+}
+
 static bool one(int64_t m, int64_t n, int64_t k)
 {
     cr_real *a, *b, *mask, *bias = numbers(n), *old = numbers(m * n);
@@ -251,6 +269,7 @@ static bool one(int64_t m, int64_t n, int64_t k)
     struct cr_gemm plain;
     struct more more;
     bool same, masked = draw(2);
+    void *turned;
 
     if (g.bf16)
         g.low = CR_BF16;
@@ -283,6 +302,7 @@ static bool one(int64_t m, int64_t n, int64_t k)
         cr_round_to_type(g.low, m * n, want, want);
     g.a = a_in;
     g.b = b_in;
+    turned = turn(&g, b);
     g.c = got;
     if (g.accumulate)
         memcpy(got, old, (size_t)(m * n) * sizeof *got);
@@ -295,17 +315,17 @@ static bool one(int64_t m, int64_t n, int64_t k)
             memcmp(wide, want, (size_t)(m * n) * sizeof *want) == 0) &&
            good_sums(&g, &more, a) && good_map(&g, &more, wide);
     if (!same)
-        printf("# %lld x %lld x %lld: low of a %d, b %d, c %d, mask %d, round "
+        printf("# %lld x %lld x %lld: low of a %d, b %d%s, c %d, mask %d, round "
                "%d, add %d, more %d %d %d %d %d %d, %s\n",
                (long long)m, (long long)n, (long long)k, g.a_low, g.b_low,
-               g.c_low, g.mask_low, g.round, g.accumulate, !!g.map_grad,
+               turned ? " turned" : "", g.c_low, g.mask_low, g.round, g.accumulate, !!g.map_grad,
                !!g.late_bias, !!g.drop, !!g.add, !!g.map, !!g.map_to,
                cr_type_name(g.low));
     free(a), free(b), free(mask), free(bias), free(old), free(want), free(got);
     free(wide), free(a_in), free(b_in), free(mask_in);
     free(more.bias), free(more.add), free(more.add_in), free(more.seen);
     free(more.seen_in), free(more.sums), free(more.sums_before);
-    free(more.mapped);
+    free(more.mapped), free(turned);
     return same;
 }
 
@@ -326,6 +346,8 @@ static void test(void)
         m = size(large == 0);
         n = size(large == 1);
         k = size(large == 2);
+        if (draw(3) == 0) /* few rows, or one */
+            m = draw(2) ? 1 : 1 + draw(15);
         cr_thread_pool_start(1 + (int)draw(3));
         ok(one(m, n, k), "%lld x %lld x %lld", (long long)m, (long long)n,
            (long long)k);
