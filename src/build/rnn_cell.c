@@ -9,7 +9,7 @@
  * Low precision is that of MindSpore 2.10 on CPUs. Its LSTM is one function,
  * which rounds what goes in and comes out in O2 and O3 and is float32 in
  * auto; with lengths of samples, and in the other cells, every step is written
- * out and rounds function by function (rnn_low_precision.c). O1 speaks of
+ * out and rounds function by function (kernels/rnn_low.inc). O1 speaks of
  * LSTMCell, GRUCell and RNNCell and finds nothing in the cells over sequences.
  * These take all they have in the type of x: float16 in level auto too if x is.
  */

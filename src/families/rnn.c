@@ -18,7 +18,7 @@
  *   dh, dc (N, H)
  * and in low precision
  *   dp (L, N, g H)      gradients of the products, which dg are rounded
- *   room, dx (N, g H)   of a row
+ *   dx (N, g H)         of a row, the gradient of x
  *   part (N, H)         the product's part of dh
  *   low (L, N, H)       the states as products take them
  *
@@ -114,7 +114,7 @@ static bool sizes(struct cr_op_plan *p, const struct cr_rnn_kind *kind,
         fits = cr_checked_add(&keep, keep, gates);
     fits = fits && cr_checked_add(&keep, keep, states) &&
            cr_checked_mul(&p->saved, keep, sizeof(cr_real)) &&
-           cr_checked_mul(&row, one, 2 * kind->gates);
+           cr_checked_mul(&row, one, kind->gates);
     if (fits && o->low != CR_RNN_FULL)
         fits = cr_checked_add(&gates, gates, gates) &&
                cr_checked_add(&gates, gates, row) &&
@@ -204,7 +204,7 @@ struct run {
     cr_real *wt, *none;            /* scratch */
     cr_real *dg, *dh, *dc;
     bool rounds; /* in low precision, with these: */
-    cr_real *dp, *room, *dx, *part, *low;
+    cr_real *dp, *dx, *part, *low;
     bool direct; /* dg is dx */
     bool packed; /* wt is */
     /* what one thread has of it, and where it stands: */
@@ -245,8 +245,7 @@ static struct run run_of(const struct cr_op_ctx *s,
     r.rounds = o->low != CR_RNN_FULL;
     if (r.rounds) {
         r.dp = r.dc + r.n * r.size;
-        r.room = r.dp + r.steps * r.n * r.gates;
-        r.dx = r.room + r.n * r.gates;
+        r.dx = r.dp + r.steps * r.n * r.gates;
         r.part = r.dx + r.n * r.gates;
         r.low = r.part + r.n * r.size;
     }
@@ -310,10 +309,9 @@ static void lower(const struct run *r, int64_t i, struct cr_rnn_row *row)
 {
     if (!r->rounds)
         return;
-    row->o = r->o;
+    row->low = r->o->dtype == 0 ? CR_F16 : CR_BF16;
+    row->rounds = cr_rnn_rounds(r->o->low, r->s->in[B].rank > 0);
     row->b = r->s->x[B];
-    row->biased = r->s->in[B].rank > 0;
-    row->room = r->room + i * r->gates;
     row->dx = r->dx + i * r->gates;
 }
 

@@ -16,7 +16,7 @@
  * steps, and dx is left to the product in front.
  *
  * In low precision (.low) each sum, product and activation rounds as it does
- * in MindSpore, whose steps are written out (rnn_low_precision.c). Of an lstm,
+ * in MindSpore, whose steps are written out (kernels/rnn_low.inc). Of an lstm,
  * b is then b_ih and b_hh, one after the other: both are added after the sum
  * of the products, and x is the product alone.
  */
@@ -72,33 +72,9 @@ struct cr_rnn_kind {
 
 /* ---- rnn_low_precision.c ---- */
 
-/* Which results are rounded, besides the product. */
-struct cr_rnn_rounds {
-    bool all;   /* every one */
-    bool sum;   /* that of both products */
-    bool gate;  /* what goes in and out of gates */
-    bool pair;  /* products of two gates */
-    bool state; /* c on its way into tanh, and what comes out */
-};
-struct cr_rnn_rounds cr_rnn_rounds(const struct cr_rnn_row *row);
-/* v, rounded if `when`. */
-void cr_rnn_round(const struct cr_rnn_row *row, bool when, int64_t n,
-                  cr_real *v);
-/* y = a + b, rounded if `when`; y = a b. y may be one of them. */
-void cr_rnn_add(const struct cr_rnn_row *row, bool when, int64_t n,
-                const cr_real *a, const cr_real *b, cr_real *y);
-void cr_rnn_mul(const struct cr_rnn_row *row, bool when, int64_t n,
-                const cr_real *a, const cr_real *b, cr_real *y);
-/* y = 1 / (1 + exp(-x)), not rounded: its gradient is made of it so. */
-void cr_rnn_sigmoid(int64_t n, const cr_real *x, cr_real *y);
-/* y = tanh(x), rounded if `when`; its gradient is made of it so. */
-void cr_rnn_tanh(const struct cr_rnn_row *row, bool when, int64_t n,
-                 const cr_real *x, cr_real *y);
-/* d *= y (1 - y); d *= 1 - y^2; rounded if `when` */
-void cr_rnn_sigmoid_backward(const struct cr_rnn_row *row, bool when, int64_t n,
-                             const cr_real *y, cr_real *d);
-void cr_rnn_tanh_backward(const struct cr_rnn_row *row, bool when, int64_t n,
-                          const cr_real *y, cr_real *d);
+/* Which results a row rounds, of an `enum cr_rnn_low` and with or without a
+ * bias. */
+struct cr_rnn_rounds cr_rnn_rounds(int low, bool biased);
 
 /* The gradient of input w, (m, k), of steps that are the first dimension of dy
  * (steps, n, m) and x (steps, n, k): that of each step is rounded, and their

@@ -1,7 +1,6 @@
 /*
- * Rows of gates in low precision: MindSpore 2.10's steps
- * (nn/layer/rnn_cells.py), function by function, each of which computes in
- * float32 here and rounds what it gives.
+ * Recurrences in low precision: what rows of gates round
+ * (kernels/rnn_low.inc), and gradients of weights.
  *
  *   level    low        rounded
  *   auto     PRODUCTS   the products, and what is made of nothing else
@@ -17,14 +16,12 @@
 #include "kernels/blas.h"
 #include "kernels/parallel_for.h"
 #include "num/low_precision.h"
-#include "num/vec_math.h"
 
-struct cr_rnn_rounds cr_rnn_rounds(const struct cr_rnn_row *row)
+struct cr_rnn_rounds cr_rnn_rounds(int low, bool biased)
 {
-    int low = row->o->low;
     bool all = low == CR_RNN_ALL, gates = low == CR_RNN_GATES;
     /* without a bias in float32 the gates are float16 in level auto too */
-    bool bare = low == CR_RNN_PRODUCTS && !row->biased;
+    bool bare = low == CR_RNN_PRODUCTS && !biased;
 
     return (struct cr_rnn_rounds){
         .all = all,
@@ -33,105 +30,6 @@ struct cr_rnn_rounds cr_rnn_rounds(const struct cr_rnn_row *row)
         .pair = all || bare,
         .state = all || gates,
     };
-}
-
-void cr_rnn_round(const struct cr_rnn_row *row, bool when, int64_t n,
-                  cr_real *v)
-{
-    if (when)
-        cr_round_to_type(row->o->dtype == 0 ? CR_F16 : CR_BF16, n, v, v);
-}
-
-CR_CLONES static void low_add(int64_t n, const cr_real *a, const cr_real *b,
-                              cr_real *y)
-{
-    int64_t i;
-
-    CR_SIMD
-    for (i = 0; i < n; i++)
-        y[i] = a[i] + b[i];
-}
-
-CR_CLONES static void low_mul(int64_t n, const cr_real *a, const cr_real *b,
-                              cr_real *y)
-{
-    int64_t i;
-
-    CR_SIMD
-    for (i = 0; i < n; i++)
-        y[i] = a[i] * b[i];
-}
-
-CR_CLONES static void low_tanh(int64_t n, const cr_real *x, cr_real *y)
-{
-    int64_t i;
-
-    CR_SIMD
-    for (i = 0; i < n; i++)
-        y[i] = cr_tanh(x[i]);
-}
-
-CR_CLONES static void low_sigmoid_backward(int64_t n, const cr_real *y,
-                                           cr_real *d)
-{
-    int64_t i;
-
-    CR_SIMD
-    for (i = 0; i < n; i++)
-        d[i] = d[i] * y[i] * (1 - y[i]);
-}
-
-CR_CLONES static void low_tanh_backward(int64_t n, const cr_real *y, cr_real *d)
-{
-    int64_t i;
-
-    CR_SIMD
-    for (i = 0; i < n; i++)
-        d[i] = d[i] * (1 - y[i] * y[i]);
-}
-
-CR_CLONES void cr_rnn_sigmoid(int64_t n, const cr_real *x, cr_real *y)
-{
-    int64_t i;
-
-    CR_SIMD
-    for (i = 0; i < n; i++)
-        y[i] = cr_gate(x[i]);
-}
-
-void cr_rnn_add(const struct cr_rnn_row *row, bool when, int64_t n,
-                const cr_real *a, const cr_real *b, cr_real *y)
-{
-    low_add(n, a, b, y);
-    cr_rnn_round(row, when, n, y);
-}
-
-void cr_rnn_mul(const struct cr_rnn_row *row, bool when, int64_t n,
-                const cr_real *a, const cr_real *b, cr_real *y)
-{
-    low_mul(n, a, b, y);
-    cr_rnn_round(row, when, n, y);
-}
-
-void cr_rnn_tanh(const struct cr_rnn_row *row, bool when, int64_t n,
-                 const cr_real *x, cr_real *y)
-{
-    low_tanh(n, x, y);
-    cr_rnn_round(row, when, n, y);
-}
-
-void cr_rnn_sigmoid_backward(const struct cr_rnn_row *row, bool when, int64_t n,
-                             const cr_real *y, cr_real *d)
-{
-    low_sigmoid_backward(n, y, d);
-    cr_rnn_round(row, when, n, d);
-}
-
-void cr_rnn_tanh_backward(const struct cr_rnn_row *row, bool when, int64_t n,
-                          const cr_real *y, cr_real *d)
-{
-    low_tanh_backward(n, y, d);
-    cr_rnn_round(row, when, n, d);
 }
 
 CR_CLONES static void low_sum(int64_t n, cr_real alpha, const cr_real *x,

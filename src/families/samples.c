@@ -8,6 +8,7 @@
 
 #define NUMBERS (1 << 17) /* of x and y in a part: half of level 2, about */
 #define SAMPLES 4         /* in a part, at least: threads share them */
+#define W 1               /* input: a weight, which each part reads */
 
 /* Samples from `from` on, and what the op gets for them. */
 struct part {
@@ -20,12 +21,16 @@ struct part {
     cr_real *x, *y, *kept;  /* room for those of a part; kept: y in backward */
 };
 
-/* Samples of a part: they follow from the shapes alone. */
+/* Samples of a part: they follow from the shapes alone. A part has no fewer
+ * numbers than the weight that is packed for it, and whose gradient's sums it
+ * adds up. */
 static int64_t part_samples(const struct cr_op_ctx *s)
 {
-    int64_t all = s->in[0].dim[0], n;
+    int64_t all = s->in[0].dim[0], n, most = NUMBERS;
 
-    n = all > 0 ? NUMBERS / ((cr_count(&s->in[0]) + cr_count(&s->out[0])) / all)
+    if (s->in[W].rank > 0 && cr_count(&s->in[W]) > most)
+        most = cr_count(&s->in[W]);
+    n = all > 0 ? most / ((cr_count(&s->in[0]) + cr_count(&s->out[0])) / all)
                 : 0;
     n = n < SAMPLES ? SAMPLES : n;
     return n < all ? n : all;

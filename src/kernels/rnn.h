@@ -14,7 +14,9 @@
 #include "base/compiler.h"
 #include "kernels/kernel.h"
 #include "num/real.h"
+#include "num/spec.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum cr_rnn_act {
@@ -22,7 +24,15 @@ enum cr_rnn_act {
     CR_RNN_RELU
 };
 
-struct cr_rnn;
+/* In low precision, which results are rounded, besides the product. */
+struct cr_rnn_rounds {
+    bool all;   /* every one */
+    bool sum;   /* that of both products */
+    bool gate;  /* what goes in and out of gates */
+    bool pair;  /* products of two gates */
+    bool state; /* c on its way into tanh, and what comes out */
+};
+
 struct cr_rnn_kernel;
 
 /* One sample at one step. Its forward part asks for the next one's x, which is
@@ -43,14 +53,25 @@ struct cr_rnn_row {
      * through w, and c0 goes out */
     cr_real *dh, *dc;
     cr_real *dg; /* the gradient of x goes out */
-    /* In low precision b is NULL where there is none, and in backward; dg goes
-     * out as the gradient of the product, that of x as dx. */
-    const struct cr_rnn *o;
-    bool biased;
-    cr_real *dx, *room; /* room: g n numbers */
+    /* In low precision, that of CR_F16 or CR_BF16: b is NULL where there is
+     * none, and of an lstm two, one after the other; dg goes out as the
+     * gradient of the product, that of x as dx. */
+    enum cr_type low;
+    struct cr_rnn_rounds rounds;
+    cr_real *dx;
 };
 
 typedef void cr_rnn_part(const struct cr_rnn_row *row);
+
+/* In low precision. */
+struct cr_rnn_low_rows {
+    cr_rnn_part *rnn, *rnn_backward;
+    cr_rnn_part *gru, *gru_backward;
+    cr_rnn_part *lstm, *lstm_backward;
+};
+
+extern const struct cr_rnn_low_rows cr_rnn_low_avx512, cr_rnn_low_avx2,
+    cr_rnn_low_portable;
 
 struct cr_rnn_kernel {
     struct cr_kernel head;
@@ -59,6 +80,7 @@ struct cr_rnn_kernel {
     /* Makes of the gradient of a gru's x in dg that of its product. */
     cr_rnn_part *gru_to_product;
     cr_rnn_part *lstm, *lstm_backward;
+    const struct cr_rnn_low_rows *low;
 };
 
 /* Asks for all n numbers of the next x at once. */

@@ -8,8 +8,10 @@ CR_O3
 #include "kernels/simd_avx2.h"
 
 #ifdef CR_DOUBLE
+#define KERNEL_LOW cr_rnn_low_portable
 #define KERNEL CR_TARGET("avx2")
 #else
+#define KERNEL_LOW cr_rnn_low_avx2
 #define GATES
 #define SIDE 4
 #define V_RATIO(x, y) V_DIV(x, y)
@@ -23,5 +25,9 @@ CR_O3
     }
 
 #include "kernels/rnn.inc"
+
+#ifndef CR_DOUBLE
+#include "kernels/rnn_low.inc"
+#endif
 
 #endif

@@ -8,8 +8,10 @@ CR_O3
 #include "kernels/simd_avx512.h"
 
 #ifdef CR_DOUBLE
+#define KERNEL_LOW cr_rnn_low_portable
 #define KERNEL CR_TARGET("avx512f")
 #else
+#define KERNEL_LOW cr_rnn_low_avx512
 #define GATES
 #define SIDE 8
 /* by Newton's step from 14 bits */
@@ -32,5 +34,9 @@ KERNEL CR_INLINE vec inverse(vec x)
     }
 
 #include "kernels/rnn.inc"
+
+#ifndef CR_DOUBLE
+#include "kernels/rnn_low.inc"
+#endif
 
 #endif

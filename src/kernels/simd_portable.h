@@ -19,6 +19,7 @@
 #define V_LOAD_N(p, n) lanes_load_n(p, n)
 #define V_STORE_N(p, n, x) lanes_store(p, n, x)
 #define V_ADD(x, y) ((x) + (y))
+#define V_SUB(x, y) ((x) - (y))
 #define V_MUL(x, y) ((x) * (y))
 #define V_FMA(x, y, z) ((x) * (y) + (z))
 #define V_RELU(x) lanes_relu(x)

@@ -5,8 +5,6 @@
  *   h = n + z (h0 - n) */
 #include "families/rnn.h"
 
-#include <string.h>
-
 static void gru_row(const struct cr_rnn_row *w)
 {
     w->k->gru(w);
@@ -22,69 +20,14 @@ static void gru_turn(const struct cr_rnn_row *w)
     w->k->gru_to_product(w);
 }
 
-/* ---- Low precision: families/rnn_low_precision.c. Saves s(r) and s(z)
- * unrounded and u_n in g, n rounded in c. */
-
-/* Computes the rounded gates r and z into scratch. */
-static void gru_low_gates(const struct cr_rnn_row *w)
-{
-    memcpy(w->room, w->g, (size_t)(2 * w->n) * sizeof *w->room);
-    cr_rnn_round(w, cr_rnn_rounds(w).gate, 2 * w->n, w->room);
-}
-
-/* y = h0 - n */
-static void gru_low_apart(const struct cr_rnn_row *w, cr_real *y)
-{
-    int64_t k;
-
-    for (k = 0; k < w->n; k++)
-        y[k] = w->h0[k] - w->c[k];
-    cr_rnn_round(w, cr_rnn_rounds(w).all, w->n, y);
-}
-
 static void gru_low_row(const struct cr_rnn_row *w)
 {
-    int64_t n = w->n;
-    struct cr_rnn_rounds r = cr_rnn_rounds(w);
-    cr_real *g = w->g, *reset = w->room, *z = reset + n, *v = z + n;
-
-    cr_rnn_round(w, true, 3 * n, g);
-    if (w->b)
-        cr_rnn_add(w, r.all, 3 * n, g, w->b, g);
-    memcpy(w->room, w->x, (size_t)(3 * n) * sizeof *w->room);
-    cr_rnn_round(w, r.gate, 3 * n, g);
-    cr_rnn_round(w, r.gate, 3 * n, w->room);
-    cr_rnn_add(w, r.gate, 2 * n, w->room, g, g);
-    cr_rnn_sigmoid(2 * n, g, g);
-    gru_low_gates(w);
-    cr_rnn_mul(w, r.pair, n, reset, g + 2 * n, reset);
-    cr_rnn_add(w, r.gate, n, v, reset, v);
-    cr_rnn_tanh(w, r.gate, n, v, w->c);
-    gru_low_apart(w, v);
-    cr_rnn_mul(w, r.all, n, z, v, v);
-    cr_rnn_add(w, r.all, n, w->c, v, w->h);
+    w->k->low->gru(w);
 }
 
 static void gru_low_back_row(const struct cr_rnn_row *w)
 {
-    int64_t n = w->n, k;
-    struct cr_rnn_rounds r = cr_rnn_rounds(w);
-    const cr_real *reset = w->room, *z = reset + n, *g = w->g;
-    cr_real *v = w->room + 2 * n, *dg = w->dg, *dn = w->dx + 2 * n;
-
-    gru_low_gates(w);
-    gru_low_apart(w, v);
-    cr_rnn_mul(w, r.gate, n, w->dh, v, dg + n);
-    cr_rnn_mul(w, r.all, n, w->dh, z, v);
-    for (k = 0; k < n; k++)
-        dn[k] = w->dh[k] - v[k];
-    cr_rnn_round(w, r.gate, n, dn);
-    cr_rnn_tanh_backward(w, r.gate, n, w->c, dn);
-    memcpy(w->dh, v, (size_t)n * sizeof *v);
-    cr_rnn_mul(w, r.gate, n, dn, g + 2 * n, dg);
-    cr_rnn_mul(w, r.gate, n, dn, reset, dg + 2 * n);
-    cr_rnn_sigmoid_backward(w, r.gate, 2 * n, g, dg);
-    memcpy(w->dx, dg, (size_t)(2 * n) * sizeof *dg);
+    w->k->low->gru_backward(w);
 }
 
 static const struct cr_rnn_kind gru = {

@@ -1,8 +1,6 @@
 /* rnn (Elman): h = f(x + h0 W' + b), f = tanh or relu;  dx = dh f'(h) */
 #include "families/rnn.h"
 
-#include <string.h>
-
 static void rnn_row(const struct cr_rnn_row *w)
 {
     w->k->rnn(w);
@@ -13,39 +11,14 @@ static void rnn_back_row(const struct cr_rnn_row *w)
     w->k->rnn_backward(w);
 }
 
-/* ---- Low precision: families/rnn_low_precision.c */
-
 static void rnn_low_row(const struct cr_rnn_row *w)
 {
-    int64_t n = w->n, k;
-    struct cr_rnn_rounds r = cr_rnn_rounds(w);
-    cr_real *g = w->g, *h = w->h;
-
-    cr_rnn_round(w, true, n, g);
-    if (w->b)
-        cr_rnn_add(w, r.all, n, g, w->b, g);
-    cr_rnn_add(w, r.gate, n, w->x, g, g);
-    if (w->act == CR_RNN_TANH)
-        cr_rnn_tanh(w, r.gate, n, g, h);
-    else
-        for (k = 0; k < n; k++)
-            h[k] = g[k] < 0 ? 0 : g[k];
+    w->k->low->rnn(w);
 }
 
 static void rnn_low_back_row(const struct cr_rnn_row *w)
 {
-    int64_t n = w->n, k;
-    struct cr_rnn_rounds r = cr_rnn_rounds(w);
-
-    memcpy(w->dg, w->dh, (size_t)n * sizeof *w->dg);
-    cr_rnn_round(w, r.gate, n, w->dg);
-    if (w->act == CR_RNN_TANH)
-        cr_rnn_tanh_backward(w, r.gate, n, w->h, w->dg);
-    else
-        for (k = 0; k < n; k++)
-            w->dg[k] = w->h[k] > 0 ? w->dg[k] : 0;
-    memcpy(w->dx, w->dg, (size_t)n * sizeof *w->dx);
-    memset(w->dh, 0, (size_t)n * sizeof *w->dh);
+    w->k->low->rnn_backward(w);
 }
 
 static const struct cr_rnn_kind rnn = {
