@@ -333,6 +333,9 @@ of('numbers', {'a': (3, 4), 'b': (3, 4), 'w': (4,), 'p': (4,)},
    near='--rtol 1e-4 --atol 1e-5', ref='pt')
 of('logaddexp2', {'a': (3, 4), 'p': (4,)}, 'logaddexp2(a, p)', 'xdivy(a, p)',
    near='--rtol 1e-4 --atol 1e-5')
+of('xlogy_at_0', {'a': (3, 4), 'p': (3, 4)}, 'xlogy(a - stop_gradient(a), p)',
+   'xlogy(relu(a), p)', 'xlogy(a - stop_gradient(a), stop_gradient(-p))',
+   'xlogy(0 * p, p)', ref='pt')
 
 # ---- along axes
 
