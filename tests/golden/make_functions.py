@@ -333,6 +333,21 @@ of('numbers', {'a': (3, 4), 'b': (3, 4), 'w': (4,), 'p': (4,)},
    near='--rtol 1e-4 --atol 1e-5', ref='pt')
 of('logaddexp2', {'a': (3, 4), 'p': (4,)}, 'logaddexp2(a, p)', 'xdivy(a, p)',
    near='--rtol 1e-4 --atol 1e-5')
+of('near_bounds', {'a': (3, 4), 'p': (3, 4)},
+   'sinc(a - stop_gradient(a - 1e-6 * p))', 'sinc(0.1 * a)', 'sinc(0 * a)',
+   'softplus(a - stop_gradient(a) + 5, 2, 10)', ref='pt')
+of('hypot_sizes', {'a': (3, 4), 'p': (3, 4)}, 'hypot(a * 1e20, p * 1e20) * 1e-20',
+   'hypot(a * 1e-25, p * 1e-25) * 1e25', 'hypot(a, 0 * p)', 'hypot(0 * a, p)',
+   ref='pt')
+of('logaddexp_inf', {'a': (3, 4), 'p': (3, 4)}, *[
+    line % name for name in ('logaddexp', 'logaddexp2') for line in (
+        'a + exp(%s(stop_gradient(log(0 * p)), stop_gradient(log(0 * p))))',
+        'a + 1 / %s(stop_gradient(p / (0 * p)), stop_gradient(a))',
+        '%s(a, stop_gradient(log(0 * p)))')],
+   near='--rtol 1e-4 --atol 1e-5', ref='pt')
+of('xlogy_at_0', {'a': (3, 4), 'p': (3, 4)}, 'xlogy(a - stop_gradient(a), p)',
+   'xlogy(relu(a), p)', 'xlogy(a - stop_gradient(a), stop_gradient(-p))',
+   'xlogy(0 * p, p)', ref='pt')
 
 # ---- along axes
 
