@@ -183,7 +183,7 @@ bool cr_train_restore(struct cr_train *t, struct cr_tensor_file *file)
                 "use train --load to start a new run from these weights");
         return false;
     }
-    ok = cr_load_weights(file, t->diag, t->net, true);
+    ok = cr_load_weights(file, t->config, t->net, true);
     ok = cr_load_slots(file, t->diag, t->net) && ok;
     if (t->opts.train.ema.decay > 0) {
         if (!t->files.resumed)
