@@ -117,6 +117,7 @@ set -o pipefail
 
 @test "help exit lists the statuses" {
     run -0 "$CELLRUN" help exit
+    [[ "$output" == *"  7      A sweep is over, but points of it failed."* ]]
     [[ "$output" == *"  75 "* ]]
 }
 
