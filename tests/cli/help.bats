@@ -115,6 +115,11 @@ set -o pipefail
     [[ "${lines[0]}" == "stratify: split: {eval_from_train"* ]]
 }
 
+@test "help on a function of tensors says what shapes they have" {
+    run -0 "$CELLRUN" help attention
+    [[ "$output" == *"query (N, L, E), key and value (N, S, E)"* ]]
+}
+
 @test "words of networks of several parts, and of weights" {
     for word in gan discriminator 'gradient reversal' siamese \
         'contrastive loss' noise KL reparameterize augment curves \
