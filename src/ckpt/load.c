@@ -32,7 +32,8 @@ static const struct cr_opt load_opts[] = {
     CR_NODE(struct load, rename,
             "Pairs [pattern, replacement], applied in order to the names of "
             "the file. Patterns are POSIX extended regular expressions; \\1 is "
-            "the first group."),
+            "the first group. They also apply to weights of another program "
+            "that --ckpt names, if these lack names of the network."),
     CR_NODE(struct load, skip,
             "Patterns of parameters that are not loaded and keep their initial "
             "values."),
@@ -112,6 +113,12 @@ static bool load_rules_read(struct cr_load_job *job, const struct cr_node *node)
     for (CR_EACH(pair, node))
         ok &= load_rule_read(job, pair);
     return ok;
+}
+
+static void load_rules_free(struct cr_load_job *job)
+{
+    for (int i = 0; i < job->n_rules; i++)
+        cr_rename_rule_free(&job->rule[i]);
 }
 
 static int load_by_name(const void *a, const void *b)
@@ -531,7 +538,7 @@ bool cr_load(struct cr_config *config, struct cr_net *net, const char *path,
     }
     if (!o.strict)
         load_try_prefixes(&job);
-    ok = ok && (!o.strict || cr_load_refuse(&job, false, true)) &&
+    ok = ok && (!o.strict || cr_load_refuse(&job, false, CR_LOAD_FIX_ALL)) &&
          load_values(&job);
     if (ok)
         cr_load_report_text(&job, config, o.skip, report);
@@ -542,8 +549,7 @@ bool cr_load(struct cr_config *config, struct cr_net *net, const char *path,
     else if (ok)
         cr_vocabs_compare(config, job.file, load_reads, &job);
 done:
-    for (int i = 0; i < job.n_rules; i++)
-        cr_rename_rule_free(&job.rule[i]);
+    load_rules_free(&job);
     cr_tensor_file_close(job.file);
     return ok;
 }
@@ -605,43 +611,76 @@ bool cr_load_is_run_state(struct cr_tensor_file *file, const struct cr_net *net,
     return cr_load_is_state(&job, name);
 }
 
-bool cr_load_weights(struct cr_tensor_file *file, struct cr_diag *diag,
+static bool load_lacks(const struct cr_load_job *job)
+{
+    for (int i = 0; i < job->n_targets; i++)
+        if (job->target[i].status == CR_LOAD_MISSING)
+            return true;
+    return false;
+}
+
+/* Matches all tensors, by the names that the file gives them, else by those of
+ * load.rename. The rules must be freed in either case. */
+static bool load_match_all(struct cr_load_job *job, struct cr_config *config,
+                           struct cr_net *net)
+{
+    const struct cr_node *rules = cr_node_find(config->root, "load.rename");
+
+    if (!load_sources(job))
+        return false;
+    load_match(job, net, NULL);
+    if (!rules || cr_tensor_file_is_cellrun(job->file) || !load_lacks(job))
+        return true;
+    if (!load_rules_read(job, rules) || !load_sources(job))
+        return false;
+    load_match(job, net, NULL);
+    return true;
+}
+
+static enum cr_load_fix load_fix(const struct cr_load_job *job)
+{
+    return cr_tensor_file_is_cellrun(job->file) ? CR_LOAD_FIX_NONE
+                                                : CR_LOAD_FIX_NAMES;
+}
+
+bool cr_load_weights(struct cr_tensor_file *file, struct cr_config *config,
                      struct cr_net *net, bool exact)
 {
     struct cr_arena mem = { 0 };
-    struct cr_load_job job = { .arena = &mem, .diag = diag, .file = file };
-    bool ok;
+    struct cr_load_job job = { .arena = &mem,
+                               .diag = config->diag,
+                               .file = file };
+    bool ok = load_match_all(&job, config, net);
 
-    ok = load_sources(&job);
-    if (ok) {
-        load_match(&job, net, NULL);
-        for (int i = 0; exact && i < job.n_sources; i++)
-            job.source[i].used |=
-                cr_load_is_state(&job, job.source[i].name) ||
-                (!cr_net_has_loss(net) &&
-                 cr_starts(job.source[i].name, "loss."));
-        ok = cr_load_refuse(&job, exact, false) && load_values(&job);
-    }
+    for (int i = 0; ok && exact && i < job.n_sources; i++)
+        job.source[i].used |=
+            cr_load_is_state(&job, job.source[i].name) ||
+            (!cr_net_has_loss(net) &&
+             cr_starts(job.source[i].name, "loss."));
+    ok = ok && cr_load_refuse(&job, exact, load_fix(&job)) &&
+         load_values(&job);
+    load_rules_free(&job);
     cr_arena_free(&mem);
     return ok;
 }
 
-const struct cr_tensor_info **cr_load_entries(struct cr_arena *arena,
-                                              struct cr_tensor_file *file,
-                                              struct cr_diag *diag,
+const struct cr_tensor_info **cr_load_entries(struct cr_tensor_file *file,
+                                              struct cr_config *config,
                                               struct cr_net *net)
 {
-    struct cr_load_job job = { .arena = arena, .diag = diag, .file = file };
-    const struct cr_tensor_info **to;
+    struct cr_load_job job = { .arena = config->arena,
+                               .diag = config->diag,
+                               .file = file };
+    const struct cr_tensor_info **to = NULL;
 
-    if (!load_sources(&job))
-        return NULL;
-    load_match(&job, net, NULL);
-    if (!cr_load_refuse(&job, false, false))
-        return NULL;
-    to = CR_NEWS(arena, const struct cr_tensor_info *, job.n_targets + 1);
-    for (int i = 0; i < job.n_targets; i++)
-        to[i] = job.target[i].entry;
+    if (load_match_all(&job, config, net) &&
+        cr_load_refuse(&job, false, load_fix(&job))) {
+        to = CR_NEWS(job.arena, const struct cr_tensor_info *,
+                     job.n_targets + 1);
+        for (int i = 0; i < job.n_targets; i++)
+            to[i] = job.target[i].entry;
+    }
+    load_rules_free(&job);
     return to;
 }
 

@@ -25,15 +25,15 @@ bool cr_load(struct cr_config *config, struct cr_net *net, const char *path,
 /* Loads every parameter and moving statistic from the tensor of its name;
  * false after reporting all that are missing or have another shape. With
  * `exact` unexpected tensors of the file are errors too, except optimizer
- * slots and state of cellrun. */
-bool cr_load_weights(struct cr_tensor_file *file, struct cr_diag *diag,
+ * slots and state of cellrun. Where the file of another program lacks names,
+ * its tensors have those that load.rename of the config gives them. */
+bool cr_load_weights(struct cr_tensor_file *file, struct cr_config *config,
                      struct cr_net *net, bool exact);
 
 /* The tensor of the file that cr_load_weights loads into each parameter; NULL
  * after reporting those that are missing or have another shape. */
-const struct cr_tensor_info **cr_load_entries(struct cr_arena *arena,
-                                              struct cr_tensor_file *file,
-                                              struct cr_diag *diag,
+const struct cr_tensor_info **cr_load_entries(struct cr_tensor_file *file,
+                                              struct cr_config *config,
                                               struct cr_net *net);
 
 /* Whether a tensor of the file is not a weight but other state of a run: an

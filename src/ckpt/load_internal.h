@@ -51,10 +51,17 @@ const char *cr_load_prefix(const struct cr_load_job *job, int *many);
  * optimizer slot, a counter or state of cellrun, which `load` ignores. */
 bool cr_load_is_state(const struct cr_load_job *job, const char *name);
 
+/* The lines to add to `load` that a message shows. */
+enum cr_load_fix {
+    CR_LOAD_FIX_NONE,
+    CR_LOAD_FIX_NAMES, /* a rule of rename */
+    CR_LOAD_FIX_ALL    /* or parameters to skip */
+};
+
 /* Reports all mismatches in one message; true if there are none. With `extra`
- * unused tensors are errors too; with `show_fix` the message shows the lines to
- * add. */
-bool cr_load_refuse(struct cr_load_job *job, bool extra, bool show_fix);
+ * unused tensors are errors too. */
+bool cr_load_refuse(struct cr_load_job *job, bool extra,
+                    enum cr_load_fix fix);
 /* Fills the report; `skip` is the config's node, or NULL. */
 void cr_load_report_text(const struct cr_load_job *job,
                          const struct cr_config *config,

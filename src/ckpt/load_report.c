@@ -107,7 +107,7 @@ static void load_note(struct cr_load_job *job, const struct cr_load_target *t)
                 t->param->name, t->entry->dtype);
 }
 
-bool cr_load_refuse(struct cr_load_job *job, bool extra, bool show_fix)
+bool cr_load_refuse(struct cr_load_job *job, bool extra, enum cr_load_fix fix)
 {
     struct cr_pos at =
         cr_at_file(job->diag->arena, cr_tensor_file_path(job->file));
@@ -143,7 +143,7 @@ bool cr_load_refuse(struct cr_load_job *job, bool extra, bool show_fix)
                 cr_diag_format(job->diag->arena, &job->source[i].entry->spec));
     if (shown > LOAD_LINES)
         cr_note(job->diag, "and %d more", shown - LOAD_LINES);
-    if (!show_fix || faults == 0)
+    if (fix == CR_LOAD_FIX_NONE || faults == 0)
         return false;
     prefix = cr_load_prefix(job, &faults);
     if (prefix)
@@ -153,7 +153,7 @@ bool cr_load_refuse(struct cr_load_job *job, bool extra, bool show_fix)
             "%s",
             faults, cr_quote(job->diag->arena, prefix, strlen(prefix)),
             load_rule_for(job, prefix));
-    else
+    else if (fix == CR_LOAD_FIX_ALL)
         cr_note(job->diag, "to keep their initial values, add under load:\n%s",
                 load_skip_line(job));
     return false;

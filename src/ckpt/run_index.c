@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -38,8 +39,45 @@ char *cr_run_file(struct cr_arena *arena, const char *path, size_t max,
     return n < 0 ? NULL : text;
 }
 
-/* Adds the last evaluation of metrics.jsonl to the record, as its member
- * `eval`. */
+/* Whether a member of an evaluation's record is no metric. */
+static bool runs_no_metric(const char *key)
+{
+    static const char *const names[] = { "t",     "step",    "epoch",
+                                         "split", "samples", "train_loss" };
+
+    for (size_t i = 0; i < CR_LEN(names); i++)
+        if (strcmp(names[i], key) == 0)
+            return true;
+    return false;
+}
+
+static void runs_set(struct cr_runs *runs, struct cr_run *run, const char *key,
+                     int64_t value)
+{
+    struct cr_node *node = cr_node_get(run->record, key);
+
+    if (!node || node->kind != CR_NODE_INT)
+        return;
+    node->integer = value;
+    node->real = (double)value;
+    node->text = cr_strf(runs->arena, "%" PRId64, value);
+}
+
+/* Replaces the numbers of epochs and steps, which are those of the start. An
+ * epoch of fewer than all samples counts when the next one begins. */
+static void runs_length(struct cr_runs *runs, struct cr_run *run,
+                        const struct cr_node *eval)
+{
+    const struct cr_node *data = cr_node_get(run->record, "data");
+    int64_t n = cr_json_int(cr_node_get(data, "train"), "samples", 0);
+    bool whole = n > 0 && cr_json_int(eval, "samples", 1) % n == 0;
+
+    runs_set(runs, run, "steps", cr_json_int(eval, "step", 0));
+    runs_set(runs, run, "epochs", cr_json_int(eval, "epoch", 0) + whole);
+}
+
+/* Makes the last evaluation of metrics.jsonl the member `eval` of the
+ * record. */
 static void runs_last(struct cr_runs *runs, struct cr_run *run)
 {
     const char *path = cr_path_join(runs->arena, run->path, "metrics.jsonl");
@@ -63,17 +101,18 @@ static void runs_last(struct cr_runs *runs, struct cr_run *run)
     }
     if (!found)
         return;
+    runs_length(runs, run, found);
     eval = CR_NEW(runs->arena, struct cr_node);
     eval->kind = CR_NODE_MAP;
     eval->key = "eval";
-    while (*link)
+    while (*link && strcmp((*link)->key, "eval") != 0)
         link = &(*link)->next;
+    eval->next = *link ? (*link)->next : NULL;
     *link = eval;
     link = &eval->child;
     for (struct cr_node *m = found->child, *next; m; m = next) {
         next = m->next;
-        if (strcmp(m->key, "t") == 0 || strcmp(m->key, "step") == 0 ||
-            strcmp(m->key, "epoch") == 0 || strcmp(m->key, "split") == 0)
+        if (runs_no_metric(m->key))
             continue;
         *link = m;
         m->next = NULL;
@@ -130,7 +169,8 @@ bool cr_runs_add(struct cr_runs *runs, const char *path)
     runs_objects(run.record);
     run.started = cr_json_str(run.record, "started", "");
     run.eval = cr_node_get(run.record, "eval");
-    if (!run.eval) {
+    if (!run.eval ||
+        strcmp(cr_json_str(run.record, "status", ""), "running") == 0) {
         runs_last(runs, &run);
         run.eval = cr_node_get(run.record, "eval");
     }

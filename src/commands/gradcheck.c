@@ -161,7 +161,7 @@ static bool gradcheck_build(struct job *j)
     j->net = cr_net_build(j->config, &want);
     if (!j->net)
         return false;
-    if (j->file ? !cr_load_weights(j->file, j->diag, j->net, true)
+    if (j->file ? !cr_load_weights(j->file, j->config, j->net, true)
                 : !cr_load(j->config, j->net, NULL, &load))
         return false;
     j->forth = cr_net_exec(j->net, &plan);

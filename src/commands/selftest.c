@@ -547,7 +547,8 @@ static bool selftest_load(struct made *m, const char *path)
     struct cr_tensor_file *file =
         cr_tensor_file_open(&m->arena, &m->diag, path);
     bool good = file && cr_tensor_file_verify(file, &m->diag) &&
-                cr_load_weights(file, &m->diag, m->model.net, false) &&
+                cr_load_weights(file, m->model.config, m->model.net,
+                                false) &&
                 cr_load_slots(file, &m->diag, m->model.net);
 
     if (file)

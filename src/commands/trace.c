@@ -301,7 +301,7 @@ static bool trace_build(struct trace_job *t)
                                  &t->optim)
                 : !cr_loss_scale_section(t->config, &t->optim.scale))
         return false;
-    if (t->file ? !cr_load_weights(t->file, t->diag, t->net, true)
+    if (t->file ? !cr_load_weights(t->file, t->config, t->net, true)
                 : !cr_load(t->config, t->net, NULL, &load))
         return false;
     if (!trace_state(t) || !trace_span(t))

@@ -20,6 +20,7 @@ const struct cr_status cr_statuses[] = {
            "the network." },
     { "5", "The training diverged: a loss or gradient is not finite." },
     { "6", "Finished, but a condition of --require or --against is not met." },
+    { "7", "A sweep is over, but points of it failed." },
     { "75", "Stopped before the end, after a checkpoint was written. Continue "
             "with `cellrun resume DIR`, or with the same `train` command and "
             "--resume auto." },

@@ -308,7 +308,9 @@ static void load_check_types(struct cr_config *c, struct cr_node *node)
                  "two types in one map, '%s' and '%s'",
                  cr_quote(c->arena, first->key, strlen(first->key)),
                  cr_quote(c->arena, m->key, strlen(m->key)));
-        cr_hint(c->diag, "give them names, or use a list");
+        cr_hint(c->diag, "%s",
+                cr_cells_hint(node) ? cr_cells_hint(node)
+                                    : "give them names, or use a list");
         node->pos.offset = -1;
         for (m = node->child; m; m = m->next)
             load_silence(m);

@@ -122,6 +122,13 @@ const char *cr_node_type(const struct cr_node *node,
     return found->key;
 }
 
+const char *cr_cells_hint(const struct cr_node *node)
+{
+    return node->key && strcmp(node->key, "cells") == 0
+               ? "names of cells begin with a lower-case letter"
+               : NULL;
+}
+
 const char *cr_node_what(struct cr_arena *arena, const struct cr_node *node)
 {
     const struct cr_node *args;

@@ -60,6 +60,9 @@ struct cr_node *cr_node_find(const struct cr_node *node, const char *path);
 const char *cr_node_type(const struct cr_node *node,
                          const struct cr_node **args);
 
+/* What to say of a map under `cells` that names a cell as a type; NULL: it is
+ * another map. */
+const char *cr_cells_hint(const struct cr_node *node);
 /* "a number", "a list" ... for messages; the text of a scalar is quoted. */
 const char *cr_node_what(struct cr_arena *arena, const struct cr_node *node);
 

@@ -774,6 +774,8 @@ bool cr_obj_read(struct cr_arena *arena, struct cr_diag *diag,
                               cr_quote(arena, m->key, strlen(m->key)), name);
                 if (guess)
                     cr_hint(diag, "did you mean '%s'?", guess);
+                else if (cr_cells_hint(node))
+                    cr_hint(diag, "%s", cr_cells_hint(node));
             }
         }
     to->opts = cr_alloc(arena, 1, to->about->size);

@@ -87,6 +87,9 @@ struct cr_script_line {
     struct cr_script_line *body, *other, *next;
 };
 
+/* Whether it is a constant or a word of the language, such as True or in, which
+ * no variable or input may be called. */
+bool cr_script_is_word(const char *name);
 /* NULL after reporting; `text` is the value of the key `construct`, say. */
 struct cr_script_line *cr_script_parse(struct cr_arena *arena,
                                        struct cr_diag *diag,

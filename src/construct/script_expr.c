@@ -123,6 +123,20 @@ bool cr_parse_take(struct cr_parser *p, const char *sign)
     return true;
 }
 
+bool cr_script_is_word(const char *name)
+{
+    static const char *const words[] = { "True", "true",   "False", "false",
+                                         "None", "null",   "and",   "or",
+                                         "not",  "in",     "is",    "if",
+                                         "elif", "else",   "for",   "pass",
+                                         "return" };
+
+    for (size_t i = 0; i < CR_LEN(words); i++)
+        if (strcmp(name, words[i]) == 0)
+            return true;
+    return false;
+}
+
 const char *cr_parse_name(struct cr_parser *p)
 {
     size_t at, n = 0;

@@ -39,6 +39,10 @@ static bool target(struct cr_parser *p, struct cr_script_target *to)
 
     if (!list && !cr_parse_take(p, "(")) {
         to->name = cr_parse_name(p);
+        if (to->name && cr_script_is_word(to->name))
+            return cr_parse_fail_at(
+                p, at, strlen(to->name),
+                cr_strf(p->arena, "'%s' is no name of a variable", to->name));
         return to->name || cr_parse_fail(p, "a name");
     }
     if (++p->depth > CR_PARSE_DEPTH)

@@ -190,6 +190,8 @@ bool cr_interp_input(struct cr_interp *m, const char *name,
 
     if (cr_interp_cell(m, name))
         return cr_fail(m->b, CR_E_NETWORK, "'%s' is an input and a cell", name);
+    if (cr_script_is_word(name))
+        return cr_fail(m->b, CR_E_NETWORK, "'%s' is no name of an input", name);
     v = cr_interp_var(m, name);
     (v ? v : var_new(m, name))->value = value;
     return true;

@@ -337,6 +337,19 @@ static bool make_sizes(struct cr_data_loader *p)
     return true;
 }
 
+/* Adds what the columns are to a message about an unknown one. */
+static void note_columns(struct cr_diag *diag, const char *word,
+                         const char *const *names)
+{
+    struct cr_buf all = { .arena = diag->arena };
+
+    if (cr_closest_name(word, names))
+        cr_hint(diag, "did you mean '%s'?", cr_closest_name(word, names));
+    for (int i = 0; names[i]; i++)
+        cr_buf_f(&all, " %s", names[i]);
+    cr_note(diag, "columns:%s", cr_buf_text(&all));
+}
+
 /* Checks that `with`, next to a transform, names another column. */
 static bool check_with(struct cr_data_loader *p, const struct cr_node *ops,
                        const char *const *names)
@@ -353,9 +366,7 @@ static bool check_with(struct cr_data_loader *p, const struct cr_node *ops,
         cr_error(p->config->diag, with->pos, CR_E_UNKNOWN_KEY,
                  "with: column '%s' not found in dataset.%s", with->text,
                  p->want.split);
-        if (cr_closest_name(with->text, names))
-            cr_hint(p->config->diag, "did you mean '%s'?",
-                    cr_closest_name(with->text, names));
+        note_columns(p->config->diag, with->text, names);
         return false;
     }
     return true;
@@ -411,8 +422,7 @@ static bool make_columns(struct cr_data_loader *p)
                       "'%s' is neither a key of datapipe nor a column of "
                       "dataset.%s",
                       m->key, p->want.split);
-        if (cr_closest_name(m->key, names))
-            cr_hint(diag, "did you mean '%s'?", cr_closest_name(m->key, names));
+        note_columns(diag, m->key, names);
     }
     return ok;
 }

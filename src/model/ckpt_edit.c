@@ -401,7 +401,7 @@ edit_loaded(struct edit *e, const char *path, const struct cr_model *of, int *n)
     if (!e->file || !edit_network(e, of))
         return NULL;
     cr_net_params(of->net, n);
-    return cr_load_entries(e->cli->arena, e->file, e->cli->diag, of->net);
+    return cr_load_entries(e->file, of->config, of->net);
 }
 
 /* Reads a weight, or its moving average; `param`: of a network of another

@@ -233,7 +233,7 @@ bool cr_model_net(struct cr_model *model, const struct cr_column *columns,
     ok = model->net &&
          (model->looks == CR_IN_TRAIN ||
           cr_hook_recorder_observe(config, model->net, NULL, model->looks)) &&
-         cr_load_weights(model->file, config->diag, model->net,
+         cr_load_weights(model->file, config, model->net,
                          cr_tensor_file_is_cellrun(model->file)) &&
          model_use_ema(model);
     cr_model_close(model);

@@ -117,6 +117,14 @@ static const char attention_bprop[] =
 const struct cr_op cr_op_attention = {
     .about = { .name = "attention",
                .summary = "Scaled dot-product attention.",
+               .detail = "Takes query (N, L, E), key and value (N, S, E), or "
+                         "query alone, (N, L, 3 E), which contains all "
+                         "three; N is second without batch_first, and may be "
+                         "absent. The features are divided among the heads, "
+                         "without projections. Masks are those of "
+                         "MultiheadAttention. Returns (N, L, E); with "
+                         "need_weights also the weights, (N, L, S), or (N, "
+                         "num_heads, L, S) with average_attn_weights=False.",
                .opts = attention_opts,
                .size = sizeof(struct cr_attention) },
     .rows = CR_ROWS_EACH,

@@ -487,6 +487,8 @@ static bool files_list(struct cr_predict *j, const char *path)
                           "%s: found a NUL byte, expected one file name per "
                           "line", what);
         mark = first ? cr_bom(line, (size_t)len) : 0;
+        if (len > 0 && line[len - 1] == '\r' && access(line + mark, F_OK) != 0)
+            line[len - 1] = '\0';
         if (ok && line[mark])
             ok = files_check_output(j, line + mark) &&
                  files_one(j, line + mark);

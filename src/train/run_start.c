@@ -183,7 +183,7 @@ bool cr_train_restore(struct cr_train *t, struct cr_tensor_file *file)
                 "use train --load to start a new run from these weights");
         return false;
     }
-    ok = cr_load_weights(file, t->diag, t->net, true);
+    ok = cr_load_weights(file, t->config, t->net, true);
     ok = cr_load_slots(file, t->diag, t->net) && ok;
     if (t->opts.train.ema.decay > 0) {
         if (!t->files.resumed)
@@ -646,6 +646,10 @@ bool cr_train_start(struct cr_train *t)
     if (t->files.resumed)
         cr_console_log(&t->console, "resumed from %s at step %" PRId64,
                        t->files.resumed, t->state.step);
+    if (t->files.resumed && t->state.step >= t->length.stop_after)
+        cr_console_log(&t->console,
+                       "nothing to do: train.stop_after ends the run here; "
+                       "resume with '~train.stop_after' to continue");
     if (load.text)
         cr_console_log(&t->console, "%s", load.text);
     frozen = cr_freeze_report(t->arena, t->net, start_when, t);

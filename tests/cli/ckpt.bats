@@ -204,6 +204,30 @@ rule 2 twice
     run -6 "$CELLRUN" trace load.yaml '~load' --against t.npz
 }
 
+@test "weights of another program that --ckpt names are renamed, too" {
+    st w.safetensors module.fc.weight:4,3 module.fc.bias:4 \
+        module.head.weight:2,4 module.head.bias:2
+    st own.safetensors fc.weight:4,3 fc.bias:4 out.weight:2,4 out.bias:2
+    run -4 --separate-stderr "$CELLRUN" eval net.yaml --ckpt w
+    [[ "$stderr" == *"the file has 2 of them with the prefix 'module.': add under load:
+   rename: [[\"^module\\\\.\", \"\"]]"* ]]
+    [[ "$stderr" != *skip:* ]]
+    cat >names.yaml <<'END'
+base: net.yaml
+load: {ckpt: absent, rename: [['^module\.', ''], [head, out]]}
+END
+    "$CELLRUN" export names.yaml --ckpt w -o out.npz
+    run -0 "$CELLRUN" ckpt diff own out.npz
+    [ "$("$CELLRUN" eval names.yaml --ckpt w)" = \
+        "$("$CELLRUN" eval net.yaml --ckpt own)" ]
+    # names of the network stay as they are
+    echo "load: {ckpt: absent, rename: [['^', 'module.']]}" |
+        "$CELLRUN" eval net.yaml - --ckpt own
+    run -4 --separate-stderr "$CELLRUN" eval names.yaml --ckpt w \
+        'load.rename=[[weight, bias]]'
+    [[ "$stderr" == *"are both renamed to 'module.fc.bias'"* ]]
+}
+
 @test "load reports all mismatches, and the line to add" {
     st w.safetensors fc.weight:4,3 fc.bias:4 out.weight:9,4 out.bias:9
     run -4 --separate-stderr "$CELLRUN" train net.yaml -q -o a load=w

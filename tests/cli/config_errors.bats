@@ -54,6 +54,7 @@ setup() {
 @test "a type of another kind" { wrong kind; }
 @test "the type as a value" { wrong type_key; }
 @test "two types in one map" { wrong two_types; }
+@test "names of cells in upper case" { wrong cell_names; wrong block_cell_names; }
 @test "a required argument is missing" { wrong missing; }
 @test "a word for a number" { wrong word; }
 @test "a number out of range" { wrong range; }

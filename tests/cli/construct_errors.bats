@@ -112,3 +112,31 @@ nested() {
     [[ "$stderr" == *"error: variables, repeats and blocks make more than 1000000 values [E0017]"* ]]
     [ "$(grep -c error: <<<"$stderr")" -eq 1 ]
 }
+
+# refused LINE WORD: as the first line of a construct
+refused() {
+    printf '%s\n' 'network:' '  inputs: {x: {shape: [6]}}' \
+        '  cells: {fc: {Dense: {out_channels: 3}}}' '  construct: |' \
+        "    $1" '    return fc(x)' >word.yaml
+    run -2 --separate-stderr "$CELLRUN" check word.yaml
+    [[ "$stderr" == "word.yaml:5:"*": error: '$2' is no name of a variable [E0105]"* ]]
+}
+
+@test "constants and words of the language are no names of variables" {
+    cd "$BATS_TEST_TMPDIR"
+    refused 'True = x' True
+    refused 'False, y = x, x' False
+    refused 'y, (z, None) = x, (x, x)' None
+    refused 'null = x' null
+    refused 'not = x' not
+    refused 'in = x' in
+    refused 'for True in range(3): pass' True
+}
+
+@test "constants and words of the language are no names of inputs" {
+    cd "$BATS_TEST_TMPDIR"
+    printf '%s\n' 'blocks: {B: {inputs: [None], construct: return relu(None)}}' \
+        'network:' '  inputs: {x: {shape: [6]}}' '  body: B' >word.yaml
+    run -2 --separate-stderr "$CELLRUN" check word.yaml
+    [[ "$stderr" == *"error: 'None' is no name of an input [E0103]"* ]]
+}

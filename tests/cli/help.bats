@@ -115,8 +115,23 @@ set -o pipefail
     [[ "${lines[0]}" == "stratify: split: {eval_from_train"* ]]
 }
 
+@test "help on a function of tensors says what shapes they have" {
+    run -0 "$CELLRUN" help attention
+    [[ "$output" == *"query (N, L, E), key and value (N, S, E)"* ]]
+}
+
+@test "words of networks of several parts, and of weights" {
+    for word in gan discriminator 'gradient reversal' siamese \
+        'contrastive loss' noise KL reparameterize augment curves \
+        'import weights'; do
+        run -0 "$CELLRUN" help "$word"
+        [[ "${lines[0]}" == "$word: "* ]]
+    done
+}
+
 @test "help exit lists the statuses" {
     run -0 "$CELLRUN" help exit
+    [[ "$output" == *"  7      A sweep is over, but points of it failed."* ]]
     [[ "$output" == *"  75 "* ]]
 }
 

@@ -113,6 +113,13 @@ setup() {
     [ "$(cut -f 2 "$tmp/out" | xargs)" = "0 1 0 1" ]
     run -0 "$CELLRUN" predict --ckpt run - </dev/null
     [ -z "$output" ]
+    # lines of Windows, unless a file has that name
+    cp dark.png $'b.png\r'
+    printf 'bright.png\r\n\r\nb.png\r\ndark.png\r' >"$tmp/list"
+    run -0 --separate-stderr "$CELLRUN" predict --ckpt run \
+        --files-from "$tmp/list"
+    [ "$output" = $'bright.png\t1\nb.png\\x0d\t0\ndark.png\t0' ]
+    rm $'b.png\r'
 }
 
 @test "a list with NULs, as of find -print0, is refused, not cut short" {

@@ -305,6 +305,22 @@ END
     truncate -s -1 runs/net/aaaa1111/metrics.jsonl
     run -0 "$CELLRUN" runs --where status=running --tsv --cols id,accuracy,loss
     [ "$(xargs <<<"$output")" = "id accuracy loss aaaa1111 0.5 1.5" ]
+    # also one that was resumed, whose record has those of its start
+    lock runs/net/aabb2222 elsewhere 1 1 another-boot
+    sed -i 's/completed/running/
+        s/"seed":1/"data":{"train":{"samples":80}},&/' \
+        runs/net/aabb2222/record.json
+    cat >runs/net/aabb2222/metrics.jsonl <<'END'
+{"t":1,"step":35,"epoch":3,"samples":280,"split":"eval","accuracy":0.5,"loss":1}
+{"t":1,"step":40,"epoch":3,"samples":320,"split":"eval","accuracy":0.75,"loss":0.5,"train_loss":0.25}
+END
+    run -0 "$CELLRUN" runs --where status=running --tsv \
+        --cols id,epochs,steps,accuracy,loss
+    [ "$(xargs <<<"$output")" = "id epochs steps accuracy loss \
+aaaa1111 1 20 0.5 1.5 aabb2222 4 40 0.75 0.5" ]
+    # only metrics are columns
+    run -0 "$CELLRUN" runs --where status=running --tsv
+    [[ "${lines[0]}" != *samples* && "${lines[0]}" != *train_loss* ]]
 }
 
 @test "what is not a file is no reason to wait" {

@@ -17,6 +17,9 @@ setup() {
     run -75 "$CELLRUN" train c.yaml -o parts -q train.epochs=4 \
         'train.stop_after=3 epochs' --resume=auto
     [ "$(value epochs)" = 3 ]
+    run -75 --separate-stderr "$CELLRUN" resume parts
+    [[ "$stderr" == *"nothing to do: train.stop_after ends the run here; resume with '~train.stop_after' to continue"* ]]
+    [ "$(value epochs)" = 3 ]
     run -0 "$CELLRUN" resume parts -q '~train.stop_after'
     [ "$(value status)" = completed ]
     cmp whole/ckpt/last.safetensors parts/ckpt/last.safetensors

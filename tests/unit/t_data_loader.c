@@ -314,6 +314,7 @@ static void errors(void)
     } bad[] = {
         { "", "datapipe: {y: [HWC2CHW]}\n",
           "'y' is neither a key of datapipe nor a column" },
+        { "", "datapipe: {y: [HWC2CHW]}\n", "columns: x label" },
         { "", "datapipe: {x: [HWC2CHW]}\n", "expected images (height, width" },
         { "", "datapipe: {x: HWC2CHW}\n", "expected a list of transforms" },
         { "", "datapipe: {workers: many}\n", "expected auto or a number" },
