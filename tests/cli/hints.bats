@@ -72,7 +72,9 @@ END
         [[ $output == *"$name"* ]]
     done <<'END'
 ColorJitter:RandomColorAdjust
-RandomAffine:RandomRotation
+RandomPerspective:RandomAffine
+RandomSharpness:RandomAdjustSharpness
+Equalize:RandomEqualize
 imbalanced data:balanced
 delimiter:field_delim
 parse dates:dates
