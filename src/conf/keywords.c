@@ -95,6 +95,9 @@ const struct cr_doc_entry cr_keywords[] = {
               "it changes." },
     { "with", "Modifier of a random transform: the column whose random "
               "numbers it uses too, as for an image and its mask." },
+    { "prob",
+      "Modifier of a transform that keeps type and shape: the probability of "
+      "applying it to a sample, as MindSpore's RandomApply." },
     { "share",
       "Modifier of a cell: parameters that it shares with a cell before it, "
       "`share: {weight: tok.embedding_table}`." },

@@ -14,7 +14,7 @@ const char *const *cr_modifiers(enum cr_kind kind)
     static const char *const schedule[] = { "warmup", NULL };
     static const char *const init[] = { "match", "of", NULL };
     static const char *const transform[] = { "name", "when", "repeat", "only",
-                                             "with", NULL };
+                                             "with", "prob", NULL };
     static const char *const other[] = { "name", "when", NULL };
 
     switch (kind) {

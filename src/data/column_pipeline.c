@@ -1,6 +1,6 @@
 #include "data/column_pipeline.h"
 
-#include "base/gz.h"
+#include "data/column_modifiers.h"
 #include "data/features.h"
 #include "data/tokenizer.h"
 #include "data/reader.h"
@@ -10,51 +10,6 @@
 #include <string.h>
 
 /* ---- planning ---- */
-
-/* Whether `only: train` or `only: eval` lets a transform apply. */
-static bool applies(struct cr_config *config, const struct cr_node *node,
-                    bool train, bool *yes)
-{
-    const struct cr_node *only = cr_node_get(node, "only");
-
-    *yes = true;
-    if (!only)
-        return true;
-    if (only->kind != CR_NODE_STR ||
-        (strcmp(only->text, "train") != 0 && strcmp(only->text, "eval") != 0))
-        return cr_error(config->diag, only->pos, CR_E_WRONG_TYPE,
-                        "only: found %s, expected train or eval",
-                        cr_node_what(config->arena, only));
-    *yes = (strcmp(only->text, "train") == 0) == train;
-    return true;
-}
-
-/* The key of the random numbers of a transform, besides seed, epoch and sample:
- * the column, the name of the transform, and the number of transforms of that
- * name before it. Two columns are cropped and flipped independently, as by two
- * `map` in MindSpore, unless `with: COLUMN` names another column to take the
- * key from: an image and its mask. */
-static bool draws(struct cr_config *config, struct cr_column_pipeline *c,
-                  const struct cr_node *node, const char *op, uint32_t *to)
-{
-    const struct cr_node *with = cr_node_get(node, "with");
-    const char *of = c->name;
-    uint32_t before = 0;
-    int i;
-
-    if (with && with->kind != CR_NODE_STR)
-        return cr_error(config->diag, with->pos, CR_E_WRONG_TYPE,
-                        "with: found %s, expected the name of a column",
-                        cr_node_what(config->arena, with));
-    if (with)
-        of = with->text;
-    for (i = 0; i < c->n; i++)
-        before += strcmp(c->op[i]->about.name, op) == 0;
-    *to = cr_crc32(0, of, strlen(of) + 1);
-    *to = cr_crc32(*to, op, strlen(op) + 1);
-    *to = cr_crc32(*to, &before, sizeof before);
-    return true;
-}
 
 /* Checks that a transform accepts texts and lists, if it gets them. */
 static bool plan_span(const struct cr_transform *op,
@@ -117,7 +72,7 @@ static bool plan_op(struct cr_config *config, struct cr_column_pipeline *c,
     const char *type = cr_node_type(node, &args);
     bool yes, words = type && cr_registry_find(CR_KIND_TOKENIZER, type);
 
-    if (!applies(config, node, train, &yes))
+    if (!cr_modifier_only(config, node, train, &yes))
         return false;
     if (!cr_obj_read(config->arena, config->diag,
                      words ? CR_KIND_TOKENIZER : CR_KIND_TRANSFORM, node,
@@ -129,7 +84,8 @@ static bool plan_op(struct cr_config *config, struct cr_column_pipeline *c,
         return cr_error(config->diag, node->pos, CR_E_WRONG_TYPE,
                         "%s works on batches and must be the last transform",
                         c->mix->about.name);
-    if (!draws(config, c, node, obj.about->name, &c->draws[c->n]))
+    if (!cr_modifier_with(c, config, node, obj.about->name) ||
+        !cr_modifier_prob(c, config, node, obj.about->name))
         return false;
     c->op[c->n] = words ? cr_tokenizer_op(type)
                         : cr_transform_find(obj.about->name);
@@ -155,7 +111,8 @@ static bool plan_op(struct cr_config *config, struct cr_column_pipeline *c,
                 cr_diag_format(config->arena, &c->out));
         return false;
     }
-    if (!plan_fit(config, c->op[c->n], p))
+    if (!plan_fit(config, c->op[c->n], p) ||
+        !cr_modifier_prob_fits(c, config, node))
         return false;
     c->out = p->out;
     c->chw = p->chw;
@@ -219,7 +176,7 @@ static bool fusible(struct cr_column_pipeline *c)
 
     if (!c->fuse || delivered(c->out.type) != CR_REAL)
         return false;
-    while (k > 0 && c->n - k < 8 &&
+    while (k > 0 && c->n - k < 8 && c->prob[k - 1] == 1 &&
            (c->op[k - 1]->value || c->op[k - 1]->order))
         k--;
     for (; k < c->n; k++) {
@@ -427,6 +384,7 @@ make_size(struct cr_config *config, const char *name, const struct cr_node *ops,
     c->plan =
         CR_NEWS(c->arena, struct cr_transform_plan, cr_node_count(ops) + 1);
     c->draws = CR_NEWS(c->arena, uint32_t, cr_node_count(ops) + 1);
+    c->prob = CR_NEWS(c->arena, double, cr_node_count(ops) + 1);
     for (CR_EACH(m, ops))
         if (!plan_op(config, c, m, train, i++))
             return NULL;
@@ -529,6 +487,20 @@ static struct cr_rng op_rng(const struct cr_column_pipeline *c, int i,
                   ((uint64_t)epoch << 32) + c->draws[i], (uint64_t)index);
 }
 
+/* Applies transform i, or copies the sample with probability 1 - prob. A sample
+ * of another shape than the first, which the transform must change, is not
+ * copied. */
+static bool run_op(const struct cr_column_pipeline *c, int i, int64_t epoch,
+                   struct cr_sample *s)
+{
+    s->rng = op_rng(c, i, epoch, s->index);
+    if (!cr_spec_same(&s->plan->in, &s->plan->out) ||
+        !cr_modifier_skips(c, i, epoch, s->index))
+        return c->op[i]->apply(s);
+    memcpy(s->y, s->x, cr_bytes(&s->plan->in));
+    return true;
+}
+
 /* Applies the transforms from .. n - 1 to x; NULL after reporting. */
 static const void *run_ops(const struct cr_column_pipeline *c,
                            struct cr_diag *diag, int from, int n, int64_t epoch,
@@ -544,13 +516,12 @@ static const void *run_ops(const struct cr_column_pipeline *c,
             .x = x,
             .y = half[i % 2],
             .scratch = half[0] + 2 * c->half,
-            .rng = op_rng(c, i, epoch, index),
             .diag = diag,
             .index = index,
             .mem = mem,
         };
 
-        if (!c->op[i]->apply(&s))
+        if (!run_op(c, i, epoch, &s))
             return NULL;
         x = s.y;
     }
@@ -709,7 +680,6 @@ bool cr_column_pipeline_run_other(const struct cr_column_pipeline *c,
         struct cr_sample s = {
             .plan = &p,
             .x = x,
-            .rng = op_rng(c, i, epoch, index),
             .diag = diag,
             .index = index,
         };
@@ -725,7 +695,7 @@ bool cr_column_pipeline_run_other(const struct cr_column_pipeline *c,
                                  spec, index);
         s.y = cr_alloc(mem, 1, cr_bytes(&p.out) + 1);
         s.scratch = cr_alloc(mem, 1, p.scratch + 1);
-        if (!c->op[i]->apply(&s))
+        if (!run_op(c, i, epoch, &s))
             return false;
         x = s.y;
         now = p.out;

@@ -17,6 +17,7 @@ struct cr_column_pipeline {
     const struct cr_transform **op;
     struct cr_transform_plan *plan;
     uint32_t *draws;      /* key of the random numbers of each */
+    double *prob;         /* probability of applying each */
     size_t scratch_bytes; /* needed to apply it, per thread */
     size_t half;          /* bytes of each of two buffers in it */
     uint64_t seed;

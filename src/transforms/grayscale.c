@@ -1,6 +1,6 @@
 /* Grayscale: y = floor((19595 r + 38470 g + 7471 b + 32768) / 65536), the
  * weights .299, .587 and .114 of ITU-R BT.601 as Pillow rounds them. */
-#include "data/image.h"
+#include "data/enhance.h"
 
 struct grayscale {
     int64_t num_output_channels;
@@ -17,14 +17,8 @@ static bool grayscale_plan(struct cr_transform_plan *p)
     const struct grayscale *o = p->opts;
     struct cr_image m;
 
-    if (!cr_image_of(p, "Grayscale", &m))
+    if (!cr_image_of_bytes(p, "Grayscale", 3, &m))
         return false;
-    if (m.c != 3 || p->in.type != CR_U8)
-        return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "Grayscale: found %s %s, expected images (height, "
-                        "width, 3) of uint8",
-                        cr_type_name(p->in.type),
-                        cr_diag_format(p->arena, &p->in));
     if (o->num_output_channels == 2)
         return cr_error(p->diag, p->pos, CR_E_OUT_OF_RANGE,
                         "Grayscale: num_output_channels: found 2, expected 1 "
@@ -43,8 +37,7 @@ static bool grayscale_apply(struct cr_sample *s)
 
     for (i = 0; i < n; i++, x += 3)
         for (k = 0; k < o->num_output_channels; k++)
-            *y++ = (unsigned char)((x[0] * 19595 + x[1] * 38470 +
-                                    x[2] * 7471 + 0x8000) >> 16);
+            *y++ = cr_enhance_gray601(x);
     return true;
 }
 

@@ -9,7 +9,7 @@
  * each rounded and limited to 0..255. grey is computed in 1/2^15 and sums in
  * float32, with one rounding for f x and one for the rest, as in OpenCV. All
  * four are bit-identical to MindSpore (OpenCV with AVX2). */
-#include "data/image.h"
+#include "data/enhance.h"
 
 #include <string.h>
 
@@ -72,14 +72,8 @@ static bool color_plan(struct cr_transform_plan *p)
 
     p->self = r;
     p->out = p->in;
-    if (!cr_image_of(p, "RandomColorAdjust", &m))
+    if (!cr_image_of_bytes(p, "RandomColorAdjust", 3, &m))
         return false;
-    if (m.c != 3 || p->in.type != CR_U8)
-        return cr_error(p->diag, p->pos, CR_E_SHAPE,
-                        "RandomColorAdjust: found %s %s, expected images "
-                        "(height, width, 3) of uint8",
-                        cr_type_name(p->in.type),
-                        cr_diag_format(p->arena, &p->in));
     r->height = m.h;
     r->width = m.w;
     return color_range(p, "brightness", &o->brightness, 1, &r->low[0],
@@ -89,38 +83,6 @@ static bool color_plan(struct cr_transform_plan *p)
            color_range(p, "saturation", &o->saturation, 1, &r->low[2],
                        &r->high[2]) &&
            color_range(p, "hue", &o->hue, 0, &r->low[3], &r->high[3]);
-}
-
-static unsigned char byte(float v)
-{
-    return v <= 0 ? 0 : v >= 255 ? 255 : (unsigned char)lrintf(v);
-}
-
-static int gray(const unsigned char *x)
-{
-    return (x[0] * 9798 + x[1] * 19235 + x[2] * 3735 + 16384) >> 15;
-}
-
-/* y = f x + (1 - f) m, or grey in place of m */
-static void color_mix(unsigned char *x, int64_t n, float f, float m, bool grays)
-{
-    int64_t i, k;
-
-    for (i = 0; i < n; i++, x += 3) {
-        float base = grays ? (float)gray(x) : m;
-
-        for (k = 0; k < 3; k++)
-            x[k] = byte(fmaf(base, 1 - f, f * (float)x[k]));
-    }
-}
-
-static float color_mean(const unsigned char *x, int64_t n)
-{
-    int64_t i, sum = 0;
-
-    for (i = 0; i < n; i++)
-        sum += gray(x + 3 * i);
-    return (float)floor((double)sum / (double)n + 0.5);
 }
 
 static int at_most(int a, int b)
@@ -163,7 +125,8 @@ static void color_shift_hue(unsigned char *x, int64_t h, int64_t w, double f)
         for (k = 0; k < 3; k++) {
             float y = of[parts[sector % 6][k]] * 255;
 
-            x[k] = i % w < w / 32 * 32 ? (unsigned char)y : byte(y);
+            x[k] = i % w < w / 32 * 32 ? (unsigned char)y
+                                       : cr_enhance_byte(y);
         }
     }
 }
@@ -184,11 +147,11 @@ static bool color_apply(struct cr_sample *s)
                             cr_rng_double(&s->rng, CHANGES + (uint64_t)k);
 
         if (k == BRIGHTNESS && f != 1)
-            color_mix(y, n, (float)f, 0, false);
+            cr_enhance_brightness(y, n, (float)f);
         else if (k == CONTRAST && f != 1)
-            color_mix(y, n, (float)f, color_mean(y, n), false);
+            cr_enhance_contrast(y, n, (float)f);
         else if (k == SATURATION && f != 1)
-            color_mix(y, n, (float)f, 0, true);
+            cr_enhance_saturation(y, n, (float)f);
         else if (k == HUE && f != 0)
             color_shift_hue(y, r->height, r->width, f);
     }

@@ -1,21 +1,21 @@
 /* RandomRotation: rotates by an angle uniform in [-d, d] or [min, max] degrees,
- * counter-clockwise, about the centre ((w - 1) / 2, (h - 1) / 2). Each result
- * is the nearest pixel, or fill_value outside the image. Positions are computed
- * in 1/1024 pixel, with the start of a row and the steps along it rounded
- * separately, as in OpenCV's warpAffine. */
-#include "data/image.h"
-
-#include <string.h>
+ * counter-clockwise, about the centre ((w - 1) / 2, (h - 1) / 2). Outside
+ * the image pixels have fill_value. */
+#include "data/warp.h"
 
 struct random_rotation {
     struct cr_reals degrees, center;
     struct cr_ints fill_value;
+    int resample;
 };
 
 static const struct cr_opt random_rotation_opts[] = {
     CR_REALS(struct random_rotation, degrees, -360, 360,
              "Maximum angle in both directions, in degrees, or minimum and "
              "maximum."),
+    CR_ENUM_DEFAULT(struct random_rotation, resample, CR_WARP_NEAREST, CR_WARPS,
+                    "Interpolation. NEAREST: the nearest pixel. LINEAR: "
+                    "between four pixels of uint8."),
     CR_REALS_OPTIONAL(struct random_rotation, center, -CR_IMAGE_SIDE,
                       CR_IMAGE_SIDE,
                       "Centre of rotation, x and y. Default: the centre of the "
@@ -40,6 +40,7 @@ static bool random_rotation_plan(struct cr_transform_plan *p)
 
     p->self = r;
     if (!cr_image_of(p, "RandomRotation", &r->image) ||
+        !cr_warp_check(p, "RandomRotation", (enum cr_warp_by)o->resample) ||
         !cr_image_fill(p, "RandomRotation", &o->fill_value, &r->image,
                        &r->fill))
         return false;
@@ -57,41 +58,15 @@ static bool random_rotation_plan(struct cr_transform_plan *p)
     return cr_image_resized(p, "RandomRotation", r->image.h, r->image.w);
 }
 
-static int64_t fixed(double v)
-{
-    return llrint(v * 1024);
-}
-
 static bool random_rotation_apply(struct cr_sample *s)
 {
+    const struct random_rotation *o = s->plan->opts;
     const struct plan *r = s->plan->self;
-    const struct cr_image *m = &r->image;
-    double angle = r->low + (r->high - r->low) * cr_rng_double(&s->rng, 0);
-    double a = cos(angle * (3.14159265358979323846 / 180));
-    double b = sin(angle * (3.14159265358979323846 / 180));
-    /* the rotation is (a b; -b a) (v - c) + c; this is its inverse */
-    double dx = (1 - a) * r->x - b * r->y, dy = b * r->x + (1 - a) * r->y;
-    double d = 1 / (a * a + b * b), ia = a * d, ib = -b * d, ic = b * d;
-    double bx = -ia * dx - ib * dy, by = -ic * dx - ia * dy;
-    char *to = s->y;
-    int64_t i, j;
+    double a[6];
 
-    for (i = 0; i < m->h; i++) {
-        int64_t x = fixed(ib * (double)i + bx) + 512;
-        int64_t y = fixed(ia * (double)i + by) + 512;
-
-        for (j = 0; j < m->w; j++, to += m->pixel) {
-            int64_t u = (x + fixed(ia * (double)j)) >> 10;
-            int64_t v = (y + fixed(ic * (double)j)) >> 10;
-            bool inside = u >= 0 && u < m->w && v >= 0 && v < m->h;
-
-            memcpy(to,
-                   inside ? (const char *)s->x +
-                                (size_t)(v * m->w + u) * m->pixel
-                          : r->fill,
-                   m->pixel);
-        }
-    }
+    cr_warp_rotation(r->low + (r->high - r->low) * cr_rng_double(&s->rng, 0),
+                     r->x, r->y, a);
+    cr_warp(&r->image, s->x, a, (enum cr_warp_by)o->resample, r->fill, s->y);
     return true;
 }
 
@@ -101,8 +76,7 @@ const struct cr_transform cr_transform_random_rotation = {
         .summary = "Rotates an image by a random angle.",
         .detail = "Images (height, width, channels) or (height, width); the "
                   "size does not change. Positive angles are "
-                  "counter-clockwise. Nearest-neighbour interpolation, "
-                  "bit-identical to MindSpore.",
+                  "counter-clockwise. Bit-identical to MindSpore.",
         .example = "datapipe:\n"
                    "  image: [{RandomRotation: {degrees: 15}, only: train}]\n",
         .opts = random_rotation_opts,

@@ -5,7 +5,9 @@
  * (float32 only) to that: `op`, one transform
  * or a list of them, `in` and `out` with type, shape and values, as MindSpore
  * gave them (tests/golden/make_data.py); `samples`, values of training samples
- * that the op learns from. Each is run op by op and, where that
+ * that the op learns from; `any` in place of `out`: all results of a random op,
+ * one below the other, of which each draw must give one, and all draws all.
+ * Each is run op by op and, where that
  * is possible, fused into tables. A transform of the registry that no vector
  * names is a failure.
  */
@@ -143,13 +145,46 @@ static void compare(const char *name, const struct cr_column_pipeline *c,
     ok(memcmp(turned, want, cr_bytes(want_spec)) == 0, "%s: values", name);
 }
 
+#define DRAWS 60000
+
+/* Each epoch gives one of the results in `any`, and all of them appear. */
+static void compare_any(const char *name, const struct cr_column_pipeline *c,
+                        const struct cr_node *any, const void *x,
+                        struct cr_diag *diag)
+{
+    size_t one = cr_bytes(&c->out);
+    char *got = cr_alloc(&conf_mem, one + 8, 1);
+    void *room = cr_alloc(&conf_mem, c->scratch_bytes + 64, 1);
+    struct cr_spec spec;
+    const char *want = values_of(&conf_mem, any, &spec);
+    int64_t i, k, n = spec.dim[0], seen = 0, other = 0;
+    bool *met = CR_NEWS(&conf_mem, bool, n);
+
+    if (!ok(want && spec.type == c->out.type &&
+                cr_bytes(&spec) == one * (size_t)n,
+            "%s: shape", name))
+        return;
+    for (i = 0; i < DRAWS && (i < 5000 || seen < n); i++) {
+        if (!cr_column_pipeline_run(c, diag, i, 0, x, got, room))
+            break;
+        for (k = 0; k < n && memcmp(got, want + (size_t)k * one, one); k++)
+            ;
+        if (k == n)
+            other++;
+        else if (!met[k])
+            seen += met[k] = true;
+    }
+    ok(other == 0, "%s: %d results are none of MindSpore's", name, (int)other);
+    ok(seen == n, "%s: %d of %d results", name, (int)seen, (int)n);
+}
+
 static void run(const char *folder, const char *file)
 {
     const char *path = cr_strf(&conf_mem, "%s/%s", folder, file);
     struct cr_diag diag = { .arena = &conf_mem };
     struct cr_spec in, out;
     struct cr_config *config;
-    const struct cr_node *near;
+    const struct cr_node *near, *any;
     struct cr_node *ops;
     const void *x, *want;
     const char *text;
@@ -182,7 +217,9 @@ static void run(const char *folder, const char *file)
     name_ops(ops);
     near = cr_node_get(config->root, "near");
     x = values_of(&conf_mem, cr_node_get(config->root, "in"), &in);
-    want = values_of(&conf_mem, cr_node_get(config->root, "out"), &out);
+    any = cr_node_get(config->root, "any");
+    want = any ? x
+               : values_of(&conf_mem, cr_node_get(config->root, "out"), &out);
     for (fuse = 0; fuse < 2 && x && want; fuse++) {
         struct cr_column_pipeline *c =
             cr_column_pipeline_make(config, "x", ops, &in, true, fuse, 1);
@@ -192,8 +229,12 @@ static void run(const char *folder, const char *file)
             return;
         }
         learn(c, cr_node_get(config->root, "samples"), &in);
-        if (fuse && !c->fused)
+        if (fuse && (!c->fused || any))
             continue;
+        if (any) {
+            compare_any(file, c, any, x, &diag);
+            continue;
+        }
         compare(cr_strf(&conf_mem, "%s%s", file, fuse ? ", fused" : ""), c,
                 &out, want, x, near ? near->real : 0, &diag);
     }

@@ -72,7 +72,18 @@ END
         [[ $output == *"$name"* ]]
     done <<'END'
 ColorJitter:RandomColorAdjust
-RandomAffine:RandomRotation
+RandomPerspective:RandomAffine
+RandomSharpness:RandomAdjustSharpness
+Equalize:RandomEqualize
+RandomApply:prob
+FashionMnistDataset:MnistDataset
+IMDBDataset:CSVDataset
+MelSpectrogram:NumpySlicesDataset
+SubsetRandomSampler:dataset.split
+ReduceMean:mean
+TensorScatterAdd:tensor_scatter_add
+NAdam:AdamW
+clip_by_global_norm:train.clip.norm
 imbalanced data:balanced
 delimiter:field_delim
 parse dates:dates
@@ -84,6 +95,25 @@ max_len:Truncate
 word embedding:Embedding
 test set:dataset.split
 exploding gradient:train.clip.norm
+END
+}
+
+@test "functions of MindSpore that construct lacks: what to do instead" {
+    while IFS='|' read -r call hint; do
+        printf 'network:\n  inputs: {x: {shape: [4]}}\n  construct: return %s\n' "$call" >f.yaml
+        run -2 --separate-stderr "$CELLRUN" check f.yaml
+        [[ $stderr == *"$hint"* ]]
+    done <<'END'
+nonzero(x)|masked_select takes a size
+x.unique()|masked_select takes a size
+fft(x)|There are no complex numbers
+inverse(x)|There are no decompositions of matrices
+bias_add(x, x)|did you mean 'add'?
+scatter_nd_add(x, x, x)|did you mean 'tensor_scatter_add'?
+scatter_add(x, 1, x, x)|index: found 'float32', expected int32
+scatter_add(x, 1, cast(x, int32), x[:, :2])|src: found a tensor (1, 2), expected the shape of index
+scatter(x, 2, cast(x, int32), x)|dim: found 2, expected an axis of input
+scatter_add(x, 1, cast(x, int32)[:, 0], x)|index: found a tensor (1,), expected as many axes as input
 END
 }
 

@@ -173,3 +173,23 @@ END
         <<<"{\"a\": \"list/$file\"}"
     [[ $stderr == *"column 'b': found nothing, expected the path of an image"* ]]
 }
+
+@test "prob next to a transform is its probability, where it can be omitted" {
+    for p in 0.0 1.0; do
+        "$CELLRUN" train c.yaml -q -o p$p "datapipe.image=[{GaussianBlur: {kernel_size: 3}, prob: $p}, {Resize: {size: [10, 12]}}, {Rescale: {rescale: 0.01, shift: 0}}, HWC2CHW]"
+    done
+    "$CELLRUN" train c.yaml -q -o none 'datapipe.image=[{Resize: {size: [10, 12]}}, {Rescale: {rescale: 0.01, shift: 0}}, HWC2CHW]'
+    "$CELLRUN" train c.yaml -q -o all 'datapipe.image=[{GaussianBlur: {kernel_size: 3}}, {Resize: {size: [10, 12]}}, {Rescale: {rescale: 0.01, shift: 0}}, HWC2CHW]'
+    run -0 "$CELLRUN" ckpt diff p0.0 none
+    run -0 "$CELLRUN" ckpt diff p1.0 all
+    run ! "$CELLRUN" ckpt diff none all
+    run -2 "$CELLRUN" check c.yaml 'datapipe.image=[{Resize: {size: [10, 12]}, prob: 0.5}, {Rescale: {rescale: 0.01, shift: 0}}, HWC2CHW]'
+    [[ $output == *"prob: Resize changes uint8 (12, 14, 3) to uint8 (10, 12, 3), and a sample without it would not fit"* ]]
+    run -2 "$CELLRUN" check c.yaml 'datapipe.image=[{RandomInvert: {}, prob: 0.5}, {Rescale: {rescale: 0.01, shift: 0}}, HWC2CHW]'
+    [[ $output == *"prob: RandomInvert has an argument prob; write {RandomInvert: {prob: P}}"* ]]
+    run -2 "$CELLRUN" check c.yaml 'datapipe.image=[{GaussianBlur: {kernel_size: 3}, prob: 1.5}, {Rescale: {rescale: 0.01, shift: 0}}, HWC2CHW]'
+    [[ $output == *"prob: found 1.5, expected a number from 0 to 1"* ]]
+    # an image of another size is resized always
+    pixels 18 10 5 0 | png list/train/ant/3.png 18 10
+    "$CELLRUN" train c.yaml -q -o mixed 'datapipe.image=[{Resize: {size: [12, 14]}, prob: 0.0, only: train}, {Resize: {size: [12, 14]}, only: eval}, {Rescale: {rescale: 0.01, shift: 0}}, HWC2CHW]'
+}

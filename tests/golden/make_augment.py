@@ -8,7 +8,7 @@ import io
 
 import numpy as np
 from PIL import Image
-from make_data import HERE, emit, image
+from make_data import HERE, block, emit, image
 from mindspore.dataset import vision
 
 U8 = np.uint8
@@ -158,3 +158,144 @@ def decoded(a):
 
 
 emit('decode', 'Decode', decoded, image('decode', (5, 7, 3), U8))
+
+# ---- maps of colours and of places, which equal bounds make certain ----
+
+for label, shape in ('small', (7, 8, 3)), ('odd', (13, 11, 3)):
+    a = image('enhance' + label, shape, U8) // 2 + 40
+    for name, text, op in (
+            ('invert', 'RandomInvert: {prob: 1.0}', vision.RandomInvert(1.0)),
+            ('equalize', 'RandomEqualize: {prob: 1.0}',
+             vision.RandomEqualize(1.0)),
+            ('auto_contrast', 'RandomAutoContrast: {prob: 1.0}',
+             vision.RandomAutoContrast(prob=1.0)),
+            ('auto_contrast_cut', 'RandomAutoContrast: {cutoff: 13, ignore: '
+             '[40, 41, 60], prob: 1.0}',
+             vision.RandomAutoContrast(13.0, [40, 41, 60], 1.0)),
+            ('posterize', 'RandomPosterize: {bits: [3, 3]}',
+             vision.RandomPosterize((3, 3))),
+            ('solarize', 'RandomSolarize: {threshold: [90, 90]}',
+             vision.RandomSolarize((90, 90))),
+            ('sharpness_less', 'RandomAdjustSharpness: {degree: 0.3, prob: '
+             '1.0}', vision.RandomAdjustSharpness(0.3, 1.0)),
+            ('sharpness_more', 'RandomAdjustSharpness: {degree: 1.9, prob: '
+             '1.0}', vision.RandomAdjustSharpness(1.9, 1.0)),
+            ('grayscale_random', 'RandomGrayscale: {prob: 1.0}',
+             lambda v: np.array(vision.RandomGrayscale(1.0)(
+                 vision.ToPIL()(v))))):
+        emit('%s_%s' % (name, label), '{%s}' % text, op, a)
+
+for label, shape, size, sigma in (('three', (7, 8, 3), 3, None),
+                                  ('five', (9, 5, 3), 5, 2.0),
+                                  ('wide', (9, 13, 1), (9, 3), (1.5, 0.4)),
+                                  ('narrow', (3, 2, 3), 7, None)):
+    args = ['kernel_size: %s' % (list(size) if sigma and size == (9, 3)
+                                 else size)]
+    if sigma:
+        args.append('sigma: %s' % (list(sigma) if isinstance(sigma, tuple)
+                                   else sigma))
+    emit('blur_' + label, '{GaussianBlur: {%s}}' % ', '.join(args),
+         vision.GaussianBlur(size, sigma), image('blur' + label, shape, U8))
+
+for how in 'NEAREST', 'LINEAR':
+    for label, shape, args in (
+            ('turn', (7, 9, 3), dict(degrees=(25, 25))),
+            ('shift', (8, 7, 1), dict(degrees=(0, 0), translate=(0.2, 0.2,
+                                                                -0.1, -0.1))),
+            ('scale', (9, 8, 3), dict(degrees=(0, 0), scale=(0.7, 0.7))),
+            ('shear', (8, 9, 3), dict(degrees=(0, 0), shear=(20, 20))),
+            ('all', (11, 12, 3),
+             dict(degrees=(-40, -40), translate=(0.13, 0.13), scale=(1.3, 1.3),
+                  shear=(10, 10, -15, -15), fill_value=(7, 99, 200)))):
+        text = ', '.join('%s: %s' % (k, list(v)) for k, v in args.items())
+        emit('affine_%s_%s' % (how.lower(), label),
+             '{RandomAffine: {%s, resample: %s}}' % (text, how),
+             vision.RandomAffine(resample=getattr(vision.Inter, how), **args),
+             image('affine' + label, shape, U8))
+for label, shape, deg in ('odd', (7, 7, 3), 30), ('wide', (5, 9, 1), -77.7):
+    emit('rotation_linear_' + label,
+         '{RandomRotation: {degrees: [%r, %r], resample: LINEAR}}'
+         % (deg, deg), vision.RandomRotation((deg, deg),
+                                             vision.Inter.LINEAR),
+         image('rl' + label, shape, U8))
+
+
+def emit_any(name, text, op, a, tries, moved=(), fill=0):
+    """All results of a random operation. In MindSpore 2.10 RandAugment and
+    AutoAugment move an image by as many widths as they should pixels, so that
+    nothing but the fill value is left; the results in `moved` replace it."""
+    all_of = {op(a).tobytes() for _ in range(tries)}
+    if moved:
+        all_of.discard(np.broadcast_to(np.array(fill, U8), a.shape).tobytes())
+        all_of |= {m.tobytes() for m in moved}
+    (HERE / (name + '.yaml')).write_text(
+        'op: {%s}\n' % text + block('in', a) +
+        block('any', np.stack([np.frombuffer(b, a.dtype).reshape(a.shape)
+                               for b in sorted(all_of)])))
+
+
+def shift(axis, k, bins=10, by=vision.Inter.NEAREST, fill=0):
+    """Translations of bin k by pixels, in both directions."""
+    def op(sign):
+        def run(a):
+            side = a.shape[1 - axis]
+            move = [0.0, 0.0]
+            move[axis] = sign * int(150 / 331 * side * k / (bins - 1)) / side
+            return vision.Affine(0.0, move, 1.0, [0.0, 0.0], by, fill)(a)
+        return run
+    return op(1), op(-1)
+
+
+def shear(axis, k):
+    return [vision.Affine(0.0, [0.0, 0.0], 1.0, [
+        sign * np.degrees(0.3 * k / 9) * (i == axis) for i in (0, 1)])
+        for sign in (1, -1)]
+
+
+def factor(make, k):
+    size = np.float32(k) * (np.float32(0.9) / np.float32(9))
+    return [make(float(1 + sign * size)) for sign in (1, -1)]
+
+
+def both(a, *lists):
+    """All results of one operation of each list, or of none of it."""
+    all_of = [a]
+    for ops in lists:
+        all_of += [op(b) for b in all_of for op in ops]
+    return all_of
+
+
+a = image('augment', (4, 5, 3), U8)
+for how in 'NEAREST', 'LINEAR':
+    by = getattr(vision.Inter, how)
+    fill = 99
+    emit_any('rand_augment_' + how.lower(), 'RandAugment: {num_ops: 1, '
+             'magnitude: 21, interpolation: %s, fill_value: 99}'
+             % how, vision.RandAugment(1, 21, interpolation=by,
+                                       fill_value=fill), a, 2000,
+             [op(a) for axis in (0, 1)
+              for op in shift(axis, 21, 31, by, fill)], fill)
+emit_any('trivial_augment_wide', 'TrivialAugmentWide: {num_magnitude_bins: 5}',
+         vision.TrivialAugmentWide(5), a, 8000)
+
+# so large that MindSpore's shifts leave nothing of it
+a = image('policies', (7, 8, 3), U8)
+turns = [vision.RandomRotation((d, d)) for d in (30 * 2 / 9, -30 * 2 / 9)]
+moved = {
+    'IMAGENET': (),
+    'CIFAR10': (both(a, turns, shift(0, 9)) +
+                both(a, shear(1, 8), shift(1, 9)) +
+                both(a, factor(vision.AdjustSaturation, 7), shift(0, 8)) +
+                both(a, shift(1, 3), factor(vision.AdjustSharpness, 6)) +
+                both(a, shift(1, 9), shift(1, 9)) +
+                both(a, shift(1, 9), [vision.AutoContrast()])),
+    'SVHN': (both(a, [vision.Equalize()], shift(1, 6)) +
+             both(a, shear(1, 7), shift(0, 3)) +
+             both(a, [vision.Solarize((256 - 256 * 2 / 9, 255))],
+                  shift(1, 7)) +
+             both(a, shear(0, 9), shift(1, 3))),
+}
+for policy in vision.AutoAugmentPolicy:
+    emit_any('auto_augment_' + policy.value, 'AutoAugment: {policy: %s}'
+             % policy.name, vision.AutoAugment(policy), a, 60000,
+             moved[policy.name])

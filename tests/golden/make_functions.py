@@ -384,6 +384,40 @@ of('rows', {'a': (3, 4, 2), 'p': (5, 2)},
    'tensor_scatter_add(a[:, :, 0], cast(p, int32), p[:, 1])',
    'index_fill(a, 1, cast(p[:2, 0], int32), 0.5)',
    'index_fill(a, 0, cast(p[:1, 1], int32), -1.0)')
+# indices that differ along the axis
+of('scatters', {'a': (4, 3), 'b': (2, 3)},
+   'scatter(a, 0, cast(arange(6).reshape((2, 3)) % 4, int32), b)',
+   'scatter(a, 0, cast(-1 - arange(3).reshape((1, 3)), int32), b[:1])',
+   'scatter(a, 1, cast(2 - arange(6).reshape((2, 3)) % 3, int32), b)',
+   'scatter(a, -1, cast(arange(2).reshape((2, 1)), int32), b[:, :1])',
+   'tensor_scatter_elements(a, cast(arange(6).reshape((2, 3)) % 4, int32), b)',
+   'tensor_scatter_elements(a, cast(zeros_like(b), int32), b, 0, "add")',
+   'tensor_scatter_elements(a, cast(arange(6).reshape((2, 3)) // 3, int32), '
+   'b, axis=1, reduction="add")',
+   'scatter_add(a, 1, cast(-1 - arange(6).reshape((2, 3)) // 3, int32), b)',
+   'scatter_add(a, 0, cast(zeros_like(b), int32), b)',
+   'tensor_scatter_sub(a, cast(arange(2).reshape((2, 1)), int32), b)',
+   scatter_add=lambda x, dim, index, src: ops().tensor_scatter_elements(
+       x, index, src, dim, 'add'))
+of('unpooled', {'a': (2, 3, 6, 4)},
+   *('max_unpool2d(max_pool2d(a, %s, return_indices=True)[0], max_pool2d(a, '
+     '%s, return_indices=True)[1], %s)' % (x, x, y)
+     for x, y in (('2', '2'), ('(3, 2)', '(3, 2)'),
+                  ('2', '2, output_size=(7, 4)'),
+                  ('3, 3, 1', '3, 3, 1, output_size=(6, 4)'))),
+   ref='pt',
+   max_pool2d=lambda *a, **k: torch_function('max_pool2d')(*a, **k),
+   max_unpool2d=lambda *a, **k: torch_function('max_unpool2d')(*a, **k))
+of('ctc_loss', {'b': (6, 2, 4)},
+   *('ctc_loss(log_softmax(b, 2), cast(1 + arange(6).reshape((2, 3)) %% 3, '
+     'int32), cast(arange(2) + 5, int32), cast(arange(2) + 2, int32)%s)' % end
+     for end in ('', ', reduction="sum"', ', 0, "none"')), ref='pt',
+   ctc_loss=lambda *a, **k: torch_function('ctc_loss')(*a, **k))
+of('normalize', {'a': (3, 4), 'b': (2, 3, 4)}, 'normalize(a)',
+   'normalize(b)', 'normalize(b, 2.0, -1)', 'normalize(a, dim=0)',
+   'normalize(a, 1.0)', 'normalize(a, p=3.0, dim=0)',
+   'normalize(a, eps=50.0)', ref='pt',
+   normalize=lambda *a, **k: torch_function('normalize')(*a, **k))
 of('segments', {'a': (4, 2), 'p': (4,), 'b': (2, 2, 3)},
    'clip_by_value(unsorted_segment_max(a, cast(p, int32), 3), -9.0, 9.0)',
    'clip_by_value(unsorted_segment_min(a, cast(p, int32), 3), -9.0, 9.0)',
@@ -433,6 +467,16 @@ of('rotary', {'a': (2, 3, 4), 'b': (3, 4), 'c': (3, 4)},
 
 
 # ---- MindSpore
+
+def ops():
+    from mindspore import ops as all_of
+    return all_of
+
+
+def torch_function(name):
+    import torch.nn.functional as F
+    return getattr(F, name)
+
 
 def select_sized(x, mask, size, fill):
     from mindspore import ops

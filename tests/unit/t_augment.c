@@ -275,6 +275,49 @@ static void pairs(void)
     }
 }
 
+/* prob omits a transform for some samples, of an image and its mask alike;
+ * the transforms after it are one table all the same. */
+static void sometimes(void)
+{
+    static const struct cr_spec in = { CR_U8, CR_ROW_MAJOR, 3, { 2, 2, 1 } };
+    struct cr_diag diag = { .arena = &conf_mem };
+    struct cr_config *config = conf_load(
+        &diag,
+        "datapipe:\n"
+        "  x: [{GaussianBlur: {kernel_size: 3}, prob: 0.3}, {RandomPosterize: "
+        "{bits: 1}, prob: 0.6}, {Rescale: {rescale: 3, shift: 0}}]\n"
+        "  y: [{GaussianBlur: {kernel_size: 3}, prob: 0.3, with: x}]\n",
+        NULL);
+    static const unsigned char x[4] = { 0, 100, 100, 200 };
+    const struct cr_node *node;
+    struct cr_column_pipeline *cx, *cy;
+    int64_t i, blurred = 0, coarse = 0, unlike = 0;
+    unsigned char b[4], room[4096];
+    cr_real a[4];
+
+    config->diag = &diag;
+    node = cr_section(config, "datapipe");
+    cx = cr_column_pipeline_make(config, "x", cr_node_get(node, "x"), &in, true,
+                                 true, 3);
+    cy = cr_column_pipeline_make(config, "y", cr_node_get(node, "y"), &in, true,
+                                 true, 3);
+    ok(cx->fused && cx->first == 2, "Rescale is a table");
+    for (i = 0; i < 2000; i++) {
+        bool blur, one;
+
+        cr_column_pipeline_run(cx, &diag, 0, i, x, a, room);
+        cr_column_pipeline_run(cy, &diag, 0, i, x, b, room);
+        one = a[3] == 384 || a[3] == 0; /* one bit: 128 or 0 */
+        blur = one ? a[3] == 0 : a[0] > 0;
+        coarse += one;
+        blurred += blur;
+        unlike += blur != (b[0] > 0);
+    }
+    ok(llabs(blurred - 600) < 80, "prob 0.3: %lld of 2000", (long long)blurred);
+    ok(llabs(coarse - 1200) < 90, "prob 0.6: %lld of 2000", (long long)coarse);
+    ok(unlike == 0, "with: %lld samples differ", (long long)unlike);
+}
+
 /* NEAREST takes pixels as they are: those of a 40 x 30 picture tell which
  * window was taken. */
 static void windows(void)
@@ -530,6 +573,7 @@ int main(void)
     patches();
     colors();
     pairs();
+    sometimes();
     windows();
     fused_tail();
     cr_thread_pool_start(3);
