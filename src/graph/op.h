@@ -215,6 +215,9 @@ struct cr_op_kernels {
     /* Elementwise: operands that broadcast may have channels last as well. */
     bool broadcasts_last;
     const struct cr_prepare *prepare;
+    /* Whether reading input i takes no longer if it has to be rounded to .low.
+     * NULL: it does. */
+    bool (*rounds_for_free)(const struct cr_op_ctx *step, int i);
 };
 
 /* For .last: CR_LAST_TOO. */

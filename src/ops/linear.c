@@ -158,11 +158,18 @@ static bool linear_accepts(const struct cr_op_ctx *s, unsigned of,
     return !(parts & ~takes);
 }
 
+/* What is multiplied as bfloat16 is packed, from either. */
+static bool linear_rounds_for_free(const struct cr_op_ctx *s, int i)
+{
+    return i != B && s->low == CR_BF16 && cr_gemm_low();
+}
+
 static const struct cr_op_kernels linear_kernels = {
     .name = linear_kernel,
     .accepts = linear_accepts,
     .addend = MORE,
     .prepare = &linear_prepare,
+    .rounds_for_free = linear_rounds_for_free,
 };
 
 /* dx = dy W;  dW = dy' x;  db = column sums of dy */

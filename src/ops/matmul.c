@@ -338,9 +338,17 @@ static const char *matmul_kernel(const struct cr_op_ctx *s)
     return bf16(s, CR_X(A) | CR_X(B)) ? "gemm_bf16" : cr_gemm_kernel_name();
 }
 
+/* What is multiplied as bfloat16 is packed, from either. */
+static bool matmul_rounds_for_free(const struct cr_op_ctx *s, int i)
+{
+    (void)i;
+    return s->low == CR_BF16 && cr_gemm_low();
+}
+
 static const struct cr_op_kernels matmul_kernels = {
     .name = matmul_kernel,
     .accepts = matmul_accepts,
+    .rounds_for_free = matmul_rounds_for_free,
 };
 
 const struct cr_op cr_op_matmul = {

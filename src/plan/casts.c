@@ -27,7 +27,6 @@
  * these numbers is one that reads no rounded ones (.saved_unrounded).
  */
 #include "graph/op_attrs.h"
-#include "kernels/blas.h"
 #include "plan/plan.h"
 
 #define LARGE ((size_t)1 << 16) /* bytes of a parameter, under mpirun */
@@ -71,7 +70,9 @@ static enum cr_type gradient_type(const struct cr_exec_step *s)
  * is read elsewhere too. */
 static struct cr_operand *reader(const struct cr_exec_step *s)
 {
-    return s->y[0]->root || s->y[0]->n_uses != 1 ? NULL : s->y[0]->uses;
+    const struct cr_pval *y = s->y[0];
+
+    return (y->root && !y->once) || y->n_uses != 1 ? NULL : y->uses;
 }
 
 static void take_cast_after(struct cr_exec *e, struct cr_exec_step *s,
@@ -131,12 +132,19 @@ static bool can_round(const struct cr_exec *e, const struct cr_exec_step *s,
            (s->op->exact || !reads || cr_plan_casts_stored(s, 0) == cast->y[0]);
 }
 
-/* Whether the parameter is rounded once and for all, and the step reads what
- * came of it: it takes longer to round it again and again, unless the step
- * multiplies bfloat16, whatever it has to read. */
-static bool stays(const struct cr_exec_step *cast, enum cr_type type)
+/* Whether a parameter is rounded once and for all, and the step reads what came
+ * of it: it takes longer to round it again and again, unless it need not. */
+static bool stays(const struct cr_exec_step *cast, const struct cr_operand *at)
 {
-    return cast->once && !(type == CR_BF16 && cr_gemm_low());
+    const struct cr_exec_step *s = at->step;
+    struct cr_op_ctx ctx = { .attr = s->attr,
+                             .in = s->in,
+                             .out = s->out,
+                             .low = cast_type(cast) };
+
+    return cast->once &&
+           !(s->op->kernels && s->op->kernels->rounds_for_free &&
+             s->op->kernels->rounds_for_free(&ctx, (int)(at - s->x)));
 }
 
 static void fuse(struct cr_exec *e)
@@ -156,9 +164,9 @@ static void fuse(struct cr_exec *e)
             continue;
         }
         at = reader(cast);
-        if (at && !samples_of(at) && !stays(cast, type) && gradient_type(cast) == type &&
+        if (at && !samples_of(at) && gradient_type(cast) == type &&
             takes(at->step, CR_X(at - at->step->x), type) &&
-            is_large_param(e, cast, at->step))
+            is_large_param(e, cast, at->step) && !stays(cast, at))
             take_cast_before(e, at, cast);
     }
 }

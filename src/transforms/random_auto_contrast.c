@@ -13,7 +13,7 @@ struct random_auto_contrast {
 static const struct cr_opt random_auto_contrast_opts[] = {
     CR_INT_DEFAULT(struct random_auto_contrast, cutoff, 0, 0, 49,
                    "Percent of the smallest and of the largest values of a "
-                   "channel to leave out of its range."),
+                   "channel that do not count for its range."),
     CR_INTS_OPTIONAL(struct random_auto_contrast, ignore, 0, 255,
                      "Values that do not count. Default: none."),
     CR_REAL_DEFAULT(struct random_auto_contrast, prob, 0.5, 0, 1,

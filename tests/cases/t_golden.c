@@ -175,7 +175,7 @@ static bool golden_net(struct golden *g, struct cr_config *config)
     if (!weights)
         return cr_load(config, g->plans.net, NULL, &load);
     store = cr_tensor_file_open(&g->arena, &g->diag, weights);
-    ok = store && cr_load_weights(store, &g->diag, g->plans.net, true);
+    ok = store && cr_load_weights(store, config, g->plans.net, true);
     cr_tensor_file_close(store);
     return ok;
 }

@@ -315,12 +315,12 @@ static bool one(int64_t m, int64_t n, int64_t k)
             memcmp(wide, want, (size_t)(m * n) * sizeof *want) == 0) &&
            good_sums(&g, &more, a) && good_map(&g, &more, wide);
     if (!same)
-        printf("# %lld x %lld x %lld: low of a %d, b %d%s, c %d, mask %d, round "
-               "%d, add %d, more %d %d %d %d %d %d, %s\n",
+        printf("# %lld x %lld x %lld: low of a %d, b %d%s, c %d, mask %d, "
+               "round %d, add %d, more %d %d %d %d %d %d, %s\n",
                (long long)m, (long long)n, (long long)k, g.a_low, g.b_low,
-               turned ? " turned" : "", g.c_low, g.mask_low, g.round, g.accumulate, !!g.map_grad,
-               !!g.late_bias, !!g.drop, !!g.add, !!g.map, !!g.map_to,
-               cr_type_name(g.low));
+               turned ? " turned" : "", g.c_low, g.mask_low, g.round,
+               g.accumulate, !!g.map_grad, !!g.late_bias, !!g.drop, !!g.add,
+               !!g.map, !!g.map_to, cr_type_name(g.low));
     free(a), free(b), free(mask), free(bias), free(old), free(want), free(got);
     free(wide), free(a_in), free(b_in), free(mask_in);
     free(more.bias), free(more.add), free(more.add_in), free(more.seen);
