@@ -3,9 +3,10 @@
 #include "families/pointwise.h"
 #include "graph/cell.h"
 
-CR_INLINE cr_real silu_y(CR_UNUSED const void *o, cr_real v, cr_real s)
+static void silu_map(CR_UNUSED const void *attr, int64_t n, const cr_real *x,
+                     cr_real *y)
 {
-    return v * s;
+    cr_exp_kernel()->silu(n, x, y);
 }
 
 CR_INLINE cr_real silu_dx(CR_UNUSED const void *o, cr_real v, cr_real s,
@@ -14,9 +15,11 @@ CR_INLINE cr_real silu_dx(CR_UNUSED const void *o, cr_real v, cr_real s,
     return g * (s * (1 + v * (1 - s)));
 }
 
-CR_POINTWISE_CELL_BY(silu, void, sigmoid, x, 0.4, 0.5,
-                     .bprop = "s = sigmoid(a)\n"
-                              "return dy * s * (1 + a * (1 - s))")
+CR_POINTWISE_BY_GRAD(silu, void, sigmoid, x)
+CR_POINTWISE_STEPS(silu, 0.4, 0.5)
+CR_POINTWISE_OP(silu, x, .kernels = &cr_pointwise_kernels,
+                .bprop = "s = sigmoid(a)\n"
+                         "return dy * s * (1 + a * (1 - s))")
 
 const struct cr_cell cr_cell_silu = {
     .about = {

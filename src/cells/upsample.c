@@ -10,6 +10,9 @@
  */
 #include "families/bicubic.h"
 #include "families/pool.h"
+
+#include "base/compiler.h"
+#include "base/thread_pool.h"
 #include "kernels/parallel_for.h"
 
 #include <string.h>
@@ -99,6 +102,12 @@ static struct volumes upsample_volumes(const struct cr_op_ctx *s)
     return p;
 }
 
+/* Rows of the output: two each of two planes, and one. */
+static size_t upsample_room(int64_t width)
+{
+    return 5 * (size_t)width * sizeof(cr_real);
+}
+
 static bool upsample_plan(struct cr_op_plan *p)
 {
     const struct upsample_op *o = p->attr;
@@ -109,42 +118,84 @@ static bool upsample_plan(struct cr_op_plan *p)
         p->out[0].dim[i] = o->size.v[i + 3 - rank];
     p->scratch = (size_t)(o->size.v[DEPTH] + o->size.v[ROW] + o->size.v[COL]) *
                  sizeof(struct tap);
+    p->thread_scratch = upsample_room(o->size.v[COL]);
     return true;
 }
 
-/* Between four elements of a plane. */
-CR_INLINE cr_real plane_at(const cr_real *x, int64_t width, struct tap r,
-                           struct tap c)
-{
-    const cr_real *low = x + r.low * width, *high = x + r.high * width;
-    cr_real a = low[c.low], b = high[c.low];
+/* ---- rows ---- */
 
-    a += (low[c.high] - a) * c.part;
-    b += (high[c.high] - b) * c.part;
-    return a + (b - a) * r.part;
+/* Rows of the input, or of its gradient, as wide as the output. Row i lies in
+ * room[i % 2]: the two rows that an output row lies between are neighbours,
+ * and mostly those of the row before. */
+struct rows {
+    cr_real *room[2];
+    int64_t at[2]; /* which; -1: none */
+};
+
+static struct rows rows_in(cr_real *room, int64_t width)
+{
+    return (struct rows){ { room, room + width }, { -1, -1 } };
+}
+
+/* a + (b - a) part; y may be a. */
+CR_CLONES static void row_between(int64_t n, const cr_real *a, const cr_real *b,
+                                  cr_real part, cr_real *y)
+{
+    int64_t i;
+
+    CR_SIMD
+    for (i = 0; i < n; i++)
+        y[i] = a[i] + (b[i] - a[i]) * part;
+}
+
+static const cr_real *rows_get(const struct volumes *p, struct rows *rows,
+                               const cr_real *plane, int64_t i)
+{
+    const cr_real *x = plane + i * p->in[COL];
+    cr_real *y = rows->room[i % 2];
+    int64_t j;
+
+    if (rows->at[i % 2] == i)
+        return y;
+    rows->at[i % 2] = i;
+    for (j = 0; j < p->out[COL]; j++) {
+        struct tap t = p->tap[COL][j];
+
+        y[j] = p->linear ? x[t.low] + (x[t.high] - x[t.low]) * t.part
+                         : x[t.low];
+    }
+    return y;
+}
+
+/* One row of the output, at `t` of a plane. */
+static void rows_between(const struct volumes *p, struct rows *rows,
+                         const cr_real *plane, struct tap t, cr_real *y)
+{
+    const cr_real *low = rows_get(p, rows, plane, t.low);
+
+    if (t.high > t.low)
+        row_between(p->out[COL], low, rows_get(p, rows, plane, t.high), t.part,
+                    y);
+    else
+        memcpy(y, low, (size_t)p->out[COL] * sizeof *y);
 }
 
 static void upsample_plane(const struct volumes *p, const cr_real *x,
                            struct tap d, cr_real *y)
 {
-    int64_t plane = p->in[ROW] * p->in[COL], i, j;
-    const cr_real *low = x + d.low * plane, *high = x + d.high * plane;
+    int64_t plane = p->in[ROW] * p->in[COL], width = p->out[COL], i;
+    cr_real *other = cr_thread_scratch(upsample_room(width));
+    struct rows low = rows_in(other + width, width);
+    struct rows high = rows_in(other + 3 * width, width);
 
-    for (i = 0; i < p->out[ROW]; i++) {
+    for (i = 0; i < p->out[ROW]; i++, y += width) {
         struct tap r = p->tap[ROW][i];
 
-        for (j = 0; j < p->out[COL]; j++) {
-            struct tap c = p->tap[COL][j];
-            cr_real a, b;
-
-            if (!p->linear) {
-                *y++ = low[r.low * p->in[COL] + c.low];
-                continue;
-            }
-            a = plane_at(low, p->in[COL], r, c);
-            b = d.high > d.low ? plane_at(high, p->in[COL], r, c) : a;
-            *y++ = a + (b - a) * d.part;
-        }
+        rows_between(p, &low, x + d.low * plane, r, y);
+        if (d.high == d.low)
+            continue;
+        rows_between(p, &high, x + d.high * plane, r, other);
+        row_between(width, y, other, d.part, y);
     }
 }
 
@@ -173,32 +224,72 @@ static void upsample_forward(const struct cr_op_ctx *s)
 {
     struct volumes p = upsample_volumes(s);
 
-    cr_parallel_for_coarse(p.n, upsample_cost(&p, 3), &p, upsample_range);
+    cr_parallel_for_coarse(p.n, upsample_cost(&p, 1), &p, upsample_range);
+}
+
+/* ---- backward ---- */
+
+/* sum += weight dy */
+CR_CLONES static void row_add(int64_t n, const cr_real *dy, cr_real weight,
+                              cr_real *sum)
+{
+    int64_t i;
+
+    CR_SIMD
+    for (i = 0; i < n; i++)
+        sum[i] += weight * dy[i];
+}
+
+/* Adds what has been summed of a row to the gradient of a plane. */
+static void rows_put(const struct volumes *p, const struct rows *rows, int k,
+                     cr_real *plane)
+{
+    cr_real *dx = plane + rows->at[k] * p->in[COL];
+    int64_t j;
+
+    if (rows->at[k] < 0)
+        return;
+    for (j = 0; j < p->out[COL]; j++) {
+        struct tap t = p->tap[COL][j];
+        cr_real d = rows->room[k][j], high = d * t.part;
+
+        dx[t.low] += d - high;
+        if (t.high > t.low)
+            dx[t.high] += high;
+    }
+}
+
+static void rows_add(const struct volumes *p, struct rows *rows, int64_t i,
+                     const cr_real *dy, cr_real weight, cr_real *plane)
+{
+    int k = (int)(i % 2);
+
+    if (rows->at[k] != i) {
+        rows_put(p, rows, k, plane);
+        rows->at[k] = i;
+        memset(rows->room[k], 0,
+               (size_t)p->out[COL] * sizeof *rows->room[k]);
+    }
+    row_add(p->out[COL], dy, weight, rows->room[k]);
 }
 
 /* Adds dy times `weight` to the elements of a plane that it comes from. */
 static void upsample_plane_back(const struct volumes *p, const cr_real *dy,
                                 cr_real weight, cr_real *dx)
 {
-    int64_t i, j;
+    int64_t width = p->out[COL], i;
+    struct rows rows =
+        rows_in(cr_thread_scratch(upsample_room(width)), width);
 
-    for (i = 0; i < p->out[ROW]; i++) {
+    for (i = 0; i < p->out[ROW]; i++, dy += width) {
         struct tap r = p->tap[ROW][i];
-        cr_real *low = dx + r.low * p->in[COL],
-                *high = dx + r.high * p->in[COL];
 
-        for (j = 0; j < p->out[COL]; j++) {
-            struct tap c = p->tap[COL][j];
-            cr_real d = *dy++ * weight, below = d * r.part, above = d - below;
-
-            low[c.low] += above - above * c.part;
-            if (!p->linear)
-                continue;
-            low[c.high] += above * c.part;
-            high[c.low] += below - below * c.part;
-            high[c.high] += below * c.part;
-        }
+        rows_add(p, &rows, r.low, dy, weight * (1 - r.part), dx);
+        if (r.high > r.low)
+            rows_add(p, &rows, r.high, dy, weight * r.part, dx);
     }
+    rows_put(p, &rows, 0, dx);
+    rows_put(p, &rows, 1, dx);
 }
 
 static void upsample_back_range(void *ctx, int64_t from, int64_t to)
@@ -228,7 +319,7 @@ static void upsample_backward(const struct cr_op_ctx *s)
 {
     struct volumes p = upsample_volumes(s);
 
-    cr_parallel_for_coarse(p.n, upsample_cost(&p, 5), &p, upsample_back_range);
+    cr_parallel_for_coarse(p.n, upsample_cost(&p, 2), &p, upsample_back_range);
 }
 
 static const struct cr_opt upsample_op_opts[] = {

@@ -117,11 +117,59 @@ static enum cr_type stored(const struct cr_op_ctx *s, int k)
     return s->two_bytes & CR_X(k) ? s->low : s->in[k].type;
 }
 
+/* Joins the rows of a walk that are shorter than half a run, also where an
+ * operand has one row for all of them: a run goes over several rows then. The
+ * length of a row; 0: they are not joined. shared: bits of such operands. */
+static int64_t join_rows(struct cr_tensor_iter *w, unsigned *shared)
+{
+    int a = w->rank - 2, b = w->rank - 1, k;
+    int64_t n = b < 0 ? 0 : w->dim[b];
+
+    *shared = 0;
+    if (a < 0 || n > CR_ITER_RUN_MAX / 2)
+        return 0;
+    for (k = 0; k < w->operands; k++)
+        if (w->step[k][a] == 0 && w->step[k][b] == 1)
+            *shared |= CR_X(k - 1);
+        else if (w->step[k][a] != w->step[k][b] * n)
+            return *shared = 0;
+    for (k = 0; k < w->operands; k++)
+        w->step[k][a] = w->step[k][a] == 0 ? 0 : w->step[k][b];
+    w->dim[a] *= n;
+    w->rank--;
+    return n;
+}
+
 struct forward {
     const struct cr_op_ctx *s;
     const struct cr_broadcast *f;
     enum cr_type as[CR_BROADCAST_MAX];
+    int64_t row;     /* of several in a run; 0 */
+    unsigned shared; /* operands with one row for all */
 };
+
+/* Row by row: x are the first elements of a run, or of a shared row. */
+static void forward_rows(const struct forward *c, int64_t n, int64_t at,
+                         const void *const *x, const int64_t *step,
+                         cr_loop *fn, void *y)
+{
+    const struct cr_op_ctx *s = c->s;
+    size_t size[CR_BROADCAST_MAX], each = cr_type_size(s->out[0].type);
+    const void *from[CR_BROADCAST_MAX] = { NULL };
+    int64_t i, m;
+    int k;
+
+    for (k = 0; k < c->f->operands; k++)
+        size[k] = cr_type_size(c->as[k]);
+    for (i = 0; i < n; i += m, at = 0) {
+        m = c->row - at < n - i ? c->row - at : n - i;
+        for (k = 0; k < c->f->operands; k++)
+            from[k] = (const char *)x[k] +
+                      (size_t)(c->shared & CR_X(k) ? at : i * step[k]) *
+                          size[k];
+        fn(s->attr, m, from, step, (char *)y + (size_t)i * each);
+    }
+}
 
 static void forward_run(void *ctx, int64_t n, const int64_t *off,
                         const int64_t *inc)
@@ -131,21 +179,28 @@ static void forward_run(void *ctx, int64_t n, const int64_t *off,
     cr_real room[CR_BROADCAST_MAX][CR_ITER_RUN_MAX], y[CR_ITER_RUN_MAX];
     const void *x[CR_BROADCAST_MAX] = { NULL };
     bool whole = c->as[c->f->operands - 1] == CR_I32;
+    bool real = s->out[0].type == CR_REAL;
+    int64_t step[CR_BROADCAST_MAX] = { 0 };
+    cr_loop *fn = !real && whole ? c->f->integer : c->f->real;
+    void *to;
     int k;
 
-    for (k = 0; k < c->f->operands; k++)
-        x[k] = cr_elements(c->as[k], stored(s, k), s->x[k], off[k + 1],
-                           inc[k + 1] ? n : 1, room[k]);
-    if (s->out[0].type == CR_REAL) {
-        cr_real *v = cr_low_y_open(s, off[0], y);
+    for (k = 0; k < c->f->operands; k++) {
+        bool shared = c->shared & CR_X(k);
 
-        c->f->real(s->attr, n, x, inc + 1, v);
-        cr_low_y_close(s, off[0], n, v);
-        return;
+        step[k] = shared ? 1 : inc[k + 1];
+        x[k] = cr_elements(c->as[k], stored(s, k), s->x[k], off[k + 1],
+                           shared ? c->row : step[k] ? n : 1, room[k]);
     }
-    (whole ? c->f->integer : c->f->real)(
-        s->attr, n, x, inc + 1,
-        (char *)s->y[0] + (size_t)off[0] * cr_type_size(s->out[0].type));
+    to = real ? (void *)cr_low_y_open(s, off[0], y)
+              : (char *)s->y[0] +
+                    (size_t)off[0] * cr_type_size(s->out[0].type);
+    if (c->shared)
+        forward_rows(c, n, off[0] % c->row, x, step, fn, to);
+    else
+        fn(s->attr, n, x, step, to);
+    if (real)
+        cr_low_y_close(s, off[0], n, to);
 }
 
 /* An operand with the rank and the layout of the result: if it has others, it
@@ -184,6 +239,7 @@ void cr_broadcast(const struct cr_op_ctx *s, const struct cr_broadcast *f)
     for (k = 0; k < f->operands; k++)
         c.as[k] = class_of(f, s->in, k);
     walk_open(&w, s, f->operands);
+    c.row = join_rows(&w, &c.shared);
     cr_tensor_iter_parallel(&w, f->cost, &c, forward_run);
 }
 

@@ -12,13 +12,19 @@
             y[i] = of(x[i]);                                                 \
     }
 
+CR_INLINE cr_real silu(cr_real x)
+{
+    return x * cr_sigmoid(x);
+}
+
 LOOP(exps, cr_exp)
 LOOP(expm1s, cr_expm1)
 LOOP(sigmoids, cr_sigmoid)
+LOOP(silus, silu)
 LOOP(tanhs, cr_tanh)
 
 static const struct cr_exp_kernel portable = {
-    { .name = "exp_portable" }, exps, expm1s, sigmoids, tanhs
+    { .name = "exp_portable" }, exps, expm1s, sigmoids, silus, tanhs
 };
 
 static const struct cr_kernel *const rows[] = {

@@ -12,7 +12,7 @@ CR_O3
     {                                              \
         .name = "exp_avx512", .isa = CR_ISA_AVX512 \
     }
-#define SIDE 8
+#define SIDE 4
 #define V_RATIO(x, y) V_DIV(x, y)
 
 #include "kernels/gates.inc"

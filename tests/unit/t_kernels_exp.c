@@ -1,5 +1,6 @@
-/* exp, exp - 1, sigmoid and tanh of stretches against the library in double,
- * over floats of all sizes, by every instruction set that the processor has. */
+/* exp, exp - 1, sigmoid, SiLU and tanh of stretches against the library in
+ * double, over floats of all sizes, by every instruction set that the processor
+ * has. */
 #include "base/cpu.h"
 #include "kernels/exp.h"
 #include "tap.h"
@@ -16,6 +17,11 @@ static double sigmoid(double x)
     return 1 / (1 + exp(-x));
 }
 
+static double silu(double x)
+{
+    return x / (1 + exp(-x));
+}
+
 static const struct map {
     const char *name;
     double (*of)(double x);
@@ -24,12 +30,14 @@ static const struct map {
     { "exp", exp, 1.2e-38, 1.1 },
     { "expm1", expm1, 1.2e-38, 2 },
     { "sigmoid", sigmoid, 1.2e-38, 2.5 },
+    { "silu", silu, 1.1e-36, 3 },
     { "tanh", tanh, 1.2e-38, 1.5 },
 };
 
 static cr_exp_map *map_at(const struct cr_exp_kernel *k, size_t i)
 {
-    cr_exp_map *of[] = { k->exp, k->expm1, k->sigmoid, k->tanh };
+    cr_exp_map *of[] = { k->exp, k->expm1, k->sigmoid,
+                         k->silu, k->tanh };
 
     return of[i];
 }
