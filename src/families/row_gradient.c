@@ -3,8 +3,10 @@
 #include "families/row_gradient.h"
 
 #include "base/thread_pool.h"
+#include "families/low.h"
 #include "graph/op_attrs.h"
 #include "kernels/parallel_for.h"
+#include "num/low_precision.h"
 
 #include <string.h>
 
@@ -63,7 +65,10 @@ struct cr_row_gradient cr_row_gradient_of(const struct cr_op_ctx *s, int first,
     return (struct cr_row_gradient){ .dy = s->dy[0],
                                      .order = a,
                                      .n = n,
-                                     .width = cr_count(&s->in[0]) / rows };
+                                     .width = cr_count(&s->in[0]) / rows,
+                                     .rounds = cr_low_rounds_dx(s, 0)
+                                                   ? s->low
+                                                   : CR_REAL };
 }
 
 struct each {
@@ -94,6 +99,8 @@ static void each_range(void *ctx, int64_t from, int64_t to)
             for (k = 0; k < g->width; k++)
                 sum[k] += dy[k];
         }
+        if (g->rounds != CR_REAL)
+            cr_round_to_type(g->rounds, g->width, sum, sum);
         e->each(e->ctx, (int64_t)row, sum);
     }
 }

@@ -12,6 +12,7 @@ struct cr_row_gradient {
     const uint64_t *order; /* row << 32 | number of the index, in order */
     int64_t n;             /* indices that are rows of the table */
     int64_t width;         /* elements of a row */
+    enum cr_type rounds;   /* sums are rounded to it; CR_REAL: they are not */
 };
 
 /* Bytes of scratch memory for n indices. */

@@ -2,12 +2,14 @@
  * replaced by the axes of the indices; negative indices count from the end.
  * dx[.., j, ..] = the sum of dy over all i with indices[i] = j.
  * Indices from the data are checked before the batch; computed indices out of
- * range give 0. */
+ * range give 0. Of a table that is rounded, the slices that are read are, and
+ * so are their gradients. */
 #include "families/axis.h"
 #include "families/data_movement.h"
+#include "families/low.h"
 #include "graph/op_attrs.h"
-
 #include "kernels/parallel_for.h"
+#include "num/low_precision.h"
 
 #include <string.h>
 
@@ -90,18 +92,22 @@ static void gather_range(void *ctx, int64_t from, int64_t to)
 {
     const struct rows *r = ctx;
     size_t bytes = (size_t)r->a.inner * r->size;
+    bool rounds = r->s->rounds & CR_X(X);
     const char *x = r->s->x[X];
     char *y = r->s->y[0];
     int64_t i;
 
     for (i = from; i < to; i++) {
         int64_t at = row_of(r, i % r->n);
+        const void *row = x + (size_t)(i / r->n * r->a.n + at) * bytes;
+        void *to_row = y + (size_t)i * bytes;
 
         if (at < 0)
-            memset(y + (size_t)i * bytes, 0, bytes);
+            memset(to_row, 0, bytes);
+        else if (rounds)
+            cr_round_to_type(r->s->low, r->a.inner, row, to_row);
         else
-            memcpy(y + (size_t)i * bytes,
-                   x + (size_t)(i / r->n * r->a.n + at) * bytes, bytes);
+            memcpy(to_row, row, bytes);
     }
 }
 
@@ -136,6 +142,13 @@ static void back_range(void *ctx, int64_t from, int64_t to)
             CR_SIMD
             for (k = 0; k < n; k++)
                 sum[k] += d[k];
+        }
+        for (i = 0; i < r->n && cr_low_rounds_dx(r->s, X); i++) {
+            int64_t row = row_of(r, i);
+            cr_real *sum = dx + (outer * r->a.n + row) * inner + at;
+
+            if (row >= 0) /* once more where indices are equal: it rests */
+                cr_round_to_type(r->s->low, n, sum, sum);
         }
     }
 }

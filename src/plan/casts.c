@@ -11,7 +11,8 @@
  *   - the cast before it, of a parameter that it alone reads and that is larger
  *     than its result: the parameter is rounded whenever it is read, and its
  *     gradient is rounded before it is added or becomes an update. That saves
- *     a copy of the parameter, and two passes over it.
+ *     a copy of the parameter, and two passes over it. Of a table, only the
+ *     rows that a batch reads are rounded.
  *
  * Of a gradient that several processes have parts of (plan/split.c), the sum is
  * rounded, not the parts: these stay float32, and a step of collectives.c adds
@@ -98,18 +99,28 @@ static void take_cast_before(struct cr_exec *e, struct cr_operand *at,
     cr_operand_set(at, x);
 }
 
+/* Whether the operand is a table whose rows the step reads: it rounds those. */
+static bool is_table(const struct cr_operand *at)
+{
+    const struct cr_exec_step *s = at->step;
+
+    return s->op && s->op->algebra.takes_rows && at == s->x &&
+           s->op->algebra.takes_rows(s->attr);
+}
+
 /* Whether the cast is of a parameter for which a copy is too much, and which
  * nothing else reads: else the copy is for all, cr_plan_casts_share. What
  * processes share out has other sizes in each, and their plans must be the
  * same. */
 static bool is_large_param(const struct cr_exec *e,
                            const struct cr_exec_step *cast,
-                           const struct cr_exec_step *s)
+                           const struct cr_operand *at)
 {
+    const struct cr_exec_step *s = at->step;
     size_t most = e->split ? LARGE : s->y[0]->bytes;
 
     return cast->x[0].val->param >= 0 && cast->x[0].val->n_uses == 1 &&
-           s->macs > 0 && cast->x[0].val->bytes >= most;
+           (s->macs > 0 || is_table(at)) && cast->x[0].val->bytes >= most;
 }
 
 /* Whether the step reads it sample by sample, which no parameter has. */
@@ -142,7 +153,7 @@ static bool stays(const struct cr_exec_step *cast, const struct cr_operand *at)
                              .out = s->out,
                              .low = cast_type(cast) };
 
-    return cast->once &&
+    return cast->once && !is_table(at) &&
            !(s->op->kernels && s->op->kernels->rounds_for_free &&
              s->op->kernels->rounds_for_free(&ctx, (int)(at - s->x)));
 }
@@ -165,8 +176,8 @@ static void fuse(struct cr_exec *e)
         }
         at = reader(cast);
         if (at && !samples_of(at) && gradient_type(cast) == type &&
-            takes(at->step, CR_X(at - at->step->x), type) &&
-            is_large_param(e, cast, at->step) && !stays(cast, at))
+            (takes(at->step, CR_X(at - at->step->x), type) || is_table(at)) &&
+            is_large_param(e, cast, at) && !stays(cast, at))
             take_cast_before(e, at, cast);
     }
 }

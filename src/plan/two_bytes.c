@@ -117,7 +117,8 @@ void cr_plan_low_types(struct cr_exec *e)
 
         if (s->kind != CR_FORWARD)
             continue;
-        if (s->rounds & CR_Y(0))
+        if ((s->rounds & CR_Y(0)) ||
+            ((s->rounds & CR_X(0)) && s->op->exact)) /* rows of a table */
             type = s->low;
         else if (s->op == &cr_op_fake_cast && !s->same &&
                  !(o->predict && s->training))
