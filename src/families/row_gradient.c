@@ -8,6 +8,7 @@
 #include "kernels/parallel_for.h"
 #include "num/low_precision.h"
 
+#include <math.h>
 #include <string.h>
 
 #define DIGIT 11 /* bits */
@@ -64,6 +65,7 @@ struct cr_row_gradient cr_row_gradient_of(const struct cr_op_ctx *s, int first,
     }
     return (struct cr_row_gradient){ .dy = s->dy[0],
                                      .order = a,
+                                     .room = (double *)(void *)b,
                                      .n = n,
                                      .width = cr_count(&s->in[0]) / rows,
                                      .rounds = cr_low_rounds_dx(s, 0)
@@ -74,7 +76,7 @@ struct cr_row_gradient cr_row_gradient_of(const struct cr_op_ctx *s, int first,
 struct each {
     const struct cr_row_gradient *g;
     void *ctx;
-    void (*each)(void *ctx, int64_t row, const cr_real *sum);
+    cr_row_gradient_fn *each;
 };
 
 /* Rows that begin at from .. to-1. */
@@ -90,6 +92,7 @@ static void each_range(void *ctx, int64_t from, int64_t to)
         i++;
     while (i < to) {
         uint64_t row = g->order[i] >> 32;
+        int64_t at = i;
 
         memset(sum, 0, bytes);
         for (; i < g->n && g->order[i] >> 32 == row; i++) {
@@ -101,15 +104,59 @@ static void each_range(void *ctx, int64_t from, int64_t to)
         }
         if (g->rounds != CR_REAL)
             cr_round_to_type(g->rounds, g->width, sum, sum);
-        e->each(e->ctx, (int64_t)row, sum);
+        e->each(e->ctx, at, (int64_t)row, sum);
     }
 }
 
 void cr_row_gradient_each(const struct cr_row_gradient *g, void *ctx,
-                          void (*each)(void *ctx, int64_t row,
-                                       const cr_real *sum))
+                          cr_row_gradient_fn *each)
 {
     struct each all = { g, ctx, each };
 
     cr_parallel_for(g->n, 10 + (double)g->width, &all, each_range);
+}
+
+/* The sum of fn of every row, in order. */
+static double sum_of(struct cr_row_gradient *g, cr_row_gradient_fn *fn)
+{
+    double sum = 0;
+    int64_t i;
+
+    for (i = 0; i < g->n; i++)
+        g->room[i] = 0;
+    cr_row_gradient_each(g, g, fn);
+    for (i = 0; i < g->n; i++)
+        sum += g->room[i];
+    return sum;
+}
+
+static void row_squares(void *ctx, int64_t at, int64_t row, const cr_real *sum)
+{
+    const struct cr_row_gradient *g = ctx;
+    int64_t k;
+
+    (void)row;
+    for (k = 0; k < g->width; k++)
+        g->room[at] += (double)sum[k] * (double)sum[k];
+}
+
+double cr_row_gradient_squares(struct cr_row_gradient *g)
+{
+    return sum_of(g, row_squares);
+}
+
+static void row_bad(void *ctx, int64_t at, int64_t row, const cr_real *sum)
+{
+    const struct cr_row_gradient *g = ctx;
+    int64_t k;
+
+    (void)row;
+    for (k = 0; k < g->width; k++)
+        if (!isfinite(sum[k]))
+            g->room[at] = 1;
+}
+
+bool cr_row_gradient_finite(struct cr_row_gradient *g)
+{
+    return sum_of(g, row_bad) == 0;
 }

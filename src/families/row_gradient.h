@@ -10,6 +10,7 @@
 struct cr_row_gradient {
     const cr_real *dy;     /* (number of indices, width) */
     const uint64_t *order; /* row << 32 | number of the index, in order */
+    double *room;          /* n numbers, for what is made of the rows */
     int64_t n;             /* indices that are rows of the table */
     int64_t width;         /* elements of a row */
     enum cr_type rounds;   /* sums are rounded to it; CR_REAL: they are not */
@@ -21,11 +22,16 @@ size_t cr_row_gradient_scratch(int64_t n);
  * first, first + step, first + 2 step and so on. */
 struct cr_row_gradient cr_row_gradient_of(const struct cr_op_ctx *gather,
                                           int first, int step);
-/* Calls `each` for every row that occurs, in parallel, with its sum; equal
- * indices are added in their order. Takes scratch memory of a row's bytes per
- * thread. */
+/* Calls `each` for every row that occurs, in parallel, with its sum and the
+ * place where it begins in the order; equal indices are added in their order.
+ * Takes scratch memory of a row's bytes per thread. */
+typedef void cr_row_gradient_fn(void *ctx, int64_t at, int64_t row,
+                                const cr_real *sum);
 void cr_row_gradient_each(const struct cr_row_gradient *gradient, void *ctx,
-                          void (*each)(void *ctx, int64_t row,
-                                       const cr_real *sum));
+                          cr_row_gradient_fn *each);
+/* The sum of the squares of all rows, the same for any number of threads, and
+ * whether all numbers are finite. */
+double cr_row_gradient_squares(struct cr_row_gradient *gradient);
+bool cr_row_gradient_finite(struct cr_row_gradient *gradient);
 
 #endif

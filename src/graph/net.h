@@ -207,6 +207,8 @@ struct cr_exec_opts {
                                cr_exec_update and cr_exec_accumulate alone read
                                the gradients of parameters, and nothing changes
                                them: they may take two bytes per element */
+    bool accumulates;       /* with separate_update: those of several batches
+                               are added up */
     bool const_params;      /* parameters do not change after the first
                                forward: compute once what depends on
                                parameters only */

@@ -8,6 +8,7 @@
  * them what one process does: that is less to send than a gradient of all rows
  * of the table, and gives the numbers of one process.
  */
+#include "mpi/mpi.h"
 #include "plan/plan.h"
 
 struct reads {
@@ -44,6 +45,16 @@ static bool rows_suffice(const struct cr_exec *e, int param)
            (rule->is_plain_sgd && e->net->hyper[param].weight_decay == 0);
 }
 
+/* Whether rows may be updated: at once, or at the end, where what they are made
+ * of is all that waits. */
+static bool rows_update(const struct cr_exec *e)
+{
+    return !cr_plan_updates_last(e) ||
+           (e->opts.separate_update && e->opts.private_gradients &&
+            !cr_plan_keeps_all(e) && !e->opts.accumulates &&
+            cr_mpi_size() == 1);
+}
+
 bool cr_plan_takes_rows(const struct cr_exec *e, const struct cr_pval *table,
                         const struct cr_exec_step *read,
                         const struct cr_exec_step *loss)
@@ -51,7 +62,7 @@ bool cr_plan_takes_rows(const struct cr_exec *e, const struct cr_pval *table,
     const struct cr_pval *g = table->grad;
     const struct cr_exec_step *w = g->maker;
 
-    return !cr_plan_updates_last(e) && w && w->kind == CR_BACKWARD &&
+    return rows_update(e) && w && w->kind == CR_BACKWARD &&
            w->op->algebra.takes_rows && w->op->algebra.takes_rows(w->attr) &&
            w->dx[0] == g && !w->acc[0].val && !g->root && g->n_uses == 0 &&
            !(loss && w->at <= loss->at) && !(read && read->at > w->at) &&

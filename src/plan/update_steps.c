@@ -3,7 +3,8 @@
  * while that is in the cache; plain SGD is part of that step where its kernel
  * can scale. Where a few rows of a table were gathered, and the rule leaves
  * rows without a gradient as they are, these rows alone are updated, from what
- * arrives at them: the table has no gradient then.
+ * arrives at them: the table has no gradient then. That holds at the end of a
+ * step too, where updates wait for the norm of all gradients.
  */
 #include "families/row_gradient.h"
 #include "plan/plan.h"
@@ -87,10 +88,29 @@ static bool update_directly(struct cr_exec *e, struct cr_pval *val,
     return false;
 }
 
+/* Whether no step after w writes to the memory of a value. */
+static bool rests(const struct cr_exec_step *w, struct cr_pval *val)
+{
+    const struct cr_pval *base = cr_pval_base(val);
+    const struct cr_exec_step *s;
+    int i;
+
+    for (s = w->next; s; s = s->next) {
+        for (i = 0; s->y && i < s->n_out; i++)
+            if (s->y[i] && cr_pval_base(s->y[i]) == base)
+                return false;
+        for (i = 0; s->dx && i < s->n_in; i++)
+            if (s->dx[i] && cr_pval_base(s->dx[i]) == base)
+                return false;
+    }
+    return true;
+}
+
 /* Whether the one writer of a gradient, of a gather of fewer rows than the
- * table has, can update these rows itself; `read` as above. Of a table that
- * processes share they must have waited for one another: for the rows of all.
- */
+ * table has, can update these rows itself; `read` as above. Where updates come
+ * last it does so there, if it finds its operands as they are now. Of a table
+ * that processes share they must have waited for one another: for the rows of
+ * all. */
 static bool update_gathered(struct cr_exec *e, struct cr_pval *val,
                             const struct cr_exec_step *read)
 {
@@ -99,8 +119,15 @@ static bool update_gathered(struct cr_exec *e, struct cr_pval *val,
 
     if ((is_shared(e, val->param) && !e->split) ||
         !cr_plan_takes_rows(e, val, read, e->last_loss) ||
-        cr_count(&w->in[1]) >= w->in[0].dim[0])
+        cr_count(&w->in[1]) >= w->in[0].dim[0] ||
+        (cr_plan_updates_last(e) &&
+         !(rests(w, w->dy[0].val) && rests(w, w->x[1].val))))
         return false;
+    if (cr_plan_updates_last(e)) {
+        if (w != e->last)
+            cr_step_after(e, w, e->last);
+        e->n_backward--;
+    }
     w->kind = CR_UPDATE;
     w->param = val->param;
     g->maker = NULL;

@@ -142,13 +142,15 @@ static void update_part(void *ctx, int task, int n_tasks)
 
 /* ---- by rows: those without a gradient stay as they are ---- */
 
-static void update_row(void *ctx, int64_t row, const cr_real *gradient)
+static void update_row(void *ctx, int64_t at, int64_t row,
+                       const cr_real *gradient)
 {
     const struct update *all = ctx;
     struct cr_update u =
         update_range(all, row * all->width, (row + 1) * all->width);
     int64_t i = 0;
 
+    (void)at;
     while (i < u.n && gradient[i] == 0)
         i++;
     u.g = gradient;
@@ -161,7 +163,7 @@ static void update_rows(void *ctx, int64_t from, int64_t to)
     const struct update *all = ctx;
 
     for (; from < to; from++)
-        update_row(ctx, from, all->u.g + from * all->width);
+        update_row(ctx, from, from, all->u.g + from * all->width);
 }
 
 /* Of a step that has the backward pass of a gather in it, from what it
@@ -326,6 +328,11 @@ static double update_sum(struct cr_exec *e, const struct cr_exec_step *s)
     int64_t blocks = (p.n + UPDATE_BLOCK - 1) / UPDATE_BLOCK;
     double sum = 0;
 
+    if (s->op) {
+        struct cr_row_gradient rows = cr_row_gradient_of(s->run, 0, 1);
+
+        return cr_row_gradient_squares(&rows);
+    }
     cr_parallel_for_coarse(blocks, UPDATE_BLOCK / 4, &p, update_norm);
     for (int64_t b = 0; b < blocks; b++)
         sum += p.sums[b];
@@ -375,6 +382,12 @@ bool cr_exec_gradients_finite(struct cr_exec *e)
         const struct cr_exec_step *s = e->steps[i];
         struct update_finite p = { .g = gradient_of(e, s) };
 
+        if (s->op) {
+            struct cr_row_gradient rows = cr_row_gradient_of(s->run, 0, 1);
+
+            finite = cr_row_gradient_finite(&rows);
+            continue;
+        }
         cr_parallel_for(cr_count(&e->net->params[s->param].spec), 0.1, &p,
                         update_look);
         finite = !p.bad;

@@ -258,6 +258,7 @@ static bool prepare_steps(struct cr_train *t)
                                               t->opts.run.eager);
 
     want.private_gradients = cr_plans_private_gradients(&t->opts.train);
+    want.accumulates = t->opts.train.grad_accumulation > 1;
     if (!cr_plans_make(&t->plans, t->net, &want, t->loader))
         return false;
     cr_plans_share(&t->plans, t->loader, NULL, t->n_columns, -1);

@@ -38,5 +38,6 @@ bool cr_plans_train_of(struct cr_config *config,
     *to = cr_plans_train(cr_plans_need_gradients(train, &log, optim),
                          cr_plans_eager(config));
     to->private_gradients = cr_plans_private_gradients(train);
+    to->accumulates = train->grad_accumulation > 1;
     return true;
 }

@@ -66,7 +66,10 @@ steps() {
     steps t.yaml >plan
     grep 'embedding_table = update(.*x;' plan
     run ! grep 'backward gather' plan
-    steps t.yaml 'train.clip={norm: 1e9}' | grep 'backward gather'
+    # the norm is that of the rows; what changes gradients wants all of them
+    run ! grep 'backward gather' <(steps t.yaml 'train.clip={norm: 1e9}')
+    steps t.yaml 'train.clip={value: 1e9}' | grep 'backward gather'
+    steps t.yaml train.grad_accumulation=2 | grep 'backward gather'
     # fewer rows than indices
     steps t.yaml vars.rows=6 | grep 'backward gather'
     # two readers of one table
@@ -107,10 +110,49 @@ END
         "$CELLRUN" train big.yaml -q --force -o one "$@" --threads 1 >/dev/null
         "$CELLRUN" train big.yaml -q --force -o two "$@" --threads 3 >/dev/null
         same one two
-        "$CELLRUN" train big.yaml -q --force -o two "$@" \
-            'train.clip={norm: 1e9}' >/dev/null
-        same one two
+        for clip in 'norm: 1e9' 'value: 1e9'; do
+            "$CELLRUN" train big.yaml -q --force -o two "$@" \
+                "train.clip={$clip}" >/dev/null
+            same one two
+        done
         run ! grep 'backward gather' <(steps big.yaml "$@")
+    done
+}
+
+@test "rows that wait for the norm of all gradients, or for finite ones" {
+    cat >wait.yaml <<'END'
+base: t.yaml
+vars: {index: wide.npy, rows: 3000}
+datapipe: {batch: {batch_size: 2}}
+network: !replace
+  inputs: [x]
+  cells:
+    tok: {EmbeddingLookup: {vocab_size: $rows, embedding_size: 33}}
+    out: {Dense: [33, 3]}
+  construct: |
+    y = tok(x)
+    return out(y + relu(y)) + mean(y)
+train: {epochs: 2, nan: skip}
+log: {grad_norm: true}
+END
+    perl -e 'srand 7; print pack "l<*", map { int rand 2999 } 1 .. 4000' |
+        npy wide.npy '<i4' '(80, 50)'
+    # the gradients of steps 10 and 11 are not finite
+    perl -e 'print pack "f<*", map { $_ > 20 && $_ < 25 ? 3e38 : 1e-3 * $_ }
+        1 .. 80' | npy weight.npy '<f4' '(80,)'
+    for rule in SGD LazyAdam; do
+        rule="optimizer=!replace {$rule: {learning_rate: 0.01}}"
+        run ! grep 'backward gather' <(steps wait.yaml "$rule")
+        "$CELLRUN" train wait.yaml -q --force -o rows "$rule" \
+            'train.clip={norm: 0.5}' --threads 3 >log
+        grep 'skipped: 4' log
+        "$CELLRUN" train wait.yaml -q --force -o all "$rule" \
+            'train.clip={norm: 0.5, value: 1e30}' --threads 3
+        run -0 "$CELLRUN" ckpt diff rows all --rtol 1e-5 --atol 1e-7
+        [[ $output == *"no differences"* ]]
+        "$CELLRUN" train wait.yaml -q --force -o one "$rule" \
+            'train.clip={norm: 0.5}' --threads 1
+        same one rows
     done
 }
 
