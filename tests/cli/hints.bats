@@ -161,3 +161,9 @@ train --workers --threads
 predict --out --output
 END
 }
+
+@test "a modifier among the arguments: it goes next to the type" {
+    echo 'network: [{Dense: {in_channels: 4, out_channels: 2, freeze: true}}]' >net.yaml
+    run -2 --separate-stderr "$CELLRUN" check net.yaml
+    [[ $stderr == *"unknown argument 'freeze' for Dense"*"write it next to Dense: {Dense: {...}, freeze: true}"* ]]
+}

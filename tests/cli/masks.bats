@@ -156,6 +156,8 @@ END
     [[ $output == *"with: found 1 RandomRotation in column 'image' for training data, expected 2"* ]]
     try 2 '{RandomAffine: {degrees: 40}}' "$turn, with: image}"
     [[ $output == *"with: found 0 RandomRotation"* ]]
+    try 2 "$turn}" '{RandomRotation: {degrees: 40, with: image}}'
+    [[ $output == *"write it next to RandomRotation: {RandomRotation: {...}, with: image}"* ]]
     try 0 "$turn, prob: 0.5}, HWC2CHW" "$turn, with: image, prob: 0.5}"
 }
 
