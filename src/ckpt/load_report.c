@@ -11,6 +11,7 @@
 #include "data/vocab.h"
 
 #define LOAD_LINES 20 /* maximum number of names listed in a message */
+#define LOAD_UNUSED 6 /* and of names of the file on a line */
 
 static int load_count(const struct cr_load_job *job, enum cr_load_status status)
 {
@@ -107,6 +108,27 @@ static void load_note(struct cr_load_job *job, const struct cr_load_target *t)
                 t->param->name, t->entry->dtype);
 }
 
+/* Names of the file that a rule could rename to those that are missing. */
+static void load_note_unused(struct cr_load_job *job)
+{
+    struct cr_buf text = { .arena = job->diag->arena };
+    int n = 0;
+
+    for (int i = 0; i < job->n_sources; i++) {
+        const struct cr_load_source *s = &job->source[i];
+
+        if (s->used || cr_load_is_state(job, s->name) || n++ > LOAD_UNUSED)
+            continue;
+        if (n > LOAD_UNUSED)
+            cr_buf_str(&text, ", ...");
+        else
+            cr_buf_f(&text, "%s %s %s", n > 1 ? "," : "", s->entry->name,
+                     cr_diag_format(job->diag->arena, &s->entry->spec));
+    }
+    if (n > 0)
+        cr_note(job->diag, "unused tensors of the file:%s", cr_buf_text(&text));
+}
+
 bool cr_load_refuse(struct cr_load_job *job, bool extra, enum cr_load_fix fix)
 {
     struct cr_pos at =
@@ -153,7 +175,9 @@ bool cr_load_refuse(struct cr_load_job *job, bool extra, enum cr_load_fix fix)
             "%s",
             faults, cr_quote(job->diag->arena, prefix, strlen(prefix)),
             load_rule_for(job, prefix));
-    else if (fix == CR_LOAD_FIX_ALL)
+    else if (!extra)
+        load_note_unused(job);
+    if (!prefix && fix == CR_LOAD_FIX_ALL)
         cr_note(job->diag, "to keep their initial values, add under load:\n%s",
                 load_skip_line(job));
     return false;

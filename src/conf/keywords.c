@@ -94,7 +94,8 @@ const struct cr_doc_entry cr_keywords[] = {
     { "only", "Modifier of a transform: `train` or `eval`, the only data that "
               "it changes." },
     { "with", "Modifier of a random transform: the column whose random "
-              "numbers it uses too, as for an image and its mask." },
+              "numbers it uses too, as for an image and its mask. The column "
+              "must have the transform, with the same prob." },
     { "prob",
       "Modifier of a transform that keeps type and shape: the probability of "
       "applying it to a sample, as MindSpore's RandomApply." },

@@ -46,6 +46,21 @@ bool cr_is_modifier(enum cr_kind kind, const char *word)
     return listed(cr_modifiers(kind), word);
 }
 
+bool cr_modifier_hint(struct cr_arena *arena, struct cr_diag *diag,
+                      const struct cr_descriptor *type,
+                      const struct cr_node *node)
+{
+    for (enum cr_kind kind = CR_KIND_CELL; kind < CR_KIND_SECTION; kind++)
+        if (cr_registry_find(kind, type->name) == type &&
+            cr_is_modifier(kind, node->key)) {
+            cr_hint(diag, "write it next to %s: {%s: {...}, %s: %s}",
+                    type->name, type->name, node->key,
+                    cr_node_flow(arena, node));
+            return true;
+        }
+    return false;
+}
+
 bool cr_is_cell_key(const char *key)
 {
     static const char *const words[] = { "cells",       "construct", "inputs",

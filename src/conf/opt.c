@@ -466,7 +466,7 @@ static bool opt_unknown(const struct reader *r, const struct cr_node *node,
     if (cr_is_split_number(before, node))
         cr_hint(r->diag, "numbers have a decimal point: write %s: %s.%s",
                 before->key, cr_node_flow(r->arena, before), word);
-    else
+    else if (!cr_modifier_hint(r->arena, r->diag, r->about, node))
         cr_term_hint(r->diag, node->key, names);
     opt_note_takes(r);
     opt_path(r, node->key);

@@ -359,6 +359,11 @@ bool cr_obj_read(struct cr_arena *arena, struct cr_diag *diag,
 /* The modifiers of a kind: lower-case keys next to a type; ends with NULL. */
 const char *const *cr_modifiers(enum cr_kind kind);
 bool cr_is_modifier(enum cr_kind kind, const char *word);
+/* Where an argument of a type is a modifier: hints to write it next to the
+ * type. */
+bool cr_modifier_hint(struct cr_arena *arena, struct cr_diag *diag,
+                      const struct cr_descriptor *type,
+                      const struct cr_node *node);
 /* Whether a lower-case key may stand in a map of a cell: a modifier, or a part
  * of a block. */
 bool cr_is_cell_key(const char *key);

@@ -14,7 +14,11 @@ bool cr_modifier_only(struct cr_config *config, const struct cr_node *node,
 /* Sets the key of the random numbers of the next transform, of that name. */
 bool cr_modifier_with(const struct cr_column_pipeline *pipeline,
                       struct cr_config *config, const struct cr_node *node,
-                      const char *transform);
+                      const char *transform, bool train);
+/* Checks that each `with` of a column names one that has the transform too,
+ * with the same probability. False after reporting. */
+bool cr_modifier_check_peers(struct cr_config *config,
+                             const struct cr_node *ops, bool train);
 /* Sets the probability of applying it, and checks when it is planned that it
  * can be omitted. False after reporting. */
 bool cr_modifier_prob(const struct cr_column_pipeline *pipeline,

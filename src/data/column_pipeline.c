@@ -84,7 +84,7 @@ static bool plan_op(struct cr_config *config, struct cr_column_pipeline *c,
         return cr_error(config->diag, node->pos, CR_E_WRONG_TYPE,
                         "%s works on batches and must be the last transform",
                         c->mix->about.name);
-    if (!cr_modifier_with(c, config, node, obj.about->name) ||
+    if (!cr_modifier_with(c, config, node, obj.about->name, train) ||
         !cr_modifier_prob(c, config, node, obj.about->name))
         return false;
     c->op[c->n] = words ? cr_tokenizer_op(type)

@@ -3,6 +3,7 @@
 #include "base/checked_math.h"
 #include "base/str.h"
 #include "base/thread_pool.h"
+#include "data/column_modifiers.h"
 #include "data/features.h"
 #include "data/section.h"
 #include "mpi/mpi.h"
@@ -350,7 +351,8 @@ static void note_columns(struct cr_diag *diag, const char *word,
     cr_note(diag, "columns:%s", cr_buf_text(&all));
 }
 
-/* Checks that `with`, next to a transform, names another column. */
+/* Checks that `with`, next to a transform, names another column that has the
+ * transform. */
 static bool check_with(struct cr_data_loader *p, const struct cr_node *ops,
                        const char *const *names)
 {
@@ -369,7 +371,7 @@ static bool check_with(struct cr_data_loader *p, const struct cr_node *ops,
         note_columns(p->config->diag, with->text, names);
         return false;
     }
-    return true;
+    return cr_modifier_check_peers(p->config, ops, p->want.train);
 }
 
 static bool make_columns(struct cr_data_loader *p)

@@ -158,8 +158,9 @@ const struct cr_section cr_section_datapipe = {
                   "`only: eval` limits a transform to that data. `with: "
                   "COLUMN` makes a random transform use the same random "
                   "numbers as the transform of that name in COLUMN, for an "
-                  "image and its mask. `prob: P` applies a transform that "
-                  "keeps type and shape to a sample with that probability.",
+                  "image and its mask: both have the same `only` and `prob`. "
+                  "`prob: P` applies a transform that keeps type and shape "
+                  "to a sample with that probability.",
         .example = "datapipe:\n"
                    "  image: [{Rescale: {rescale: $(1/255), shift: 0.0}}, "
                    "HWC2CHW]\n"

@@ -38,29 +38,57 @@ static void blend(const struct cr_image *m, const void *x, int64_t u, int64_t v,
     }
 }
 
+/* Copies a pixel; sizes that the compiler knows are one move. */
+static void copy(const struct cr_image *m, char *y, const void *x)
+{
+    switch (m->pixel) {
+    case 1:
+        *y = *(const char *)x;
+        break;
+    case 3:
+        memcpy(y, x, 3);
+        break;
+    case 4:
+        memcpy(y, x, 4);
+        break;
+    default:
+        memcpy(y, x, m->pixel);
+    }
+}
+
+#define STEPS 256
+
 /* Positions are computed in 1/1024 pixel, with the start of a row and the
- * steps along it rounded separately, as OpenCV does. */
+ * steps along it rounded separately, as OpenCV does: the steps are the same in
+ * all rows. */
 void cr_warp(const struct cr_image *m, const void *x, const double a[6],
              enum cr_warp_by by, const void *fill, void *y)
 {
     double det = a[0] * a[4] - a[1] * a[3], d = det != 0 ? 1 / det : 0;
     double ux = a[4] * d, uy = -a[1] * d, vx = -a[3] * d, vy = a[0] * d;
     double u0 = -ux * a[2] - uy * a[5], v0 = -vx * a[2] - vy * a[5];
-    int64_t i, j, half = by == CR_WARP_LINEAR ? 16 : 512;
-    char *to = y;
+    int64_t step_u[STEPS], step_v[STEPS], i, j, k, n;
+    int64_t half = by == CR_WARP_LINEAR ? 16 : 512;
 
-    for (i = 0; i < m->h; i++) {
-        int64_t row_u = fixed(uy * (double)i + u0) + half;
-        int64_t row_v = fixed(vy * (double)i + v0) + half;
+    for (j = 0; j < m->w; j += n) {
+        n = m->w - j < STEPS ? m->w - j : STEPS;
+        for (k = 0; k < n; k++) {
+            step_u[k] = fixed(ux * (double)(j + k));
+            step_v[k] = fixed(vx * (double)(j + k));
+        }
+        for (i = 0; i < m->h; i++) {
+            char *to = (char *)y + (size_t)(i * m->w + j) * m->pixel;
+            int64_t u = fixed(uy * (double)i + u0) + half;
+            int64_t v = fixed(vy * (double)i + v0) + half;
 
-        for (j = 0; j < m->w; j++, to += m->pixel) {
-            int64_t u = row_u + fixed(ux * (double)j);
-            int64_t v = row_v + fixed(vx * (double)j);
-
-            if (by == CR_WARP_LINEAR)
-                blend(m, x, u >> 5, v >> 5, fill, (unsigned char *)to);
-            else
-                memcpy(to, pixel(m, x, u >> 10, v >> 10, fill), m->pixel);
+            for (k = 0; k < n; k++, to += m->pixel)
+                if (by == CR_WARP_LINEAR)
+                    blend(m, x, (u + step_u[k]) >> 5, (v + step_v[k]) >> 5,
+                          fill, (unsigned char *)to);
+                else
+                    copy(m, to,
+                         pixel(m, x, (u + step_u[k]) >> 10,
+                               (v + step_v[k]) >> 10, fill));
         }
     }
 }

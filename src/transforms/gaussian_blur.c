@@ -8,6 +8,9 @@
 #include "data/enhance.h"
 
 #include <math.h>
+#include <string.h>
+
+#include "base/compiler.h"
 
 struct gaussian_blur {
     struct cr_ints kernel_size;
@@ -59,11 +62,11 @@ static bool gaussian_blur_plan(struct cr_transform_plan *p)
 {
     const struct gaussian_blur *o = p->opts;
     struct plan *r = CR_NEW(p->arena, struct plan);
+    size_t row;
     int i;
 
     p->self = r;
     p->out = p->in;
-    p->scratch = cr_bytes(&p->in) * sizeof(int);
     if (!cr_image_of_bytes(p, "GaussianBlur", 0, &r->image))
         return false;
     if (o->kernel_size.n > 2 || o->sigma.n > 2)
@@ -81,6 +84,11 @@ static bool gaussian_blur_plan(struct cr_transform_plan *p)
                             (long long)r->size[i]);
         r->weight[i] = gaussian_weights(p->arena, r->size[i], sigma);
     }
+    /* sums of rows; of one row, the sums across rows, and its pixels with
+     * their margins */
+    row = (size_t)(r->image.w * r->image.c);
+    p->scratch = (cr_bytes(&p->in) + row) * sizeof(int) + row +
+                 (size_t)((r->size[0] - 1) * r->image.c);
     return true;
 }
 
@@ -92,37 +100,82 @@ static int64_t mirrored(int64_t i, int64_t n)
     return n > 1 ? i : 0;
 }
 
+/* y += w (a + b), or w a if there is no b */
+static CR_CLONES void add_bytes(int *y, const unsigned char *a,
+                                const unsigned char *b, int w, int64_t n)
+{
+    int64_t i;
+
+    if (!b) {
+        CR_SIMD
+        for (i = 0; i < n; i++)
+            y[i] += w * a[i];
+        return;
+    }
+    CR_SIMD
+    for (i = 0; i < n; i++)
+        y[i] += w * (a[i] + b[i]);
+}
+
+static CR_CLONES void add_sums(int *y, const int *a, const int *b, int w,
+                               int64_t n)
+{
+    int64_t i;
+
+    if (!b) {
+        CR_SIMD
+        for (i = 0; i < n; i++)
+            y[i] += w * a[i];
+        return;
+    }
+    CR_SIMD
+    for (i = 0; i < n; i++)
+        y[i] += w * (a[i] + b[i]);
+}
+
+/* Weighted sums of a row, which is copied to `line` with its margins. */
+static void sum_row(const struct plan *r, const unsigned char *x,
+                    unsigned char *line, int *y)
+{
+    const struct cr_image *m = &r->image;
+    int64_t half = r->size[0] / 2, row = m->w * m->c, k;
+
+    for (k = -half; k < 0; k++)
+        memcpy(line + (k + half) * m->c, x + mirrored(k, m->w) * m->c,
+               (size_t)m->c);
+    memcpy(line + half * m->c, x, (size_t)row);
+    for (k = m->w; k < m->w + half; k++)
+        memcpy(line + (k + half) * m->c, x + mirrored(k, m->w) * m->c,
+               (size_t)m->c);
+    memset(y, 0, (size_t)row * sizeof(*y));
+    for (k = 0; k < half; k++)
+        add_bytes(y, line + k * m->c, line + (2 * half - k) * m->c,
+                  r->weight[0][k], row);
+    add_bytes(y, line + half * m->c, NULL, r->weight[0][half], row);
+}
+
 static bool gaussian_blur_apply(struct cr_sample *s)
 {
     const struct plan *r = s->plan->self;
     const struct cr_image *m = &r->image;
-    const unsigned char *x = s->x;
     unsigned char *y = s->y;
-    int64_t i, j, k, c, at, row = m->w * m->c;
-    int *sums = s->scratch;
+    int64_t i, j, k, row = m->w * m->c, half = r->size[1] / 2;
+    int *sums = s->scratch, *sum = sums + m->h * row;
 
     for (i = 0; i < m->h; i++)
-        for (j = 0; j < m->w; j++)
-            for (c = 0; c < m->c; c++) {
-                int sum = 0;
-
-                for (k = 0; k < r->size[0]; k++) {
-                    at = mirrored(j + k - r->size[0] / 2, m->w);
-                    sum += r->weight[0][k] * x[i * row + at * m->c + c];
-                }
-                sums[i * row + j * m->c + c] = sum;
-            }
-    for (i = 0; i < m->h; i++)
-        for (j = 0; j < row; j++) {
-            int sum = 1 << 15;
-
-            for (k = 0; k < r->size[1]; k++) {
-                at = mirrored(i + k - r->size[1] / 2, m->h);
-                sum += r->weight[1][k] * sums[at * row + j];
-            }
-            sum >>= 16;
-            y[i * row + j] = (unsigned char)(sum > 255 ? 255 : sum);
-        }
+        sum_row(r, (const unsigned char *)s->x + i * row,
+                (unsigned char *)(sum + row), sums + i * row);
+    for (i = 0; i < m->h; i++, y += row) {
+        memset(sum, 0, (size_t)row * sizeof(*sum));
+        for (k = 0; k < half; k++)
+            add_sums(sum, sums + mirrored(i + k - half, m->h) * row,
+                     sums + mirrored(i + half - k, m->h) * row,
+                     r->weight[1][k], row);
+        add_sums(sum, sums + i * row, NULL, r->weight[1][half], row);
+        CR_SIMD
+        for (j = 0; j < row; j++)
+            y[j] = (unsigned char)((sum[j] + (1 << 15)) >> 16);
+    }
     return true;
 }
 

@@ -226,6 +226,11 @@ END
     run -4 --separate-stderr "$CELLRUN" eval names.yaml --ckpt w \
         'load.rename=[[weight, bias]]'
     [[ "$stderr" == *"are both renamed to 'module.fc.bias'"* ]]
+    # names without a rule: those of the file are listed, up to a few
+    st many.safetensors moment1.net.a.weight:2 net.{a,b,c,d,e,f,g}.weight:2
+    run -4 --separate-stderr "$CELLRUN" eval net.yaml --ckpt many
+    [[ "$stderr" == *"unused tensors of the file: "*"net.a.weight (2,), net.b.weight (2,)"*", ..."* ]]
+    [[ "$stderr" != *g.weight* ]]
 }
 
 @test "load reports all mismatches, and the line to add" {

@@ -227,6 +227,10 @@ END
         "other: found a tensor (1, 1), expected that axis, of length 3 [E0103]"
     wrong "tensor_dot(ones((4, 6)), ones((6, 4)), ((0, 1), (0, 1)))" \
         "axes: found a tuple of 2, expected axes of the same lengths [E0103]"
+    wrong "max_unpool2d(h, cast(h, int32), 2)" "x: found a tensor (1, 3), expected (N, C, H, W) [E0103]"
+    wrong "tensor_scatter_sub(h, cast(zeros((1, 3)), int32), h)" \
+        "indices: found a tensor (1, 3), expected an index per axis at most [E0103]"
+    wrong "scatter(h, 5, cast(h, int32), h)" "axis: found 5, expected an axis of input [E0103]"
     wrong "rot90(h, 1, (0, -2))" "dims: found a tuple of 2, expected two axes [E0103]"
     wrong "rot90(h, 1.5, (0, 1))" "k: found 1.5, expected an integer [E0103]"
     for axis in "diff(h, axis=None)" "median(h, None)[0]" "h * h.shape[None]" "h * len(range(None))"; do

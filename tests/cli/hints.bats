@@ -112,7 +112,7 @@ bias_add(x, x)|did you mean 'add'?
 scatter_nd_add(x, x, x)|did you mean 'tensor_scatter_add'?
 scatter_add(x, 1, x, x)|index: found 'float32', expected int32
 scatter_add(x, 1, cast(x, int32), x[:, :2])|src: found a tensor (1, 2), expected the shape of index
-scatter(x, 2, cast(x, int32), x)|dim: found 2, expected an axis of input
+scatter(x, 2, cast(x, int32), x)|axis: found 2, expected an axis of input
 scatter_add(x, 1, cast(x, int32)[:, 0], x)|index: found a tensor (1,), expected as many axes as input
 END
 }
@@ -160,4 +160,10 @@ predict --checkpoint --ckpt
 train --workers --threads
 predict --out --output
 END
+}
+
+@test "a modifier among the arguments: it goes next to the type" {
+    echo 'network: [{Dense: {in_channels: 4, out_channels: 2, freeze: true}}]' >net.yaml
+    run -2 --separate-stderr "$CELLRUN" check net.yaml
+    [[ $stderr == *"unknown argument 'freeze' for Dense"*"write it next to Dense: {Dense: {...}, freeze: true}"* ]]
 }

@@ -141,3 +141,34 @@ END
         '~loss.ignore_index' network.0.Conv2d.out_channels=3
     [[ $stderr == *"class 255 needs at least 256: set out_channels of its last layer, or ignore it: ignore_index: 255"* ]]
 }
+
+@test "with names a column that has the transform, with the same prob" {
+    pairs 8
+    recipe
+    turn='{RandomRotation: {degrees: 40}'
+    # try STATUS IMAGE LABEL: the transforms of the two columns
+    try() { run -"$1" "$CELLRUN" check c.yaml "datapipe.image=[$2]" "datapipe.label=[$3]"; }
+    try 2 "$turn, prob: 0.5}" "$turn, with: image}"
+    [[ $output == *"with: RandomRotation has prob 1, in column 'image' 0.5"* ]]
+    try 2 "$turn, only: train}" "$turn, with: image}"
+    [[ $output == *"with: found 0 RandomRotation in column 'image' for evaluation data, expected 1"* ]]
+    try 2 "$turn}" "$turn, with: image}, $turn, with: image}"
+    [[ $output == *"with: found 1 RandomRotation in column 'image' for training data, expected 2"* ]]
+    try 2 '{RandomAffine: {degrees: 40}}' "$turn, with: image}"
+    [[ $output == *"with: found 0 RandomRotation"* ]]
+    try 2 "$turn}" '{RandomRotation: {degrees: 40, with: image}}'
+    [[ $output == *"write it next to RandomRotation: {RandomRotation: {...}, with: image}"* ]]
+    try 0 "$turn, prob: 0.5}, HWC2CHW" "$turn, with: image, prob: 0.5}"
+}
+
+@test "a column that follows another may be followed" {
+    pairs 8
+    recipe
+    sed -i 's/label: {fields: mask, type: mask}/&, again: {fields: mask, type: mask}/' c.yaml
+    turn='{RandomRotation: {degrees: 90, fill_value: 9}, prob: 0.5'
+    "$CELLRUN" data show c.yaml --json -n 8 "datapipe.image=[$turn}]" \
+        "datapipe.label=[$turn, with: image}]" \
+        "datapipe.again=[$turn, with: label}]" >a
+    jq -es 'length == 8 and all(.label == .again) and
+        (map(.label | index(9)) | any)' a
+}

@@ -404,6 +404,7 @@ of('unpooled', {'a': (2, 3, 6, 4)},
      '%s, return_indices=True)[1], %s)' % (x, x, y)
      for x, y in (('2', '2'), ('(3, 2)', '(3, 2)'),
                   ('2', '2, output_size=(7, 4)'),
+                  ('3, 2, 1', '3, 2, 1, output_size=(6, 4)'),
                   ('3, 3, 1', '3, 3, 1, output_size=(6, 4)'))),
    ref='pt',
    max_pool2d=lambda *a, **k: torch_function('max_pool2d')(*a, **k),

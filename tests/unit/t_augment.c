@@ -318,6 +318,34 @@ static void sometimes(void)
     ok(unlike == 0, "with: %lld samples differ", (long long)unlike);
 }
 
+/* Half a turn of an image that is wider than a block of columns is its mirror
+ * image in both directions, by both interpolations. */
+static void turned(void)
+{
+    static const struct cr_spec in = { CR_U8, CR_ROW_MAJOR, 3, { 3, 700, 3 } };
+    static const char *const by[] = { "NEAREST", "LINEAR" };
+    static unsigned char x[6300], y[6300], room[65536];
+    struct cr_diag diag = { .arena = &conf_mem };
+    int64_t i, k, n = 2100, unlike;
+
+    for (i = 0; i < 3 * n; i++)
+        x[i] = (unsigned char)(i * 37 % 251);
+    for (k = 0; k < 2; k++) {
+        cr_column_pipeline_run(
+            ops_of(&diag,
+                   cr_strf(&conf_mem,
+                           "[{RandomRotation: {degrees: [180, 180], resample: "
+                           "%s}}]",
+                           by[k]),
+                   &in, true, true),
+            &diag, 0, 0, x, y, room);
+        for (i = unlike = 0; i < n; i++)
+            unlike += memcmp(y + 3 * i, x + 3 * (n - 1 - i), 3) != 0;
+        ok(unlike == 0, "half a turn by %s: %lld pixels differ", by[k],
+           (long long)unlike);
+    }
+}
+
 /* NEAREST takes pixels as they are: those of a 40 x 30 picture tell which
  * window was taken. */
 static void windows(void)
@@ -574,6 +602,7 @@ int main(void)
     colors();
     pairs();
     sometimes();
+    turned();
     windows();
     fused_tail();
     cr_thread_pool_start(3);
