@@ -106,7 +106,7 @@ static void shapes_set(struct turn *t, enum cr_type type)
         t->in[0].type = CR_BOOL;
 }
 
-/* Whether all elements are right, and none beside them is written. */
+/* Whether all elements are right, and none next to them is written. */
 static bool is_right(struct turn *t)
 {
     struct cr_arena arena = { 0 };
