@@ -105,9 +105,8 @@ void cr_gemm_pack(enum cr_trans tb, int64_t n, int64_t k, const cr_real *b,
 
 /* A b (n x k, with tb = CR_T) that never changes, for products of few rows: to
  * transpose it would take longer than to multiply. The bytes of a copy in the
- * order in which they read it, two per number if the product has a type `low`;
- * 0: they need none. g needs m, n, k, low and bf16, and cr_gemm_turn b, whose
- * numbers it rounds to that type. */
+ * order in which they read it; 0: they need none. g needs m, n, k, low and
+ * bf16, and cr_gemm_turn b, whose numbers it rounds to that type. */
 size_t cr_gemm_turned(const struct cr_gemm *g);
 void cr_gemm_turn(const struct cr_gemm *g, void *turned);
 /* g reads that copy, of numbers of that type (CR_REAL: float32). */

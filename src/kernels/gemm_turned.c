@@ -14,13 +14,20 @@ static int64_t up(int64_t n)
     return (n + LANES - 1) / LANES * LANES;
 }
 
+/* One row takes as long as b comes from memory; with more of them, widening
+ * what takes two bytes would show. */
+static bool takes_two_bytes(const struct cr_gemm *g, enum cr_type type)
+{
+    return type != CR_REAL && (g->bf16 || g->m == 1);
+}
+
 size_t cr_gemm_turned(const struct cr_gemm *g)
 {
     if (!cr_blas_own() || g->m >= (g->bf16 ? cr_gemm_bf16_few() : FEW_ROWS))
         return 0;
     return g->bf16 ? (size_t)((g->k + 1) / 2 * up(g->n)) * sizeof(uint32_t)
                    : (size_t)(g->k * g->n) *
-                         (g->low == CR_REAL ? sizeof(cr_real) : 2);
+                         (takes_two_bytes(g, g->low) ? 2 : sizeof(cr_real));
 }
 
 struct turn {
@@ -39,6 +46,7 @@ static void turn_range(void *ctx, int64_t from, int64_t to)
 {
     const struct turn *t = ctx;
     const struct cr_gemm *g = t->g;
+    cr_real rounded[STRETCH];
     uint16_t bits[STRETCH];
     int64_t p, n, i, j;
 
@@ -49,8 +57,11 @@ static void turn_range(void *ctx, int64_t from, int64_t to)
             const cr_real *b = g->b + j * g->k + p;
 
             if (!t->low) {
+                if (g->low != CR_REAL)
+                    cr_round_to_type(g->low, n, b, rounded);
                 for (i = 0; i < n; i++)
-                    t->wide[(p + i) * g->n + j] = b[i];
+                    t->wide[(p + i) * g->n + j] =
+                        g->low != CR_REAL ? rounded[i] : b[i];
                 continue;
             }
             cr_narrow(g->low, n, b, bits);
@@ -62,9 +73,10 @@ static void turn_range(void *ctx, int64_t from, int64_t to)
 
 void cr_gemm_turn(const struct cr_gemm *g, void *turned)
 {
+    bool low = takes_two_bytes(g, g->low);
     struct turn t = { .g = g,
-                      .wide = g->low == CR_REAL ? turned : NULL,
-                      .low = g->low == CR_REAL ? NULL : turned };
+                      .wide = low ? NULL : turned,
+                      .low = low ? turned : NULL };
 
     if (g->bf16) /* between rows, and a last half of a pair */
         memset(turned, 0, cr_gemm_turned(g));
@@ -78,5 +90,5 @@ void cr_gemm_take_turned(struct cr_gemm *g, enum cr_type type,
     g->b = turned;
     g->tb = CR_N;
     g->packed = g->bf16;
-    g->b_low = type == CR_REAL ? CR_LOW_NONE : CR_LOW_TWO_BYTES;
+    g->b_low = takes_two_bytes(g, type) ? CR_LOW_TWO_BYTES : CR_LOW_NONE;
 }
