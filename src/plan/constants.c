@@ -117,8 +117,7 @@ static struct cr_exec_step *rounded_by(const struct cr_operand *from)
 {
     struct cr_exec_step *cast = from->val->maker;
 
-    return cast && cast->once && cast->op == &cr_op_fake_cast &&
-                   from->val->once
+    return cast && cast->once && cast->op == &cr_op_fake_cast && from->val->once
                ? cast
                : NULL;
 }
@@ -171,9 +170,9 @@ static bool prepare_alike(const struct cr_exec_step *a,
 static struct cr_exec_step *made_for(const struct cr_operand *from)
 {
     const struct cr_exec_step *cast = rounded_by(from);
-    const struct cr_operand *o = cast && from->step->op->kernels->prepare->rounds
-                                     ? cast->x[0].val->uses
-                                     : from->val->uses;
+    const struct cr_operand *o =
+        cast && from->step->op->kernels->prepare->rounds ? cast->x[0].val->uses
+                                                         : from->val->uses;
 
     for (; o; o = o->next)
         if (o->step->op == &prepare && prepare_alike(o->step->attr, from->step))
@@ -181,8 +180,7 @@ static struct cr_exec_step *made_for(const struct cr_operand *from)
     return NULL;
 }
 
-static struct cr_exec_step *make_for(struct cr_exec *e,
-                                     struct cr_operand *from)
+static struct cr_exec_step *make_for(struct cr_exec *e, struct cr_operand *from)
 {
     struct cr_opnode node = { .op = &prepare, .n_in = 1, .attr = from->step };
     struct cr_exec_step *p = cr_step_new(e, CR_FORWARD, &prepare, 1, 1);
