@@ -109,37 +109,6 @@ struct cr_reals cr_inference_reals(const struct cr_inference_node *node,
     return v ? *v : (struct cr_reals){ 0 };
 }
 
-/* Whether two attributes of an op have equal values. */
-static bool attr_same(const struct cr_op *op, const char *a, const char *b)
-{
-    if (a == b || !a || !b)
-        return a == b;
-    for (const struct cr_opt *row = op->about.opts; row && row->name; row++) {
-        const void *x = a + row->at, *y = b + row->at;
-        const struct cr_ints *i = x, *k = y;
-        const struct cr_reals *r = x, *s = y;
-        bool same = true;
-
-        if (row->type == CR_OPT_INT)
-            same = memcmp(x, y, sizeof(int64_t)) == 0;
-        else if (row->type == CR_OPT_REAL)
-            same = memcmp(x, y, sizeof(double)) == 0;
-        else if (row->type == CR_OPT_ENUM)
-            same = memcmp(x, y, sizeof(int)) == 0;
-        else if (row->type == CR_OPT_INTS)
-            same = i->n == k->n &&
-                   (i->n == 0 ||
-                    memcmp(i->v, k->v, (size_t)i->n * sizeof *i->v) == 0);
-        else if (row->type == CR_OPT_REALS)
-            same = r->n == s->n &&
-                   (r->n == 0 ||
-                    memcmp(r->v, s->v, (size_t)r->n * sizeof *r->v) == 0);
-        if (!same)
-            return false;
-    }
-    return true;
-}
-
 /* ---- The graphs */
 
 /* Builds the graph for one batch size, and its nodes and values by number. */
@@ -402,7 +371,8 @@ static bool inference_node(struct inference *f, int n)
                                       .pos = from->pos,
                                       .n_in = from->n_in,
                                       .n_out = from->n_out };
-    to->attr_varies = !attr_same(from->op, to->attr, to->other_attr);
+    to->attr_varies =
+        !cr_opts_same(from->op->about.opts, to->attr, to->other_attr);
     for (int i = 0; i < from->n_in; i++) {
         to->in[i] = -1;
         if (!from->in[i] || inference_reads_shapes(f, from))

@@ -337,6 +337,10 @@ bool cr_opt_switch(const struct cr_opt *row);
 /* Whether no positional argument may follow that of the row. */
 bool cr_opt_is_last(const struct cr_opt *row);
 
+/* Whether two structures, of an op, have equal values in all rows. NULL is like
+ * NULL only. */
+bool cr_opts_same(const struct cr_opt *rows, const void *a, const void *b);
+
 /* Fills `to` (about->size zeroed bytes) from a node: a map of names, a list of
  * positional arguments in the order of the rows, or a scalar for the first row;
  * NULL for all defaults. Reports all errors, also in nested objects, and then

@@ -237,7 +237,7 @@ static void drop_idle(struct cr_exec *e)
 }
 
 /* Casts of a value that differ in their gradients alone: the first one is for
- * all. */
+ * all. Nothing outside reads what is a root for being computed once. */
 void cr_plan_casts_share(struct cr_exec *e)
 {
     struct cr_exec_step **first =
@@ -250,7 +250,7 @@ void cr_plan_casts_share(struct cr_exec *e)
 
         next = cast->next;
         if (cast->kind != CR_FORWARD || cast->op != &cr_op_fake_cast ||
-            cast->y[0]->root)
+            (cast->y[0]->root && !cast->y[0]->once))
             continue;
         at = &first[x->id];
         if (!*at || !same_cast(*at, cast)) {
@@ -260,6 +260,7 @@ void cr_plan_casts_share(struct cr_exec *e)
         while (cast->y[0]->uses)
             cr_operand_set(cast->y[0]->uses, (*at)->y[0]);
         cast->y[0]->alias = (*at)->y[0];
+        cast->y[0]->root = cast->y[0]->once = false;
         cr_step_remove(e, cast);
     }
 }

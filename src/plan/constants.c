@@ -111,16 +111,27 @@ static bool prepares(const struct cr_exec_step *s)
     return p && !s->once && constant(s->x[p->from].val) && p->bytes(&ctx) > 0;
 }
 
+/* The cast whose result an operand is, if it is computed once and nothing
+ * outside reads it; NULL: it is none. */
+static struct cr_exec_step *rounded_by(const struct cr_operand *from)
+{
+    struct cr_exec_step *cast = from->val->maker;
+
+    return cast && cast->once && cast->op == &cr_op_fake_cast && from->val->once
+               ? cast
+               : NULL;
+}
+
 /* The step reads what step `made` makes of its operand, and the operand's
  * values no more: those of a cast are room for a while only, or none, if that
  * step rounds a parameter itself. */
 static void forget(struct cr_exec *e, struct cr_operand *from,
                    struct cr_exec_step *made)
 {
-    struct cr_exec_step *cast = from->val->maker;
+    struct cr_exec_step *cast = rounded_by(from);
     struct cr_pval *rounded = from->val;
 
-    if (!cast || !cast->once || cast->op != &cr_op_fake_cast || !rounded->once)
+    if (!cast)
         return;
     cr_operand_set(from, cast->x[0].val);
     if (from->step->op->kernels->prepare->rounds)
@@ -131,10 +142,62 @@ static void forget(struct cr_exec *e, struct cr_operand *from,
         rounded->root = rounded->once = false;
 }
 
+static bool lie_alike(const struct cr_spec *a, const struct cr_spec *b)
+{
+    return a->rank == b->rank && a->layout == b->layout &&
+           (a->rank < 0 || cr_spec_same(a, b));
+}
+
+/* Whether two steps prepare equal values alike: what they add is of no
+ * account. */
+static bool prepare_alike(const struct cr_exec_step *a,
+                          const struct cr_exec_step *b)
+{
+    int i;
+
+    if (a->op != b->op || a->low != b->low || a->holds != b->holds ||
+        a->rounds != b->rounds ||
+        !cr_opts_same(a->op->about.opts, a->attr, b->attr))
+        return false;
+    for (i = 0; i < a->op->max_inputs; i++)
+        if (!lie_alike(&a->in[i], &b->in[i]))
+            return false;
+    return lie_alike(&a->out[0], &b->out[0]);
+}
+
+/* The step that prepares the operand, for this step or an earlier one that
+ * reads the same: a cell that is called again. NULL: none does yet. */
+static struct cr_exec_step *made_for(const struct cr_operand *from)
+{
+    const struct cr_exec_step *cast = rounded_by(from);
+    const struct cr_operand *o =
+        cast && from->step->op->kernels->prepare->rounds ? cast->x[0].val->uses
+                                                         : from->val->uses;
+
+    for (; o; o = o->next)
+        if (o->step->op == &prepare && prepare_alike(o->step->attr, from->step))
+            return o->step;
+    return NULL;
+}
+
+static struct cr_exec_step *make_for(struct cr_exec *e, struct cr_operand *from)
+{
+    struct cr_opnode node = { .op = &prepare, .n_in = 1, .attr = from->step };
+    struct cr_exec_step *p = cr_step_new(e, CR_FORWARD, &prepare, 1, 1);
+
+    cr_operand_set(&p->x[0], from->val);
+    if (!cr_plan_step(e, p, &node))
+        return NULL;
+    p->constant = p->once = true;
+    p->y[0]->root = true;
+    cr_step_before(e, p, from->step);
+    return p;
+}
+
 bool cr_plan_prepare(struct cr_exec *e)
 {
-    struct cr_opnode node = { .op = &prepare, .n_in = 1 };
     struct cr_exec_step *s, *p;
+    struct cr_operand *from;
     int as;
 
     if (!e->opts.const_params || e->opts.training || e->opts.backward)
@@ -143,17 +206,13 @@ bool cr_plan_prepare(struct cr_exec *e)
         if (!prepares(s))
             continue;
         as = s->op->kernels->prepare->as;
-        node.attr = s;
-        p = cr_step_new(e, CR_FORWARD, &prepare, 1, 1);
-        cr_operand_set(&p->x[0], s->x[s->op->kernels->prepare->from].val);
-        if (!cr_plan_step(e, p, &node))
+        from = &s->x[s->op->kernels->prepare->from];
+        p = made_for(from);
+        if (!p && !(p = make_for(e, from)))
             return false;
-        p->constant = p->once = true;
-        p->y[0]->root = true;
-        cr_step_before(e, p, s);
         cr_operand_set(&s->x[as], p->y[0]);
         s->in[as] = p->y[0]->spec;
-        forget(e, &s->x[s->op->kernels->prepare->from], p);
+        forget(e, from, p);
         if (s->n_in <= as)
             s->n_in = as + 1;
     }

@@ -342,3 +342,42 @@ EOF
         run ! grep 'reorder(.*, 8, [48])' <(grep -v '(32, 3, 8, 8)' steps)
     done
 }
+
+@test "prediction makes one of a weight for all calls of its cell" {
+    cat >net.yaml <<'END'
+base: BASE
+datapipe: {batch: {batch_size: 4}}
+network: !replace
+  cells:
+    conv: {Conv2d: {out_channels: 8, kernel_size: 3}}
+    tie: {Conv2d: {out_channels: 8, kernel_size: 3}}
+    fc: {Dense: {out_channels: 8, activation: tanh}}
+    out: {Dense: {out_channels: 10}}
+  construct: |
+    x = relu(tie(relu(tie(relu(conv(x))))))
+    x = mean(x, (2, 3))
+    for i in range(5): x = fc(x)
+    return out(x)
+END
+    sed -i "s|BASE|$digits|" net.yaml
+    for amp in "O0 float16" "O2 float16" "O2 bfloat16" "auto float16"; do
+        with=(amp.level="${amp% *}" amp.dtype="${amp#* }")
+        "$CELLRUN" train net.yaml -q --force -o run --steps 3 "${with[@]}" \
+            >/dev/null
+        "$CELLRUN" summary net.yaml --passes "${with[@]}" |
+            awk '/^memory:/ { text = "" } { text = text "\n" $0 }
+                 END { print text }' >steps
+        [[ $amp != O2* ]] || grep 'fake_cast(fc.bias) once' steps
+        run -0 sed -n 's/.*= \(\(prepare\|fake_cast\)([a-z.]*)\) once.*/\1/p' \
+            steps
+        [ "$(sort <<<"$output" | uniq -d)" = "" ]
+        for batch in 1 4 40; do
+            "$CELLRUN" predict --ckpt run --data eval -n 40 --probs \
+                --batch $batch >all
+            for off in prepare constants prepare,-constants; do
+                CELLRUN_PASSES=-$off "$CELLRUN" predict --ckpt run --data eval \
+                    -n 40 --probs --batch $batch | cmp - all
+            done
+        done
+    done
+}
