@@ -360,7 +360,8 @@ END
     [ "${lines[0]}" = "Noise (cell): Zeroes elements, or adds noise." ]
     [[ "$output" == *"rate"*"a number from 0 to 0.9, default 0.25"* ]]
     [[ "$output" == *"mode"*"drop or add, default drop"* ]]
-    run -2 "$CELLRUN" help Noise
+    run -0 "$CELLRUN" help Noise # without the plug-in, a word only
+    [[ "$output" != *"(cell)"* ]]
     # positional arguments have names in what a run keeps
     run -0 "$CELLRUN" train many.yaml -q -o named train.steps=1 \
         'network.cells.n={Noise: [0.1, add]}'
