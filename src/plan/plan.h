@@ -169,6 +169,9 @@ struct cr_exec {
     struct cr_pval **loss_grads; /* gradients of parameters that the steps of
                                  the loss write */
     int n_loss_grads;
+    struct cr_pval **output_grads; /* the same of the network's results, or
+                                      given from outside */
+    int n_output_grads;
     int n_backward;           /* steps before held-back updates */
     int meet;                 /* the first update of a parameter that processes
                                  share, after all that reads one; n_steps:

@@ -21,15 +21,23 @@ bool cr_plan_updates_last(const struct cr_exec *e)
     return e->opts.separate_update || cr_plan_keeps_all(e);
 }
 
-/* The end of the loss's backward pass, and the gradients of parameters that
- * it writes: all of them are checked before the first update of a step. */
+/* The gradient that arrives at a result, in whichever layout; NULL: none. */
+static struct cr_pval *output_grad(const struct cr_pval *v)
+{
+    return v->grad ? v->grad : v->other ? v->other->grad : NULL;
+}
+
+/* The end of the loss's backward pass, and the gradients that it writes, of
+ * parameters and of the network's results: all of them are checked before the
+ * first update of a step. That of a result which the loss does not read is
+ * written later, if the network reads it. */
 static void loss_grads_find(struct cr_exec *e)
 {
     bool *written = CR_NEWS(&e->arena, bool, e->n_vals + 1);
     struct cr_exec_step *s,
         *begin = e->last_forward ? e->last_forward->next : e->first;
-    struct cr_pval *v;
-    int k;
+    struct cr_pval *v, *g;
+    int i, k;
 
     e->last_loss = e->last_forward;
     for (s = begin; s; s = s->next)
@@ -39,6 +47,8 @@ static void loss_grads_find(struct cr_exec *e)
         for (k = 0; s->kind == CR_BACKWARD && k < s->n_in; k++)
             if (s->dx[k])
                 written[cr_pval_base(s->dx[k])->id] = true;
+        for (k = 0; s->y && k < s->n_out; k++) /* sums of processes */
+            written[cr_pval_base(s->y[k])->id] = true;
         if (s == e->last_loss)
             break;
     }
@@ -46,6 +56,12 @@ static void loss_grads_find(struct cr_exec *e)
     for (v = e->vals; v; v = v->next)
         if (v->param >= 0 && v->grad && written[cr_pval_base(v->grad)->id])
             e->loss_grads[e->n_loss_grads++] = cr_pval_base(v->grad);
+    e->output_grads = CR_NEWS(&e->arena, struct cr_pval *, e->n_outputs + 1);
+    for (i = 0; i < e->n_outputs; i++) {
+        g = output_grad(e->outputs[i]);
+        if (g && (g->seed || written[cr_pval_base(g)->id]))
+            e->output_grads[e->n_output_grads++] = cr_pval_base(g);
+    }
 }
 
 /* The value of a parameter after its update by the step. */
@@ -71,8 +87,7 @@ static bool update_directly(struct cr_exec *e, struct cr_pval *val,
 
     if (cr_plan_updates_last(e) || is_shared(e, val->param) ||
         !e->net->rule->is_plain_sgd || !w || g->root ||
-        w->kind != CR_BACKWARD ||
-        (e->last_loss && w->at <= e->last_loss->at) ||
+        w->kind != CR_BACKWARD || (e->last_loss && w->at <= e->last_loss->at) ||
         (read && read->at > w->at) ||
         e->net->hyper[val->param].weight_decay != 0)
         return false;

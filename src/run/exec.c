@@ -580,23 +580,14 @@ static bool finite_value(const struct cr_pval *v)
     return cr_all_finite(v->spec.type, v->data, cr_count(&v->spec));
 }
 
-/* The gradient that arrived at a result, in whichever layout. */
-static bool finite_grad(const struct cr_pval *v)
-{
-    struct cr_pval *g = v->grad ? v->grad : v->other ? v->other->grad : NULL;
-
-    g = cr_pval_base(g);
-    return !g || finite_value(g);
-}
-
 /* Whether the gradients that the loss gives are finite: that of each output of
  * the network, and those of its own parameters. */
 static bool finite_loss_grads(const struct cr_exec *e)
 {
     int i;
 
-    for (i = 0; i < e->n_outputs; i++)
-        if (!finite_grad(e->outputs[i]))
+    for (i = 0; i < e->n_output_grads; i++)
+        if (!finite_value(e->output_grads[i]))
             return false;
     for (i = 0; i < e->n_loss_grads; i++)
         if (!finite_value(e->loss_grads[i]))

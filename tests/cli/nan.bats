@@ -202,3 +202,29 @@ last.safetensors" ]
     run -5 --separate-stderr "$CELLRUN" resume b -q --steps 40
     [[ $stderr == *"c-1_7.safetensors"*"checksum"*"is not finite"* ]]
 }
+
+@test "a result that the loss does not read has no gradient to check yet" {
+    export CELLRUN_VERIFY=1 # NaN where nothing is written
+    cat >net.yaml <<'END'
+base: c.yaml
+network: !replace
+  cells: {a: {Dense: [8, 16]}, b: {Dense: [16, 3]}}
+  construct: |
+    y = a(x)
+    return b(y), y
+loss: !replace
+  inputs: [z, y, label]
+  construct: return cross_entropy(z, label)
+metrics: !replace []
+END
+    for amp in O0 O2; do
+        for threads in 1 2; do
+            run -0 "$CELLRUN" train net.yaml -q --force -o r train.steps=3 \
+                amp.level=$amp amp.dtype=bfloat16 --threads $threads
+            [[ $output == *completed* && $output != *skipped* ]]
+        done
+    done
+    # that of the other one is checked
+    run -5 "$CELLRUN" train net.yaml -q --force -o r train.steps=3 \
+        loss.construct="return cross_entropy(z, label) * $huge * $huge"
+}
