@@ -120,6 +120,8 @@ END
 }
 
 @test "rows that wait for the norm of all gradients, or for finite ones" {
+    [[ $("$CELLRUN" version) == *"real: float32"* ]] ||
+        skip 'gradients that are not finite in float32 are in double'
     cat >wait.yaml <<'END'
 base: t.yaml
 vars: {index: wide.npy, rows: 3000}
